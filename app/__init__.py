@@ -1,0 +1,1 @@
+"""The process: settings, wiring, authentication, surfaces and the command line."""

@@ -1,0 +1,1 @@
+"""What can be run and what it is for: metadata, vocabulary and search."""

@@ -1,0 +1,1 @@
+"""Every use case once, declared with its name, input, result and scope."""

@@ -1,0 +1,1 @@
+"""Executes pipelines: definitions, templates, packs, attempts, retries and rescue."""

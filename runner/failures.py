@@ -1,0 +1,179 @@
+"""What can go wrong inside a run: the closed set of codes, the class of each, and the record that is stored.
+
+The one table of CONTRACT 4.4. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and `RETRYABLE`;
+nothing classifies by searching in text. Refused commands are another matter: see `resolvers.problems`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+JSONValue: TypeAlias = "None | bool | int | float | str | list[JSONValue] | dict[str, JSONValue]"
+
+
+class FailureCode(StrEnum):
+    """Everything that can go wrong in a run."""
+
+    INVALID_INPUT = "invalid_input"
+    INVALID_OUTPUT = "invalid_output"
+    NOT_FOUND = "not_found"
+    SCHEMA_MISMATCH = "schema_mismatch"
+    CREDENTIAL_INVALID = "credential_invalid"
+    RATE_LIMITED = "rate_limited"
+    TIMEOUT = "timeout"
+    UPSTREAM_UNAVAILABLE = "upstream_unavailable"
+    SESSION_UNAVAILABLE = "session_unavailable"
+    RESOURCE_EXHAUSTED = "resource_exhausted"
+    ARTIFACT_FAILED = "artifact_failed"
+    POLICY_DENIED = "policy_denied"
+    QUOTA_EXCEEDED = "quota_exceeded"
+    OUTCOME_UNKNOWN = "outcome_unknown"
+    CANCELLED = "cancelled"
+    HANDLER_FAILED = "handler_failed"
+    INTERNAL = "internal"
+
+
+class FailureClass(StrEnum):
+    """What to do about a failure."""
+
+    CALLER_FIXABLE = "caller_fixable"
+    TRANSIENT = "transient"
+    STATE_CHANGED = "state_changed"
+    PACK_BUG = "pack_bug"
+    CANCELLED = "cancelled"
+
+
+FAILURE_CLASSES: dict[FailureCode, FailureClass] = {
+    FailureCode.INVALID_INPUT: FailureClass.CALLER_FIXABLE,
+    FailureCode.INVALID_OUTPUT: FailureClass.PACK_BUG,
+    FailureCode.NOT_FOUND: FailureClass.CALLER_FIXABLE,
+    FailureCode.SCHEMA_MISMATCH: FailureClass.STATE_CHANGED,
+    FailureCode.CREDENTIAL_INVALID: FailureClass.CALLER_FIXABLE,
+    FailureCode.RATE_LIMITED: FailureClass.TRANSIENT,
+    FailureCode.TIMEOUT: FailureClass.TRANSIENT,
+    FailureCode.UPSTREAM_UNAVAILABLE: FailureClass.TRANSIENT,
+    FailureCode.SESSION_UNAVAILABLE: FailureClass.TRANSIENT,
+    FailureCode.RESOURCE_EXHAUSTED: FailureClass.CALLER_FIXABLE,
+    FailureCode.ARTIFACT_FAILED: FailureClass.TRANSIENT,
+    FailureCode.POLICY_DENIED: FailureClass.CALLER_FIXABLE,
+    FailureCode.QUOTA_EXCEEDED: FailureClass.CALLER_FIXABLE,
+    FailureCode.OUTCOME_UNKNOWN: FailureClass.STATE_CHANGED,
+    FailureCode.CANCELLED: FailureClass.CANCELLED,
+    FailureCode.HANDLER_FAILED: FailureClass.PACK_BUG,
+    FailureCode.INTERNAL: FailureClass.PACK_BUG,
+}
+
+#: Codes that another attempt of the same step may cure (CONTRACT 2.7).
+RETRYABLE = frozenset(
+    {
+        FailureCode.TIMEOUT,
+        FailureCode.RATE_LIMITED,
+        FailureCode.SESSION_UNAVAILABLE,
+        FailureCode.UPSTREAM_UNAVAILABLE,
+    }
+)
+
+
+def code_for_status(status: int) -> FailureCode:
+    """The failure an upstream's HTTP status (400 to 599) stands for, blaming the right side (CONTRACT 4.4)."""
+    match status:
+        case 401 | 403:
+            return FailureCode.CREDENTIAL_INVALID
+        case 404 | 410:
+            return FailureCode.NOT_FOUND
+        case 408 | 504:
+            return FailureCode.TIMEOUT
+        case 409 | 412:
+            return FailureCode.SCHEMA_MISMATCH
+        case 429:
+            return FailureCode.RATE_LIMITED
+        case _ if status >= 500:
+            return FailureCode.UPSTREAM_UNAVAILABLE
+        case _:
+            return FailureCode.INVALID_INPUT
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What went wrong, as it is stored and shown on every surface.
+
+    Attributes:
+        code: What it was.
+        message: What happened, one sentence; secrets masked.
+        field: The input field at fault, as a dotted path.
+        hint: What to do next.
+        retry_after_seconds: Wait at least this long before another attempt.
+        safe_to_repeat: Whether repeating the step can have no second outside effect.
+        step_key: The step at fault; absent when the run itself failed, for instance at its deadline.
+        detail: The rest for the curious: response, exit code, stack.
+    """
+
+    code: FailureCode
+    message: str
+    field: str | None = None
+    hint: str | None = None
+    retry_after_seconds: float | None = None
+    safe_to_repeat: bool = True
+    step_key: str | None = None
+    detail: JSONValue = None
+
+    @property
+    def failure_class(self) -> FailureClass:
+        """What sort of thing to do about it."""
+        return FAILURE_CLASSES[self.code]
+
+    @property
+    def retryable(self) -> bool:
+        """Whether another attempt may help."""
+        return self.code in RETRYABLE
+
+    def at_step(self, step_key: str, *, safe_to_repeat: bool) -> Failure:
+        """The same failure, blamed on a step."""
+        return replace(self, step_key=step_key, safe_to_repeat=safe_to_repeat)
+
+    def to_json(self) -> dict[str, JSONValue]:
+        """The stored form; `from_json` reads it back."""
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Failure:
+        """Reads what `to_json` wrote."""
+        return cls(**{**data, "code": FailureCode(data["code"])})
+
+
+class PackError(Exception):
+    """A pack's own word for what went wrong.
+
+    Args:
+        code: One of `FailureCode`, as text or member.
+        message: What happened, one sentence naming the thing and the value.
+        field: The input field at fault, as a dotted path.
+        hint: What to do next.
+        retry_after_seconds: Wait at least this long before another attempt.
+        detail: JSON for the curious; redacted like everything else.
+    """
+
+    def __init__(
+        self,
+        code: FailureCode | str,
+        message: str,
+        *,
+        field: str | None = None,
+        hint: str | None = None,
+        retry_after_seconds: float | None = None,
+        detail: JSONValue = None,
+    ) -> None:
+        super().__init__(message)
+        self.failure = Failure(
+            code=FailureCode(code),
+            message=message,
+            field=field,
+            hint=hint,
+            retry_after_seconds=retry_after_seconds,
+            detail=detail,
+        )

@@ -1,0 +1,1 @@
+"""The GraphQL schema: one file per noun; fields are one-line calls to resolvers."""

@@ -1,0 +1,1 @@
+"""What Packline remembers: tables, transitions, queries, blobs, on SQLite and PostgreSQL."""

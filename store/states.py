@@ -1,0 +1,141 @@
+"""The states of runs, steps and attempts, and every legal transition between them.
+
+One table each. A transition that is not listed here cannot be written: `store.runs` asks
+`require_run_transition` before each guarded UPDATE, and the diagram in `docs/states.md` is generated from it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """Where a run stands; `succeeded`, `failed` and `cancelled` are final until a resume."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    CANCELLING = "cancelling"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class StepState(StrEnum):
+    """Where a step of a run stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    WAITING = "waiting"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class AttemptState(StrEnum):
+    """Where an attempt stands; `lost` is an attempt found without a result after a crash."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"
+
+
+class RunCause(StrEnum):
+    """What started a run."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    SCHEDULE = "schedule"
+    WEBHOOK = "webhook"
+    RERUN = "rerun"
+    A2A = "a2a"
+
+
+class ArtifactStatus(StrEnum):
+    """What an artifact is worth."""
+
+    STORED = "stored"
+    PROPOSED = "proposed"
+    VERIFIED = "verified"
+    QUARANTINED = "quarantined"
+
+
+class Scope(StrEnum):
+    """What a caller may do (CONTRACT 7.7)."""
+
+    READ = "read"
+    OBSERVE = "observe"
+    RUN = "run"
+    WRITE = "write"
+    MANAGE = "manage"
+
+
+class EventType(StrEnum):
+    """What a run event tells; one per concrete `RunEvent` type of the API."""
+
+    RUN_STATE = "run_state"
+    STEP_STATE = "step_state"
+    ATTEMPT_STATE = "attempt_state"
+    STEP_PROGRESS = "step_progress"
+    ARTIFACT = "artifact"
+
+
+FINAL_RUN_STATES = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED})
+#: States in which a worker may hold the run and the caller's slot is taken.
+HELD_RUN_STATES = frozenset({RunState.RUNNING, RunState.CANCELLING})
+
+RUN_TRANSITIONS: dict[RunState, frozenset[RunState]] = {
+    RunState.QUEUED: frozenset({RunState.RUNNING, RunState.CANCELLED, RunState.FAILED}),
+    RunState.RUNNING: frozenset(
+        {
+            RunState.QUEUED,  # released by a server that shuts down
+            RunState.WAITING,
+            RunState.CANCELLING,
+            RunState.SUCCEEDED,
+            RunState.FAILED,
+            RunState.CANCELLED,
+        }
+    ),
+    RunState.WAITING: frozenset({RunState.RUNNING, RunState.CANCELLED, RunState.FAILED}),
+    RunState.CANCELLING: frozenset({RunState.CANCELLED}),
+    RunState.SUCCEEDED: frozenset(),
+    RunState.FAILED: frozenset({RunState.QUEUED}),  # resume
+    RunState.CANCELLED: frozenset({RunState.QUEUED}),  # resume
+}
+
+STEP_TRANSITIONS: dict[StepState, frozenset[StepState]] = {
+    StepState.PENDING: frozenset({StepState.RUNNING, StepState.FAILED, StepState.CANCELLED}),
+    StepState.RUNNING: frozenset(
+        {StepState.SUCCEEDED, StepState.FAILED, StepState.CANCELLED, StepState.WAITING, StepState.PENDING}
+    ),
+    StepState.WAITING: frozenset({StepState.RUNNING, StepState.FAILED, StepState.CANCELLED}),
+    StepState.SUCCEEDED: frozenset({StepState.RUNNING, StepState.PENDING}),  # its session is gone: it runs again
+    StepState.FAILED: frozenset({StepState.RUNNING, StepState.PENDING}),  # resume
+    StepState.CANCELLED: frozenset({StepState.RUNNING, StepState.PENDING}),  # resume
+}
+
+
+class IllegalTransitionError(Exception):
+    """A transition the table does not know; always a defect of the code that asked for it."""
+
+
+def require_run_transition(before: RunState, after: RunState) -> None:
+    """Refuses a run transition that the table does not list.
+
+    Raises:
+        IllegalTransitionError: `before` never leads to `after`.
+    """
+    if after not in RUN_TRANSITIONS[before]:
+        raise IllegalTransitionError(f"A run never goes from {before} to {after}.")
+
+
+def require_step_transition(before: StepState, after: StepState) -> None:
+    """Refuses a step transition that the table does not list.
+
+    Raises:
+        IllegalTransitionError: `before` never leads to `after`.
+    """
+    if after not in STEP_TRANSITIONS[before]:
+        raise IllegalTransitionError(f"A step never goes from {before} to {after}.")

@@ -1,0 +1,85 @@
+"""Every difference between SQLite and PostgreSQL that a unit of work can meet.
+
+A unit is a plain synchronous function `unit(conn, …)` that runs inside one transaction (see `store.engine`). It
+speaks SQL text in `Sql` constants, written once with `:name` parameters, and reads plain tuples.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Dialect = Literal["sqlite", "postgresql"]
+Row = tuple[Any, ...]
+
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+
+
+class Sql:
+    """A statement prepared for both drivers.
+
+    Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, whose writer is alone anyway. Literal percent
+    signs are doubled for psycopg.
+    """
+
+    __slots__ = ("postgresql", "sqlite")
+
+    def __init__(self, text: str) -> None:
+        flat = " ".join(text.split())
+        self.sqlite = flat.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
+        self.postgresql = _PARAMETER.sub(r"%(\1)s", flat.replace("%", "%%"))
+
+
+class Connection(Protocol):
+    """What a unit of work is given. Nothing of it may be kept once the unit has returned."""
+
+    dialect: Dialect
+
+    def now(self) -> datetime:
+        """The clock that leases and events go by, aware UTC.
+
+        PostgreSQL's own clock, read once per transaction; the machine's on SQLite, where one process owns the file.
+        """
+
+    def one(self, statement: Sql, parameters: Mapping[str, object] = ...) -> Row | None:
+        """Runs a statement; its first row, or None."""
+
+    def all(self, statement: Sql, parameters: Mapping[str, object] = ...) -> list[Row]:
+        """Runs a statement; all its rows."""
+
+    def run(self, statement: Sql, parameters: Mapping[str, object] = ...) -> int:
+        """Runs a statement; the number of rows it changed."""
+
+    def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
+        """Runs a statement once for each set of parameters."""
+
+    def wake(self, key: str) -> None:
+        """Tells watchers of `key` that something changed, once the transaction has committed."""
+
+
+def instant(value: datetime | str | None) -> datetime | None:
+    """An instant as read by a unit: SQLite's driver hands out text, PostgreSQL's aware values."""
+    if value is None or isinstance(value, datetime):
+        return value
+    return datetime.fromisoformat(value).replace(tzinfo=UTC)
+
+
+def sqlite_instant(value: datetime) -> str:
+    """How SQLite keeps an instant; the same text SQLAlchemy's DateTime writes, so both paths compare equal.
+
+    Raises:
+        ValueError: the value is naive.
+    """
+    if value.tzinfo is None:
+        raise ValueError(f"The instant {value!r} carries no time zone.")
+    if value.tzinfo is not UTC:
+        value = value.astimezone(UTC)
+    return value.replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+sqlite3.register_adapter(datetime, sqlite_instant)

@@ -1,0 +1,101 @@
+"""The one way in and out of the database.
+
+`Store.write` runs a synchronous unit of work in a transaction and answers after COMMIT; `Store.read` lends a
+read-only SQLAlchemy connection. `store.sqlite` and `store.postgres` implement them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection, Dialect
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class StoreError(Exception):
+    """The database could not do what was asked; nothing of the unit remains."""
+
+
+class StoreClosedError(StoreError):
+    """The store is closed or closing."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; nothing of the unit remains."""
+
+
+class StoreBusyError(StoreError):
+    """Another process owns the database file."""
+
+
+class StoreSchemaError(StoreError):
+    """The database was written by another release; the message says what to run."""
+
+
+class Store(Protocol):
+    """A database, opened.
+
+    Attributes:
+        dialect: Which database it is.
+        machine: Identity of this machine and data folder; sessions belong to it.
+    """
+
+    dialect: Dialect
+    machine: str
+
+    async def write(
+        self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
+
+        The unit must not block on anything but the database. When it raises, nothing of it remains and the exception
+        comes back; other units that shared the transaction are not touched. Cancelling the caller does not undo the
+        unit.
+
+        Raises:
+            StoreError: the transaction could not be committed.
+        """
+
+    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
+        """Lends a connection for short reads; each statement sees what was committed before it started."""
+
+    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
+        """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`."""
+
+    async def close(self) -> None:
+        """Finishes what was accepted and closes every connection. A second call does nothing."""
+
+
+async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
+    """Opens the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
+
+    Args:
+        url: `sqlite` or `postgresql://user@host/name`.
+        data_dir: Folder of the embedded file and its lock; made when absent.
+        migrate: Whether to bring an older schema up to date; otherwise it is refused.
+
+    Raises:
+        StoreBusyError: another process owns the file.
+        StoreSchemaError: the schema is newer than this release, or older and `migrate` is false.
+        StoreError: the database cannot be reached, with what to do.
+    """
+    if url.startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
+        from store.postgres import open_postgres
+
+        return await open_postgres(url, migrate=migrate)
+    if url != "sqlite":
+        raise StoreError(
+            f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."
+        )
+    from store.sqlite import open_sqlite
+
+    return await open_sqlite(data_dir, migrate=migrate)

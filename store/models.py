@@ -1,0 +1,345 @@
+"""The tables.
+
+Instants are aware UTC (`UTCDateTime` through SQLModel's plain `datetime`); enums are strings checked by
+`store.states`; definitions and payloads are canonical JSON as TEXT, because JSONB refuses some strings and reorders
+keys. Ids are a type prefix and a ULID, so ordering by id is ordering by creation.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime  # noqa: TC003 - SQLModel reads the annotations at run time
+
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Text, text
+from sqlmodel import Field, SQLModel
+
+# Names every constraint the same way on both databases; without it SQLite's have no name and cannot be dropped.
+SQLModel.metadata.naming_convention = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+def _text(*, nullable: bool = False) -> Column[str]:
+    return Column(Text, nullable=nullable)
+
+
+class CallerRow(SQLModel, table=True):
+    """A person, agent or script; all tokens and logins of one subject are one caller."""
+
+    __tablename__ = "caller"
+
+    id: str = Field(primary_key=True)
+    subject: str = Field(unique=True)
+    name: str
+    created_at: datetime
+    last_seen_at: datetime | None = None
+
+
+class CallerSlotRow(SQLModel, table=True):
+    """One row a caller, locked first by every claim so that the caller's limit is counted without a race."""
+
+    __tablename__ = "caller_slot"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+
+
+class TokenRow(SQLModel, table=True):
+    """A bearer token, browser login or one-time login link; only its SHA-256 is kept."""
+
+    __tablename__ = "token"
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE", index=True)
+    kind: str  # token | browser | login_link
+    name: str
+    beginning: str
+    hash: str = Field(unique=True)
+    scopes: str = Field(sa_column=_text())  # JSON list of store.states.Scope
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class PipelineRow(SQLModel, table=True):
+    """A stored pipeline; its definition lies in the numbered versions."""
+
+    __tablename__ = "pipeline"
+    __table_args__ = (
+        # A user's key is unique among what is not deleted; a starter may carry the same key and stays reachable by id.
+        Index(
+            "uq_pipeline_user_key",
+            "key",
+            unique=True,
+            sqlite_where=text("deleted_at IS NULL AND NOT builtin"),
+            postgresql_where=text("deleted_at IS NULL AND NOT builtin"),
+        ),
+        Index("ix_pipeline_updated", "updated_at", "id"),
+    )
+
+    id: str = Field(primary_key=True)
+    key: str = Field(index=True)
+    name: str
+    description: str = Field(sa_column=_text())
+    builtin: bool
+    aliases: str = Field(default="[]", sa_column=_text())  # JSON list of keys
+    owner_id: str | None = Field(default=None, foreign_key="caller.id", index=True)
+    current_number: int
+    metadata_json: str = Field(sa_column=_text())
+    search_text: str = Field(sa_column=_text())  # lower-case words of key, name, description and metadata
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+
+
+class PipelineVersionRow(SQLModel, table=True):
+    """A pipeline's definition at one save; never changes."""
+
+    __tablename__ = "pipeline_version"
+    __table_args__ = (Index("uq_pipeline_version_number", "pipeline_id", "number", unique=True),)
+
+    id: str = Field(primary_key=True)
+    pipeline_id: str = Field(foreign_key="pipeline.id", ondelete="CASCADE")
+    number: int
+    digest: str  # SHA-256 of the canonical definition
+    document: str = Field(sa_column=_text())  # canonical JSON
+    yaml: str = Field(sa_column=_text())
+    input_schema: str = Field(sa_column=_text())  # JSON Schema, declared or derived
+    note: str | None = Field(default=None, sa_column=_text(nullable=True))
+    created_by: str | None = Field(default=None, foreign_key="caller.id")
+    created_at: datetime
+
+
+class RunRow(SQLModel, table=True):
+    """One execution of a pipeline version or of a single pack.
+
+    `epoch` fences every write of a worker; `lease_until` says how long it may be trusted; `next_seq` numbers events.
+    """
+
+    __tablename__ = "run"
+    __table_args__ = (
+        CheckConstraint(
+            "(state IN ('succeeded', 'failed', 'cancelled')) = (ended_at IS NOT NULL)", name="ended_when_final"
+        ),
+        CheckConstraint("(pipeline_id IS NULL) <> (pack IS NULL)", name="pipeline_or_pack"),
+        # Single flight (CONTRACT 2.4): one run under way for one caller, version and inputs.
+        Index("uq_run_flight", "flight", unique=True),
+        Index("uq_run_idempotency", "caller_id", "idempotency_key", unique=True),
+        Index("ix_run_caller", "caller_id", "id"),
+        Index("ix_run_pipeline", "pipeline_id", "id"),
+        Index("ix_run_state", "state", "id"),
+        Index("ix_run_rerun_of", "rerun_of"),
+        # The queue and the rescue look only at runs that are not final: a partial index stays small whatever history.
+        Index(
+            "ix_run_active",
+            "caller_id",
+            "state",
+            sqlite_where=text("ended_at IS NULL"),
+            postgresql_where=text("ended_at IS NULL"),
+        ),
+    )
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id")
+    pipeline_id: str | None = Field(default=None, foreign_key="pipeline.id")
+    version_id: str | None = Field(default=None, foreign_key="pipeline_version.id", index=True)
+    pack: str | None = None  # the pack's name, for a single pack call
+    document: str | None = Field(default=None, sa_column=_text(nullable=True))  # the one-step definition of a pack call
+    title: str
+    state: str
+    cause: str
+    client_name: str | None = None
+    rerun_of: str | None = None  # may dangle
+    inputs: str = Field(sa_column=_text())  # canonical JSON as given, redacted only where shown
+    inputs_digest: str
+    force: bool = False
+    flight: str | None = None  # single-flight key while the run may coalesce, else NULL
+    idempotency_key: str | None = None
+    request_digest: str | None = None  # of the whole start, to tell a repeat from a clash
+    failure: str | None = Field(default=None, sa_column=_text(nullable=True))
+    cancel_requested: bool = False
+    cancel_reason: str | None = Field(default=None, sa_column=_text(nullable=True))
+    priority: int = 0  # higher first; rescue uses 10
+    not_before: datetime | None = None  # of the stored retry wait
+    idle_since: datetime | None = None  # since when nobody holds the run; that time does not count for the deadline
+    deadline_seconds: float
+    deadline_at: datetime | None = None
+    owner: str | None = None  # the worker process that holds it
+    epoch: int = 0
+    lease_until: datetime | None = None
+    next_seq: int = 1
+    lost_in_row: int = 0  # consecutive attempts of one step lost with their process
+    resume_count: int = 0
+    progress: float = 0.0
+    acknowledged_at: datetime | None = None
+    search_text: str = Field(default="", sa_column=_text())  # lower-case title, inputs and failure message
+    created_at: datetime
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class RunStepRow(SQLModel, table=True):
+    """A step as it fares in one run; output and failure are its attempt's."""
+
+    __tablename__ = "run_step"
+    __table_args__ = (
+        Index("uq_run_step_position", "run_id", "position", unique=True),
+        Index("uq_run_step_key", "run_id", "key", unique=True),
+    )
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE")
+    position: int  # from 1
+    key: str
+    pack: str | None = None
+    pack_version: str | None = None  # resolved at start and kept for the run
+    state: str
+    attempt_id: str | None = None  # the attempt that counts
+    attempts: int = 0
+    stretch_attempts: int = 0  # since the start or the last resume; what the retry policy counts
+    session_id: str | None = None  # the session it left
+    input_override: str | None = Field(default=None, sa_column=_text(nullable=True))  # given at a resume
+    warnings: str = Field(default="[]", sa_column=_text())
+    milestones: str = Field(default="[]", sa_column=_text())  # the last 100
+    progress: float | None = None
+    wait_until: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+class AttemptRow(SQLModel, table=True):
+    """One try of one step; a row is settled once and never overwritten."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        Index("uq_attempt_number", "step_id", "number", unique=True),
+        Index("ix_attempt_run", "run_id"),
+    )
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE")
+    step_id: str = Field(foreign_key="run_step.id", ondelete="CASCADE")
+    number: int
+    epoch: int
+    state: str
+    input: str | None = Field(default=None, sa_column=_text(nullable=True))  # resolved, redacted
+    idempotency_key: str
+    output: str | None = Field(default=None, sa_column=_text(nullable=True))  # redacted once, at settle
+    pack_version: str | None = None
+    failure: str | None = Field(default=None, sa_column=_text(nullable=True))
+    session_used: str | None = None  # the session threaded into it
+    reused_from: str | None = None  # attempt of another run whose output this one repeats
+    notes: str = Field(default="[]", sa_column=_text())  # such as "runs on 1.3.0 instead of 1.2.0"
+    started_at: datetime
+    ended_at: datetime | None = None
+
+
+class LogLineRow(SQLModel, table=True):
+    """A line a pack or a process logged; capped per attempt, never a run event."""
+
+    __tablename__ = "log_line"
+
+    attempt_id: str = Field(primary_key=True, foreign_key="attempt.id", ondelete="CASCADE")
+    sequence: int = Field(primary_key=True)
+    at: datetime
+    level: str
+    text: str = Field(sa_column=_text())
+
+
+class RunEventRow(SQLModel, table=True):
+    """Something that happened in a run, written in the transaction of the change; sequences have no gaps."""
+
+    __tablename__ = "run_event"
+
+    run_id: str = Field(primary_key=True, foreign_key="run.id", ondelete="CASCADE")
+    sequence: int = Field(primary_key=True)
+    at: datetime
+    type: str
+    step_id: str | None = None
+    attempt_id: str | None = None
+    artifact_id: str | None = None
+    before: str | None = None
+    after: str | None = None
+    reason: str | None = Field(default=None, sa_column=_text(nullable=True))
+    data: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON; a milestone for progress
+
+
+class BlobRow(SQLModel, table=True):
+    """A stored content; the bytes lie in the blob folder under its digest."""
+
+    __tablename__ = "blob"
+
+    digest: str = Field(primary_key=True)
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    created_at: datetime
+
+
+class ArtifactRow(SQLModel, table=True):
+    """A file with a name, of one attempt."""
+
+    __tablename__ = "artifact"
+    __table_args__ = (
+        Index("ix_artifact_caller", "caller_id", "id"),
+        Index("ix_artifact_digest", "digest"),
+    )
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id")
+    run_id: str | None = Field(default=None, index=True)  # no key: a pinned artifact outlives its run
+    step_id: str | None = None
+    attempt_id: str | None = Field(default=None, index=True)
+    name: str
+    media_type: str
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    digest: str
+    status: str
+    pinned: bool = False
+    created_at: datetime
+    expires_at: datetime | None = None
+    erased_at: datetime | None = None
+
+
+class SessionRow(SQLModel, table=True):
+    """A workspace a step left for later ones; it belongs to one machine."""
+
+    __tablename__ = "session"
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", index=True)
+    step_id: str
+    machine: str  # elsewhere the session counts as missing
+    created_at: datetime
+    last_used_at: datetime
+    ended_at: datetime | None = None
+
+
+class CacheEntryRow(SQLModel, table=True):
+    """A value a pack cached for one caller."""
+
+    __tablename__ = "cache_entry"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    pack: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    value: str = Field(sa_column=_text())
+    created_at: datetime
+    expires_at: datetime = Field(index=True)
+
+
+class AuditRow(SQLModel, table=True):
+    """Something somebody did; append-only, kept 365 days."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index("ix_audit_actor", "actor_id", "id"),)
+
+    id: str = Field(primary_key=True)
+    at: datetime = Field(index=True)
+    actor_id: str | None = None  # NULL before anybody is known, such as a refused sign-in
+    on_behalf_of: str | None = None
+    action: str = Field(index=True)
+    accepted: bool
+    target_id: str | None = None
+    detail: str | None = Field(default=None, sa_column=_text(nullable=True))

@@ -36,7 +36,7 @@ ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 LOCK_WAIT_SECONDS = 120.0
 
 _STAMP_TABLE = (
-    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
+    "CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL, "
     "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
 )
 
@@ -58,13 +58,11 @@ def current_sqlite_revision(path: Path) -> str | None:
         raw.execute("PRAGMA busy_timeout=5000")
         try:
             tables = {row[0] for row in raw.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if "alembic_version" in tables:
-                return _single(raw.execute("SELECT version_num FROM alembic_version").fetchall(), str(path))
+            stamped = "alembic_version" in tables
+            revisions = raw.execute("SELECT version_num FROM alembic_version").fetchall() if stamped else []
         except sqlite3.DatabaseError as error:
             raise StoreSchemaError(f"{path} cannot be read as a SQLite database: {error}.") from error
-        if tables:
-            raise _foreign(str(path), tables)
-        return None
+    return _revision(revisions, tables - {"alembic_version"}, str(path))
 
 
 def current_postgres_revision(connection: psycopg.Connection) -> str | None:
@@ -73,17 +71,15 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
     Raises:
         StoreSchemaError: the database holds something else than Packline's tables.
     """
-    name = connection.info.dbname
-    found = connection.execute("SELECT to_regclass('alembic_version') IS NOT NULL").fetchone()
-    if found is not None and found[0]:
-        return _single(connection.execute("SELECT version_num FROM alembic_version").fetchall(), name)
-    ours = list(SQLModel.metadata.tables)
+    # Other tables may live beside ours (procrastinate's do); only a table of the same name tells of a clash.
+    names = [*SQLModel.metadata.tables, "alembic_version"]
     rows = connection.execute(
-        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (ours,)
+        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)
     ).fetchall()
-    if rows:
-        raise _foreign(name, {row[0] for row in rows})
-    return None
+    tables = {row[0] for row in rows}
+    stamped = "alembic_version" in tables
+    revisions = connection.execute("SELECT version_num FROM alembic_version").fetchall() if stamped else []
+    return _revision(revisions, tables - {"alembic_version"}, connection.info.dbname)
 
 
 def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
@@ -229,19 +225,17 @@ def _migration_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _single(rows: list[tuple[str]], name: str) -> str:
-    if len(rows) != 1:
+def _revision(revisions: list[tuple[str]], tables: set[str], name: str) -> str | None:
+    if len(revisions) > 1:
+        raise StoreSchemaError(f"The database {name} names {len(revisions)} schema revisions. Restore a backup.")
+    if revisions:
+        return revisions[0][0]
+    if tables:
+        some = ", ".join(sorted(tables)[:3])
         raise StoreSchemaError(
-            f"The database {name} names {len(rows)} schema revisions instead of one. Restore a backup."
+            f"The database {name} has tables ({some}) but no Packline schema. Name an empty database or data folder."
         )
-    return rows[0][0]
-
-
-def _foreign(name: str, tables: set[str]) -> StoreSchemaError:
-    some = ", ".join(sorted(tables)[:3])
-    return StoreSchemaError(
-        f"The database {name} has tables ({some}) but no Packline schema. Name an empty database or data folder."
-    )
+    return None
 
 
 def _first_line(error: Exception) -> str:

@@ -1,0 +1,41 @@
+"""Writes the draft of a new revision from what the models have and the newest revision lacks.
+
+    python -m store.migrations.draft 0002 "Add the schedule tables"
+    ruff format store/migrations/versions
+
+Read it, correct it, then add the revision to `store.schema.REVISIONS`; the tests fail until both agree.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from alembic import command
+from sqlalchemy import create_engine
+from sqlalchemy.pool import NullPool
+
+from store.migrations.upgrade import FOLDER, configuration, upgrade_sqlite
+
+
+def draft(revision: str, message: str) -> Path:
+    """Writes `versions/<revision>_<words>.py` against an empty database at the newest revision; answers its path."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "draft.db"
+        if any((FOLDER / "versions").glob("*.py")):
+            upgrade_sqlite(path, "head")
+        engine = create_engine(f"sqlite:///{path}", poolclass=NullPool)
+        with engine.begin() as connection:
+            script = command.revision(configuration(connection), message, autogenerate=True, rev_id=revision)
+        engine.dispose()
+    if script is None or isinstance(script, list):
+        raise RuntimeError("Alembic wrote no single revision.")
+    path = Path(script.path)
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(line for line in lines if "# ### " not in line))
+    return path
+
+
+if __name__ == "__main__":
+    print(draft(sys.argv[1], sys.argv[2]))

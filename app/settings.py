@@ -1,0 +1,424 @@
+"""Every setting of the server, and the only module that reads the environment.
+
+A setting is a field of `Settings`. It is read from the command line, else from the environment variable
+`PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
+default. Adding a field is all it takes: the API and the documentation list fields as they are declared here.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, cast
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic_core import ErrorDetails
+
+    from runner.failures import JSONValue
+
+PREFIX = "PACKLINE_"
+_SERVICE = re.compile(r"PACKLINE_SERVICE_([A-Z0-9_]+)_URL\Z")
+#: Variables of this prefix that are no settings of the server: where settings lie, and what the command line needs.
+CLIENT_VARIABLES = frozenset({"PACKLINE_CONFIG", "PACKLINE_SERVER", "PACKLINE_TOKEN"})
+
+Words = Annotated[tuple[str, ...], NoDecode]
+Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
+Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
+
+
+class SettingsError(Exception):
+    """Settings that cannot be used; the message names each variable, its value and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """A setting as it stands.
+
+    Attributes:
+        name: Its environment variable.
+        description: What it is for.
+        value: Its value as JSON; None when secret or unset.
+        default: Its default as JSON.
+        source: `command line`, `environment`, the path of the settings file, or `default`.
+    """
+
+    name: str
+    description: str
+    value: JSONValue
+    default: JSONValue
+    source: str
+
+
+def _data_home() -> Path:
+    home = os.environ.get("XDG_DATA_HOME")
+    return (Path(home) if home else Path.home() / ".local" / "share") / "packline"
+
+
+class Settings(BaseSettings):
+    """All settings; `Settings.load` reads and checks them."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+
+    # -- where it runs
+    data_dir: Path = Field(
+        default_factory=_data_home, description="Folder of the database, artifacts, keys and settings file."
+    )
+    host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; a wider one needs a token first.")
+    port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
+    public_url: str | None = Field(
+        None,
+        description="Address people reach the server at, when a proxy stands before it, such as https://pack.example.",
+    )
+    allowed_hosts: Words = Field(
+        (), description="Names the server may be called by besides loopback and its own address, separated by commas."
+    )
+    allowed_origins: Words = Field(
+        (), description="Origins of other web pages that may call the server, such as https://ops.example, by commas."
+    )
+    database_url: str = Field("sqlite", description="`sqlite`, or `postgresql://user@host/name`.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
+    log_format: Literal["auto", "console", "json"] = Field(
+        "auto", description="How log lines look; `auto` writes for people on a terminal and JSON elsewhere."
+    )
+    shutdown_grace_seconds: float = Field(
+        10, ge=0, le=3600, description="How long a server that stops lets short steps and requests finish."
+    )
+
+    # -- packs
+    pack_path: Annotated[tuple[Path, ...], NoDecode] = Field(
+        (), description=f"Folders with packs and pipelines of your own, separated by `{os.pathsep}`."
+    )
+    egress_allow: Words = Field(
+        (),
+        description="Private addresses packs may reach all the same, as `host`, `host:port` or a network, by commas.",
+    )
+    service_urls: Annotated[dict[str, str], NoDecode] = Field(
+        default_factory=dict,
+        description="Services that packs use, by name; each is a variable PACKLINE_SERVICE_<NAME>_URL.",
+    )
+
+    # -- who may call
+    bootstrap_token: SecretStr | None = Field(
+        None, min_length=1, description="A token accepted as administrator as given, for automation."
+    )
+    login_days: float = Field(30, gt=0, le=366, description="How long a browser stays signed in.")
+    login_link_minutes: float = Field(15, gt=0, le=1440, description="How long a one-time login link works.")
+    login_attempts_per_minute: int = Field(
+        10, ge=1, le=10_000, description="Failed sign-ins or unknown tokens one address may send in a minute."
+    )
+    download_link_minutes: float = Field(15, gt=0, le=1440, description="How long a signed download address works.")
+
+    # -- runs
+    lanes: int = Field(64, ge=1, le=10_000, description="Runs this process works on at a time.")
+    caller_concurrent_runs: int = Field(8, ge=1, le=100_000, description="Runs of one caller that work at a time.")
+    queue_limit: int = Field(1000, ge=1, le=10_000_000, description="Runs that may wait; more are refused.")
+    run_deadline_seconds: Seconds = Field(1800, description="Longest time of a run that sets no deadline of its own.")
+    step_timeout_seconds: Seconds = Field(600, description="Longest time of a step that sets no timeout of its own.")
+    steps_max: int = Field(64, ge=1, le=1000, description="Steps a pipeline may have.")
+    step_input_bytes: Bytes = Field(1 << 20, description="Resolved input of a step, in bytes.")
+    step_output_bytes: Bytes = Field(1 << 20, description="Output of a step, in bytes; more belongs into artifacts.")
+    wait_seconds_max: int = Field(50, ge=0, le=3600, description="Longest time a request may wait for a run.")
+    session_idle_seconds: Seconds = Field(900, description="How long a session lives that no step uses.")
+    session_sweep_seconds: Seconds = Field(30, description="How often ended sessions are looked for.")
+    lease_seconds: float = Field(
+        30, ge=1, le=3600, description="How long a worker that gives no sign of life keeps a run."
+    )
+
+    # -- what is kept
+    run_days: int = Field(90, ge=1, le=36_500, description="Days a finished run is kept.")
+    run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs that are kept.")
+    artifact_days: int = Field(7, ge=1, le=36_500, description="Days an artifact is kept after its run succeeded.")
+    artifact_quota_bytes: Bytes = Field(20 << 30, description="All artifacts together, in bytes; more are refused.")
+    audit_days: int = Field(365, ge=1, le=36_500, description="Days the audit is kept.")
+
+    # -- what one request may ask for
+    request_body_bytes: Bytes = Field(1 << 20, description="Body of a GraphQL request, in bytes.")
+    request_depth: int = Field(20, ge=1, le=200, description="Nesting of fields in a query.")
+    request_fields: int = Field(2000, ge=1, le=1_000_000, description="Fields of a query, fragments unfolded.")
+    request_aliases: int = Field(50, ge=0, le=100_000, description="Aliases of a query.")
+    request_lexemes: int = Field(10_000, ge=1, le=10_000_000, description="Lexical units of a query.")
+    request_cost: int = Field(10_000, ge=1, le=10_000_000, description="Cost of a query, page sizes multiplied out.")
+
+    #: Where each value came from, by field.
+    _sources: dict[str, str] = PrivateAttr(default_factory=dict)
+    #: What `load` wants said about the environment, for the log.
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
+
+    SECRETS: ClassVar = frozenset({"bootstrap_token"})
+
+    @classmethod
+    def load(cls, overrides: Mapping[str, object] | None = None) -> Self:
+        """Reads all settings.
+
+        Args:
+            overrides: Values from the command line by field; None means not given.
+
+        Raises:
+            SettingsError: one or more values cannot be used.
+        """
+        given = {name: value for name, value in (overrides or {}).items() if value is not None}
+        try:
+            settings = cls(**cast("dict[str, Any]", given))
+        except ValidationError as error:
+            raise SettingsError(_explain(error, given)) from error
+        file = _file_values(given)
+        settings._sources = {name: _source(name, given, file.values, file.path) for name in cls.model_fields}
+        settings._warnings = (*unknown_variables(), *settings._weak())
+        return settings
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Command line, environment, service variables, file."""
+        given = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
+        file = _file_values(given)
+        services = {**file.values.get("service_urls", {}), **_service_variables()}
+        return (
+            init_settings,
+            InitSettingsSource(settings_cls, {"service_urls": services} if services else {}),
+            env_settings,
+            InitSettingsSource(settings_cls, file.values),
+        )
+
+    @field_validator("data_dir", mode="after")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().resolve()
+
+    @field_validator("allowed_hosts", "allowed_origins", "egress_allow", mode="before")
+    @classmethod
+    def _words(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(word.strip() for word in value.split(",") if word.strip())
+        return value
+
+    @field_validator("pack_path", mode="before")
+    @classmethod
+    def _folders(cls, value: object) -> object:
+        if isinstance(value, str):
+            return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
+        return value
+
+    @field_validator("allowed_origins", mode="after")
+    @classmethod
+    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for origin in value:
+            _require_http(origin)
+        return tuple(origin.rstrip("/").lower() for origin in value)
+
+    @field_validator("public_url", mode="after")
+    @classmethod
+    def _public(cls, value: str | None) -> str | None:
+        if value is not None:
+            _require_http(value)
+        return value.rstrip("/") if value else None
+
+    @field_validator("service_urls", mode="after")
+    @classmethod
+    def _services(cls, value: dict[str, str]) -> dict[str, str]:
+        for name, url in value.items():
+            _require_http(url, f"for `{name}` ")
+        return {name.lower(): url for name, url in value.items()}
+
+    @field_validator("database_url", mode="after")
+    @classmethod
+    def _database(cls, value: str) -> str:
+        if value == "sqlite" or value.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+            return value
+        raise ValueError("use `sqlite` for the embedded database or `postgresql://user@host/name`")
+
+    def _weak(self) -> tuple[str, ...]:
+        token = self.bootstrap_token.get_secret_value() if self.bootstrap_token else None
+        if token is None or len(token) >= 16:
+            return ()
+        return ("PACKLINE_BOOTSTRAP_TOKEN is shorter than 16 characters and may be guessed: use a longer one.",)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self.host)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences about variables that were set and mean nothing."""
+        return self._warnings
+
+    def describe(self) -> list[SettingInfo]:
+        """Every setting in the order of declaration, secrets without their value."""
+        values = self.model_dump(mode="json")
+        return [
+            SettingInfo(
+                name="PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else PREFIX + name.upper(),
+                description=field.description or "",
+                value=_shown(name, values[name]),
+                default=_default(name),
+                source=self._sources.get(name, "default"),
+            )
+            for name, field in type(self).model_fields.items()
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """What the command line needs to reach a server.
+
+    Attributes:
+        server: Address given by PACKLINE_SERVER.
+        token: Token given by PACKLINE_TOKEN.
+    """
+
+    server: str | None
+    token: str | None
+
+    @classmethod
+    def load(cls) -> Self:
+        """Reads the two variables."""
+        return cls(server=os.environ.get("PACKLINE_SERVER") or None, token=os.environ.get("PACKLINE_TOKEN") or None)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address is this machine only."""
+    bare = host.strip("[]").lower()
+    return bare in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", bare) is not None
+
+
+def unknown_variables() -> tuple[str, ...]:
+    """A sentence for each variable that looks like a setting and is none, with the nearest one."""
+    known = [PREFIX + name.upper() for name in Settings.model_fields if name != "service_urls"]
+    found = []
+    for name in sorted(os.environ):
+        if not name.startswith(PREFIX) or name in known or name in CLIENT_VARIABLES or _SERVICE.match(name):
+            continue
+        near = difflib.get_close_matches(name, known, 1)
+        meant = f" Did you mean {near[0]}?" if near else " `packline doctor` lists those there are."
+        found.append(f"{name} is no setting and was ignored.{meant}")
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path | None
+    values: dict[str, Any]
+
+
+def _file_values(given: Mapping[str, object]) -> _File:
+    """The settings file's content; empty when there is none.
+
+    Raises:
+        SettingsError: it is named but absent, is not TOML, or holds unknown keys.
+    """
+    named = os.environ.get("PACKLINE_CONFIG")
+    folder = given.get("data_dir") or os.environ.get("PACKLINE_DATA_DIR") or _data_home()
+    path = Path(named).expanduser() if named else Path(str(folder)).expanduser() / "packline.toml"
+    try:
+        values = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        if named:
+            raise SettingsError(
+                f"PACKLINE_CONFIG names {path}, which does not exist. Create it or unset the variable."
+            ) from None
+        return _File(None, {})
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
+    lines = []
+    for key in values:
+        if key not in Settings.model_fields:
+            near = difflib.get_close_matches(key.lower().removeprefix("packline_"), list(Settings.model_fields), 1)
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            lines.append(f"The settings file {path} sets `{key}`, which is no setting.{meant}")
+    if lines:
+        raise SettingsError("\n".join(lines))
+    return _File(path, values)
+
+
+def _service_variables() -> dict[str, str]:
+    found = {}
+    for name, value in os.environ.items():
+        match = _SERVICE.match(name)
+        if match and value:
+            found[match[1].lower()] = value
+    return found
+
+
+def _source(name: str, given: Mapping[str, object], file: Mapping[str, object], path: Path | None) -> str:
+    if name in given:
+        return "command line"
+    if os.environ.get(PREFIX + name.upper()) or (name == "service_urls" and _service_variables()):
+        return "environment"
+    return str(path) if name in file else "default"
+
+
+def _explain(error: ValidationError, given: Mapping[str, object]) -> str:
+    """One sentence for each value that cannot be used."""
+    file = _file_values(given)
+    return "\n".join(_explain_one(detail, given, file) for detail in error.errors())
+
+
+def _explain_one(detail: ErrorDetails, given: Mapping[str, object], file: _File) -> str:
+    name = str(detail["loc"][0])
+    match _source(name, given, file.values, file.path):
+        case "command line":
+            where = f"--{name.replace('_', '-')}"
+        case "environment":
+            where = "PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else PREFIX + name.upper()
+        case path:
+            where = f"`{name}` in {path}"
+    value = "set" if name in Settings.SECRETS else f"`{_without_password(str(detail['input']))}`"
+    message = detail["msg"].removeprefix("Value error, ").partition(", unable")[0]
+    default = _default(name)
+    remedy = f"Unset it for the default `{default}`." if default not in (None, [], {}) else "Unset it to go without."
+    return f"{where} is {value}: {message[0].lower()}{message[1:]}. {remedy}"
+
+
+def _default(name: str) -> JSONValue:
+    field = Settings.model_fields[name]
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else cast("JSONValue", value)
+
+
+def _shown(name: str, value: JSONValue) -> JSONValue:
+    if name in Settings.SECRETS:
+        return None
+    if isinstance(value, str):
+        return _without_password(value)
+    if isinstance(value, dict):
+        return {key: _shown(name, item) for key, item in value.items()}
+    return value
+
+
+def _without_password(value: str) -> str:
+    """An address without the password it may carry."""
+    if "@" not in value or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "***"
+    if parts.password is None:
+        return value
+    account = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}"
+    return urlunsplit((parts.scheme, account, parts.path, parts.query, parts.fragment))
+
+
+def _require_http(value: str, what: str = "") -> None:
+    parts = urlsplit(value)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{what}an address such as https://host.example is needed")

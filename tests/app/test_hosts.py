@@ -79,7 +79,7 @@ def test_other_pages_may_not_post_or_open_sockets(origin):
         assert http.post("/", headers={"origin": origin}).status_code == 403
         with (
             pytest.raises(WebSocketDenialResponse) as refused,
-            http.websocket_connect("/ws", headers={"origin": origin}),
+            http.websocket_connect(WS, headers={"origin": origin}),
         ):
             pass
         assert refused.value.status_code == 403

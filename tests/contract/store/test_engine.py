@@ -1,0 +1,159 @@
+"""What `Store.write`, `read` and `on_wake` promise, over both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import select
+
+from store.dialects import Sql, instant
+from store.engine import StoreClosedError
+from store.models import CallerRow
+
+if TYPE_CHECKING:
+    from store.dialects import Connection
+    from store.engine import Store
+
+ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)")
+SEEN = Sql("SELECT created_at FROM caller WHERE id = :id")
+PERCENT = Sql("SELECT count(*) FROM caller WHERE name LIKE '100%' AND id = :id")
+
+
+def add(conn: Connection, number: int, *, wake: bool = False) -> int:
+    conn.run(ADD, {"id": f"call_{number}", "subject": f"s{number}", "name": "100% name", "now": conn.now()})
+    if wake:
+        conn.wake(f"caller:{number}")
+    return number
+
+
+def add_then_fail(conn: Connection, number: int) -> int:
+    add(conn, number, wake=True)
+    raise LookupError(f"unit {number} fails after writing")
+
+
+async def ids(store: Store) -> set[str]:
+    async with store.read() as connection:
+        return set((await connection.execute(select(CallerRow.__table__.c.id))).scalars())
+
+
+async def test_a_write_answers_after_commit_and_is_read_by_the_next_read(store: Store):
+    for number in range(20):
+        assert await store.write(add, number) == number
+        assert f"call_{number}" in await ids(store)
+
+
+async def test_of_64_units_at_once_only_the_failing_ones_leave_nothing(store: Store):
+    async def one(number: int) -> object:
+        return await store.write(add_then_fail if number % 8 == 3 else add, number)
+
+    answers = await asyncio.gather(*map(one, range(64)), return_exceptions=True)
+
+    failed = {number for number, answer in enumerate(answers) if isinstance(answer, BaseException)}
+    assert failed == set(range(3, 64, 8))
+    assert all(isinstance(answers[number], LookupError) for number in failed)
+    assert await ids(store) == {f"call_{number}" for number in range(64) if number not in failed}
+
+
+async def test_a_unit_that_breaks_a_constraint_fails_alone(store: Store):
+    await store.write(add, 1)
+    answers = await asyncio.gather(*(store.write(add, n) for n in (1, 2, 3)), return_exceptions=True)
+    assert isinstance(answers[0], Exception)
+    assert answers[1:] == [2, 3]
+    assert await ids(store) == {"call_1", "call_2", "call_3"}
+
+
+async def test_watchers_are_woken_after_commit_and_never_for_what_failed(store: Store):
+    heard: list[frozenset[str]] = []
+    arrived = asyncio.Event()
+
+    def listen(keys: frozenset[str]) -> None:
+        heard.append(keys)
+        arrived.set()
+
+    store.on_wake(listen)
+    with pytest.raises(LookupError):
+        await store.write(add_then_fail, 1)
+    await store.write(add, 2, wake=True)
+    async with asyncio.timeout(5):
+        while not any("caller:2" in keys for keys in heard):
+            arrived.clear()
+            await arrived.wait()
+    assert "call_2" in await ids(store)
+    assert not any("caller:1" in keys for keys in heard)
+
+
+async def test_an_instant_without_a_zone_is_refused(store: Store):
+    def naive(conn: Connection) -> None:
+        conn.run(ADD, {"id": "call_1", "subject": "s", "name": "n", "now": datetime(2026, 1, 1)})  # noqa: DTZ001
+
+    with pytest.raises(ValueError, match="no time zone"):
+        await store.write(naive)
+    assert await ids(store) == set()
+
+
+async def test_an_instant_comes_back_as_it_went_in_by_both_ways(store: Store):
+    moment = datetime(2026, 3, 29, 1, 30, 0, 123456, tzinfo=UTC)
+
+    def write(conn: Connection) -> datetime | None:
+        conn.run(ADD, {"id": "call_1", "subject": "s", "name": "n", "now": moment})
+        row = conn.one(SEEN, {"id": "call_1"})
+        assert row is not None
+        return instant(row[0])
+
+    assert await store.write(write) == moment
+    async with store.read() as connection:
+        read = (await connection.execute(select(CallerRow.__table__.c.created_at))).scalar_one()
+    assert read == moment
+    assert read.utcoffset() is not None
+
+
+async def test_percent_signs_and_many_and_counts(store: Store):
+    def write(conn: Connection) -> tuple[int, int, list[tuple[object, ...]]]:
+        conn.many(ADD, [{"id": f"call_{n}", "subject": f"s{n}", "name": "100%", "now": conn.now()} for n in range(3)])
+        conn.many(ADD, [])
+        row = conn.one(PERCENT, {"id": "call_1"})
+        assert row is not None
+        changed = conn.run(Sql("UPDATE caller SET name = 'x' WHERE id <> :id"), {"id": "call_0"})
+        return row[0], changed, conn.all(Sql("SELECT id, name FROM caller ORDER BY id"))
+
+    assert await store.write(write) == (1, 2, [("call_0", "100%"), ("call_1", "x"), ("call_2", "x")])
+
+
+async def test_the_clock_of_a_unit_is_aware_and_about_now(store: Store):
+    before, now, again = await store.write(lambda conn: (datetime.now(UTC), conn.now(), conn.now()))
+    assert now.tzinfo is not None
+    assert abs((now - before).total_seconds()) < 5
+    if store.dialect == "postgresql":
+        assert now == again, "one transaction has one time"
+
+
+async def test_a_cancelled_caller_does_not_undo_the_unit(store: Store):
+    task = asyncio.ensure_future(store.write(add, 1))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await store.write(add, 2)
+    await store.close()
+
+
+async def test_close_finishes_what_was_accepted_and_refuses_more(store: Store):
+    pending = [asyncio.ensure_future(store.write(add, number)) for number in range(10)]
+    await asyncio.sleep(0)
+    await store.close()
+    assert [await each for each in pending] == list(range(10))
+    with pytest.raises(StoreClosedError):
+        await store.write(add, 11)
+    with pytest.raises(StoreClosedError):
+        async with store.read():
+            pass
+    await store.close()
+
+
+async def test_a_read_cannot_write(store: Store):
+    async with store.read() as connection:
+        with pytest.raises(Exception, match=r"read-?only"):
+            await connection.exec_driver_sql("DELETE FROM caller")

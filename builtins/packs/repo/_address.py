@@ -1,0 +1,275 @@
+"""Which repository addresses are accepted, and where they really lead.
+
+Git opens its own connections, outside the egress guard that `ctx.http` stands behind. So the first request of the
+protocol is made here, through the guard, and Git is then held to what the guard allowed: the same scheme, host and
+port, at the very IP address that was checked (`Remote.resolve_entry`), without redirects.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from packline import PackError
+
+from .._http import failure_for_status
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from packline import PackContext
+
+_MAX_URL_CHARACTERS = 2_000
+_MAX_REDIRECTS = 5
+_DISCOVERY_TIMEOUT_SECONDS = 20.0
+_ADVERTISEMENT = "application/x-git-upload-pack-advertisement"
+_DISCOVERY_PATH = "/info/refs"
+_DISCOVERY_QUERY = "service=git-upload-pack"
+# GitHub serves the Git protocol only to user agents that begin with `git/`.
+_HEADERS = {"User-Agent": "git/2 (packline)", "Git-Protocol": "version=2", "Accept": "*/*"}
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_FORBIDDEN_IN_REF = set(' ~^:?*[\\"')
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A repository that answered through the guard.
+
+    Attributes:
+        url: Where Git is sent: no user, query, fragment or trailing slash.
+        host: Name or IP address in `url`.
+        port: TCP port.
+        address: The IP address the guarded request went to.
+    """
+
+    url: str
+    host: str
+    port: int
+    address: str
+
+    @property
+    def resolve_entry(self) -> str:
+        """Value for Git's `http.curloptResolve`: this host and port are at this address, whatever DNS says now.
+
+        Without it a name could answer with a public address to the guard and with a private one to Git (DNS
+        rebinding).
+        """
+        address = f"[{self.address}]" if ":" in self.address else self.address
+        return f"{self.host}:{self.port}:{address}"
+
+
+def check_url(url: str) -> str:
+    """The address in the form that is used from here on.
+
+    Raises:
+        PackError: `invalid_input` when it is not the HTTP(S) address of a repository, with what to give instead.
+    """
+    text = url.strip()
+    if not text or len(text) > _MAX_URL_CHARACTERS or any(ord(char) <= 0x20 or ord(char) == 0x7F for char in text):
+        raise _bad("The repository address is empty, too long or has spaces or control characters in it.")
+    if "://" not in text:
+        raise _not_an_address(text)
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError as error:
+        raise _bad(f"`{_shown(text)}` is not an address: {error}.") from error
+    if parts.scheme not in _DEFAULT_PORTS:
+        raise _bad(f"Repositories are fetched over https or http, not over `{parts.scheme}`.")
+    if parts.username is not None or parts.password is not None:
+        raise _bad(
+            "The repository address carries a user name or a password.",
+            "Give the address without them: inputs are kept with the run. Public repositories need none.",
+        )
+    if parts.query or parts.fragment:
+        raise _bad("The repository address has a query or a fragment.", "Give the address that `git clone` would take.")
+    host = _checked_host(parts)
+    path = parts.path.rstrip("/")
+    if not path:
+        raise _bad(f"`{_shown(text)}` names a server, not a repository on it.")
+    _refuse_page_of_a_repository(host, path)
+    return f"{parts.scheme}://{_authority(host, port, parts.scheme)}{path}"
+
+
+def check_ref(ref: str) -> str:
+    """A branch, tag, full ref name or commit that is safe to hand to Git.
+
+    Raises:
+        PackError: `invalid_input` for what cannot be a ref (`git help check-ref-format`).
+    """
+    wrong = (
+        not ref
+        or len(ref) > 250
+        or ref.startswith(("-", "/", "."))
+        or ref.endswith(("/", ".", ".lock"))
+        or ".." in ref
+        or "//" in ref
+        or "@{" in ref
+        or any(char in _FORBIDDEN_IN_REF or ord(char) < 0x20 or ord(char) == 0x7F for char in ref)
+    )
+    if wrong:
+        raise PackError(
+            "invalid_input",
+            f"`{ref[:100]}` cannot be the name of a branch, tag or commit.",
+            field="ref",
+            hint="Give a branch such as `main`, a tag such as `v1.2.0` or a full commit id; leave it out for the"
+            " default branch.",
+        )
+    return ref
+
+
+async def discover(ctx: PackContext, url: str) -> Remote:
+    """Asks the server for the repository as Git would, through the egress guard.
+
+    Redirects are followed within one host only, as when a repository was renamed or http moved to https.
+
+    Raises:
+        PackError: `not_found`, `credential_invalid`, `rate_limited`, `timeout`, `upstream_unavailable` as the server
+            answered; `policy_denied` for a redirect to another host; `invalid_input` when no Git server answers.
+    """
+    import httpx2
+
+    for _ in range(_MAX_REDIRECTS + 1):
+        request = ctx.http.stream(
+            "GET",
+            f"{url}{_DISCOVERY_PATH}?{_DISCOVERY_QUERY}",
+            headers=_HEADERS,
+            follow_redirects=False,
+            timeout=_DISCOVERY_TIMEOUT_SECONDS,
+        )
+        try:
+            async with request as response:
+                if not response.is_redirect:
+                    _check_answer(url, response)
+                    return _remote(url, response)
+                url = _redirected(url, response.headers.get("location", ""))
+        except httpx2.TimeoutException as error:
+            raise PackError("timeout", f"{url} did not answer within {_DISCOVERY_TIMEOUT_SECONDS:.0f} s.") from error
+        except httpx2.TransportError as error:
+            raise PackError("upstream_unavailable", f"{url} could not be reached: {error}.") from error
+    raise PackError("upstream_unavailable", f"{url} redirected more than {_MAX_REDIRECTS} times.", field="url")
+
+
+def _checked_host(parts: SplitResult) -> str:
+    """The host in lower case; a name, or an IP address in its usual form.
+
+    Numbers in other notations (`0x7f.1`, `2130706433`) are refused: the guard and curl could read them differently.
+    """
+    host = (parts.hostname or "").rstrip(".")
+    try:
+        return str(ipaddress.ip_address(host))
+    except ValueError:
+        pass
+    try:
+        host = host.encode("idna").decode("ascii")
+    except UnicodeError as error:
+        raise _bad(f"`{host[:100]}` is not a host name.") from error
+    last = host.rpartition(".")[2]
+    plain = all(char.isascii() and (char.isalnum() or char in "-._") for char in host)
+    if not host or not plain or last.isdigit() or last.startswith("0x"):
+        raise _bad(f"`{host[:100]}` is not a host name.")
+    return host
+
+
+def _authority(host: str, port: int | None, scheme: str) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return shown if port is None or port == _DEFAULT_PORTS[scheme] else f"{shown}:{port}"
+
+
+def _not_an_address(text: str) -> PackError:
+    """What to answer to something without a scheme: `git@host:path`, `host/path` or a folder."""
+    before, colon, after = text.partition(":")
+    host = before.rpartition("@")[2]
+    if colon and "/" not in before and "." in host and after and not after.startswith(":"):
+        return _bad(
+            f"`{_shown(text)}` is an SSH address, and repositories are fetched over https or http.",
+            f"Give `https://{host}/{after.lstrip('/')}` instead.",
+        )
+    first = text.partition("/")[0]
+    if "." in first.strip(".") and "/" in text and not text.startswith((".", "/", "~")):
+        return _bad(f"`{_shown(text)}` has no scheme.", f"Give `https://{text}` instead.")
+    return _bad(
+        f"`{_shown(text)}` is not the address of a repository.",
+        "Give an address such as `https://example.org/team/project.git`; folders on this machine are not read.",
+    )
+
+
+def _refuse_page_of_a_repository(host: str, path: str) -> None:
+    """GitHub's repositories are always `/owner/name`; what follows is a page about one."""
+    segments = path.strip("/").split("/")
+    if host not in {"github.com", "www.github.com"} or len(segments) <= 2:
+        return
+    hint = f"Give `https://github.com/{segments[0]}/{segments[1]}` as url"
+    if segments[2] in {"tree", "blob", "commit"} and len(segments) > 3:
+        hint += f" and `{segments[3]}` as ref"
+    raise _bad("This is the address of a page of a repository, not of the repository.", f"{hint}.")
+
+
+def _check_answer(url: str, response: httpx2.Response) -> None:
+    """Raises what the server's answer means, unless it is Git's.
+
+    Raises:
+        PackError: see `discover`.
+    """
+    status = response.status_code
+    if status == 200:
+        if response.headers.get("content-type", "").partition(";")[0].strip() == _ADVERTISEMENT:
+            return
+        raise _bad(f"{url} answers, but not as a Git repository.", "Give the address that `git clone` would take.")
+    hint = None
+    if status in {401, 403, 404, 410}:
+        hint = "Check the address, and that the repository is public: private ones cannot be fetched."
+    retry_after = response.headers.get("retry-after")
+    raise failure_for_status(status, url, field="url", retry_after=retry_after, hint=hint)
+
+
+def _remote(url: str, response: httpx2.Response) -> Remote:
+    """The address the request went to, read from its connection.
+
+    Raises:
+        PackError: `policy_denied` when the connection does not tell: unpinned, Git could be led elsewhere.
+    """
+    parts = urlsplit(url)
+    stream = response.extensions.get("network_stream")
+    peer = stream.get_extra_info("server_addr") if stream is not None else None
+    if not peer:
+        raise PackError(
+            "policy_denied",
+            f"The IP address of {parts.hostname} is not known, so that Git cannot be held to it.",
+            hint="Repositories must be reached directly, not through a proxy.",
+        )
+    address = str(ipaddress.ip_address(str(peer[0]).partition("%")[0]))
+    return Remote(url, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme], address)
+
+
+def _redirected(url: str, location: str) -> str:
+    """The repository's new address.
+
+    Raises:
+        PackError: `policy_denied` when it is on another host or port, or no longer encrypted.
+    """
+    target = urlsplit(urljoin(f"{url}{_DISCOVERY_PATH}", location))
+    old = urlsplit(url)
+    upgraded = (old.scheme, target.scheme) == ("http", "https") and old.port is None and target.port is None
+    same_origin = (old.scheme, old.port) == (target.scheme, target.port)
+    if target.hostname != old.hostname or not (upgraded or same_origin):
+        raise PackError(
+            "policy_denied",
+            f"{url} redirects to {target.scheme}://{target.hostname}, and redirects are followed within one host only.",
+            field="url",
+            hint="If you trust that host, give the repository's address there.",
+        )
+    if not target.path.endswith(_DISCOVERY_PATH):
+        raise _bad(f"{url} redirects to a page that is not a Git repository.")
+    return check_url(f"{target.scheme}://{target.netloc}{target.path.removesuffix(_DISCOVERY_PATH)}")
+
+
+def _shown(text: str) -> str:
+    """The start of an address for a message, without a password that may be in it."""
+    return text.rpartition("@")[2][:200]
+
+
+def _bad(message: str, hint: str | None = None) -> PackError:
+    return PackError("invalid_input", message, field="url", hint=hint)

@@ -1,0 +1,88 @@
+"""The few pages that need no web page build: what `/` says without one, and the health check."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from starlette.responses import HTMLResponse, PlainTextResponse
+from starlette.routing import Route
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+#: No scripts, no outside addresses; a page that needs more says so by hash.
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1a1d21; --soft: #5b6470; --paper: #fbfbf9; --card: #fff; --line: #e3e3de;
+        --accent: #1f5fd1; --bad: #b3261e }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #eceef1; --soft: #a3abb6; --paper: #15171a; --card: #1d2024; --line: #33373d; --accent: #8ab4ff;
+          --bad: #ff8a80 } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--paper);
+       color: var(--ink); font: 16px/1.55 system-ui, sans-serif }
+main { width: 100%; max-width: 34rem; padding: 32px; background: var(--card); border: 1px solid var(--line);
+       border-radius: 14px }
+h1 { margin: 0 0 8px; font-size: 1.35rem; line-height: 1.25 }
+p { margin: 12px 0 } .soft { color: var(--soft) } .bad { color: var(--bad) }
+a { color: var(--accent) }
+code { font: .92em ui-monospace, monospace; padding: 2px 6px; border-radius: 6px; background: var(--paper);
+       border: 1px solid var(--line); overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 8px 16px; margin: 20px 0 0 }
+dt { color: var(--soft) } dd { margin: 0 }
+button { font: inherit; font-weight: 600; padding: 10px 18px; border: 0; border-radius: 9px; background: var(--accent);
+         color: var(--card); cursor: pointer }
+button:focus-visible, a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+"""
+
+
+def page(title: str, body: str, *, status: int = 200, script: str = "", script_hash: str = "") -> HTMLResponse:
+    """A plain page in the product's look.
+
+    Args:
+        title: Text of title and heading; escaped here.
+        body: HTML under the heading; the caller escapes what is not its own.
+        status: HTTP status.
+        script: Inline script, if any.
+        script_hash: Its `sha256-…`, for the content policy.
+    """
+    heading = html.escape(title)
+    content = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading} · Packline</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        f"<style>{_STYLE}</style></head><body><main><h1>{heading}</h1>{body}</main>"
+        f"{f'<script>{script}</script>' if script else ''}</body></html>"
+    )
+    policy = f"{PAGE_POLICY}; script-src '{script_hash}'" if script_hash else PAGE_POLICY
+    return HTMLResponse(content, status, {"content-security-policy": policy, "cache-control": "no-store"})
+
+
+async def home_without_ui(_request: Request) -> Response:
+    """What `/` says when the web page was not built."""
+    return page(
+        "Packline is running",
+        "<p>The web page is not part of this installation. To build it from the sources, run "
+        "<code>make ui</code> and start the server again. Everything else works without it.</p>"
+        '<dl><dt>GraphQL</dt><dd><a href="/graphql">/graphql</a></dd>'
+        "<dt>Command line</dt><dd><code>packline pipelines</code> · <code>packline run sample</code></dd>"
+        '<dt>Health</dt><dd><a href="/healthz">/healthz</a></dd></dl>',
+    )
+
+
+def health_route(is_ready: Callable[[], bool]) -> Route:
+    """`GET /healthz`: 200 once the server takes work, 503 before and while it stops; needs no sign-in."""
+
+    async def healthz(_request: Request) -> Response:
+        if is_ready():
+            return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
+        return PlainTextResponse("not ready\n", 503, {"cache-control": "no-store", "retry-after": "1"})
+
+    return Route("/healthz", healthz, methods=["GET"])

@@ -1,0 +1,278 @@
+"""The server process: bind, start the application, serve, and stop without losing anything.
+
+uvicorn does the HTTP. This module decides what it does not: which socket, what is said at start, how signals are
+answered, and that a start that fails ends in one sentence instead of a stack.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import signal
+import socket
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+import structlog
+import uvicorn
+
+from app.settings import is_loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from starlette.types import ASGIApp, Message
+
+    from app.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+#: Exit status of a start that failed for a reason the user can mend.
+EXIT_CANNOT_START = 1
+
+
+class StartError(Exception):
+    """The server cannot start; the message says what to do."""
+
+
+class Announce(Protocol):
+    """Tells the user that the server runs."""
+
+    def __call__(self, url: str) -> None:
+        """Called once, when connections are accepted.
+
+        Args:
+            url: Address of the server, without a slash at the end.
+        """
+
+
+def bind(host: str, port: int) -> list[socket.socket]:
+    """Binds every address `host` stands for, all to the same port, without listening yet.
+
+    Raises:
+        StartError: the name is unknown or the port is taken.
+    """
+    try:
+        found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except socket.gaierror as error:
+        raise StartError(
+            f"PACKLINE_HOST (--host) is `{host}`, which is no address of this machine: {error.strerror}."
+        ) from error
+    bound: list[socket.socket] = []
+    try:
+        for family, kind, proto, _, address in dict.fromkeys(found):
+            listener = socket.socket(family, kind, proto)
+            bound.append(listener)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind((address[0], port or (bound[0].getsockname()[1] if len(bound) > 1 else 0), *address[2:]))
+            listener.setblocking(False)
+    except OSError as error:
+        for listener in bound:
+            listener.close()
+        raise StartError(
+            f"Cannot listen on {host} port {port}: {error.strerror or error}. Stop the program that uses it, or choose "
+            "another port with --port (PACKLINE_PORT)."
+        ) from error
+    return bound
+
+
+def url_of(host: str, port: int) -> str:
+    """The address to give people for a server that listens on `host`."""
+    name = host.strip("[]")
+    if name in ("0.0.0.0", "::"):
+        name = "127.0.0.1"
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+class Lifespan:
+    """Starts and stops an ASGI application and hands out what its start raised.
+
+    Has the shape uvicorn expects of its lifespan classes; unlike those it lets the exception through.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.state: dict[str, object] = {}
+        self.should_exit = False
+        self._app = app
+        self._inbox: asyncio.Queue[Message] = asyncio.Queue()
+        self._started = asyncio.Event()
+        self._stopped = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def startup(self) -> None:
+        """Runs the application's start to its end.
+
+        Raises:
+            Exception: whatever the start raised.
+        """
+        self._task = asyncio.create_task(self._run(), name="application")
+        await self._inbox.put({"type": "lifespan.startup"})
+        started = asyncio.create_task(self._started.wait())
+        await asyncio.wait({self._task, started}, return_when=asyncio.FIRST_COMPLETED)
+        started.cancel()
+        if self._task.done():
+            await self._task
+            raise StartError("The application ended while it was starting.")
+
+    async def shutdown(self) -> None:
+        """Runs the application's stop to its end; without a start, or a second time, does nothing."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        await self._inbox.put({"type": "lifespan.shutdown"})
+        await task
+
+    async def _run(self) -> None:
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self.state}
+        await self._app(scope, self._inbox.get, self._send)
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "lifespan.startup.complete":
+            self._started.set()
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's server, with our signals and a call once it accepts connections."""
+
+    def __init__(self, config: uvicorn.Config, on_accepting: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_accepting = on_accepting
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_accepting()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        # `run_app` answers signals, on the event loop.
+        yield
+
+
+async def run_app(
+    app: ASGIApp,
+    settings: Settings,
+    *,
+    announce: Announce,
+    on_stopping: Callable[[], None] = lambda: None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Serves `app` until SIGTERM, SIGINT or `stop`.
+
+    At the first signal no new connection is accepted, `on_stopping` is called, requests under way get
+    `shutdown_grace_seconds`, then the application is stopped. A second signal does not wait for requests.
+
+    Raises:
+        StartError: the address cannot be listened on.
+        Exception: whatever the application's start raised.
+    """
+    sockets = bind(settings.host, settings.port)
+    url = settings.public_url or url_of(settings.host, sockets[0].getsockname()[1])
+    lifespan = Lifespan(app)
+    config = uvicorn.Config(
+        app,
+        http="httptools",
+        ws="websockets-sansio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=settings.public_url is not None,
+        forwarded_allow_ips="127.0.0.1,::1",
+        timeout_graceful_shutdown=max(1, round(settings.shutdown_grace_seconds)),
+        timeout_keep_alive=60,
+        ws_max_size=settings.request_body_bytes,
+        ws_per_message_deflate=False,
+    )
+    config.load()
+    config.lifespan_class = lambda _config: lifespan
+
+    def accepting() -> None:
+        # What start-up made lives as long as the process: take it out of every later collection.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+        announce(url=url)
+
+    server = _Server(config, accepting)
+
+    def leave() -> None:
+        if server.should_exit:
+            server.force_exit = True
+            return
+        log.info("stopping", grace_seconds=settings.shutdown_grace_seconds)
+        server.should_exit = True
+        on_stopping()
+
+    waiting = asyncio.create_task(_when(stop, leave)) if stop is not None else None
+    with _signals(leave):
+        try:
+            await server.serve(sockets=sockets)
+        finally:
+            if waiting is not None:
+                waiting.cancel()
+            for listener in sockets:
+                listener.close()
+            await lifespan.shutdown()
+
+
+def serve(settings: Settings, *, announce: Announce | None = None) -> int:
+    """Runs the server until it is told to stop; returns the exit status for the process."""
+    gc.disable()
+    from app.logging import configure_logging
+
+    configure_logging(settings.log_level, settings.log_format)
+    for warning in settings.warnings:
+        log.warning(warning)
+    import uvloop
+
+    from app.main import create_app
+    from store.engine import StoreError
+
+    app = create_app(settings)
+
+    def say(url: str) -> None:
+        print_start(url, link=app.state.authenticator.first_link(url), host=settings.host)
+
+    try:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(run_app(app, settings, announce=announce or say, on_stopping=lambda: app.state.begin_stopping()))
+    except (StartError, StoreError) as error:
+        print(f"packline: {error}", file=sys.stderr)
+        return EXIT_CANNOT_START
+    return 0
+
+
+def print_start(url: str, *, link: str | None, host: str) -> None:
+    """Says on standard output where the server is and how to sign in."""
+    lines = [f"Packline is running at {url}"]
+    if link:
+        lines.append(f"Sign in, once, with   {link}")
+    else:
+        lines.append("For a login link, run  packline token login-link")
+    if not is_loopback(host):
+        lines.append("Other machines can reach it: every request needs a token or a login.")
+    print("\n".join(lines), flush=True)
+
+
+@contextlib.contextmanager
+def _signals(leave: Callable[[], None]) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    taken = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        # Only the main thread may take signals; elsewhere (tests, embedding) `stop` ends the server.
+        with contextlib.suppress(ValueError, RuntimeError):
+            loop.add_signal_handler(number, leave)
+            taken.append(number)
+    try:
+        yield
+    finally:
+        for number in taken:
+            loop.remove_signal_handler(number)
+
+
+async def _when(event: asyncio.Event, call: Callable[[], None]) -> None:
+    await event.wait()
+    call()

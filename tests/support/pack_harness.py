@@ -24,6 +24,7 @@ import httpx2
 from pydantic import ValidationError
 
 from packline import ArtifactFile, ArtifactRef, Pack, PackError, PackSession
+from runner.egress import Egress, EgressPolicy
 from runner.failures import Failure
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class Harness:
     Attributes:
         folder: Where artifacts and sessions are kept; a test's `tmp_path`.
         services: Configured services, name to URL, as `PACKLINE_SERVICE_<NAME>_URL` would give.
-        http: Client handed to packs; None makes one for each context: the guarded one, loopback allowed.
+        allow: What the guarded client may reach besides the public internet, as `PACKLINE_EGRESS_ALLOW` is written.
+        http: Client handed to packs instead of the guarded one; whoever made it closes it.
         artifacts: Everything saved or put in, by id, in order.
         warnings: Texts given to `ctx.warn`.
         logs: Lines given to `ctx.log`, as (level, text).
@@ -80,6 +82,7 @@ class Harness:
 
     folder: Path
     services: dict[str, str] = field(default_factory=dict)
+    allow: str = "127.0.0.0/8,localhost"
     http: httpx2.AsyncClient | None = None
     artifacts: dict[str, ArtifactFile] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -128,15 +131,14 @@ class Harness:
                 "invalid_input", first["msg"], field=".".join(str(part) for part in first["loc"])
             ) from error
         known = set(self.artifacts)
-        client = self.http or make_client()
+        egress = Egress(EgressPolicy.parse(self.allow))
         try:
-            async with asyncio.timeout(pack.timeout_seconds):
-                result = await pack.handler(self.context(http=client), checked)
+            async with egress.client(self.services.values()) as client, asyncio.timeout(pack.timeout_seconds):
+                result = await pack.handler(self.context(http=self.http or client), checked)
         except TimeoutError as error:
             raise PackError("timeout", f"{pack.name} took longer than {pack.timeout_seconds} s.") from error
         finally:
-            if client is not self.http:
-                await client.aclose()
+            await egress.aclose()
         assert isinstance(result, pack.output_model), f"{pack.name} returned {type(result)}"
         files = [file for artifact_id, file in self.artifacts.items() if artifact_id not in known]
         for condition in pack.post_conditions:
@@ -148,7 +150,7 @@ class Harness:
 
 
 def make_client() -> httpx2.AsyncClient:
-    """A client for loopback servers."""
+    """An unguarded client, for contexts made by hand."""
     return httpx2.AsyncClient(trust_env=False, timeout=10.0)
 
 

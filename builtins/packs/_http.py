@@ -1,0 +1,229 @@
+"""One GET for packs that read the web: bounded in time, size and redirects, with failures that blame the right side.
+
+The client it is given refuses private addresses at every hop and keeps the limits; this adds what a reader needs on
+top: a look at each new origin before it is asked (robots.txt), and at the headers before the body is read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit, urlunsplit
+
+from packline import PackContext, PackError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import httpx2
+
+#: Told to every server, and the name robots.txt rules are looked up under.
+AGENT_TOKEN = "Packline"
+USER_AGENT = f"{AGENT_TOKEN}/1.0 (self-hosted pipeline platform; one page at a time, on request)"
+
+MAX_REDIRECTS = 5
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer that was read to its end.
+
+    Attributes:
+        url: Where it came from after redirects, without fragment.
+        status: HTTP status, 200 to 299 unless `any_status` was asked for.
+        media_type: From `Content-Type`, lower case, without parameters; empty when the server named none.
+        charset: From `Content-Type`; None when not given.
+        body: Decoded content.
+    """
+
+    url: str
+    status: int
+    media_type: str
+    charset: str | None
+    body: bytes
+
+    @property
+    def file_name(self) -> str:
+        """Last part of the path; may be empty."""
+        return urlsplit(self.url).path.rsplit("/", 1)[-1]
+
+
+def checked_url(url: str, *, field: str) -> str:
+    """The address without its fragment, once it is one that can be fetched.
+
+    Raises:
+        PackError: `invalid_input` for anything but http and https with a host, and for addresses carrying a password.
+    """
+    url = url.strip()
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise PackError("invalid_input", f"`{url}` is not a web address: {error}.", field=field) from error
+    if parts.scheme.lower() not in ("http", "https") or not host:
+        raise PackError(
+            "invalid_input",
+            f"`{url}` is not a web address.",
+            field=field,
+            hint="Give a full address that begins with https:// or http://.",
+        )
+    if parts.username is not None or parts.password is not None:
+        raise PackError(
+            "invalid_input",
+            f"The address of {host} carries a user name or password.",
+            field=field,
+            hint="Leave the credentials out; addresses are stored and shown.",
+        )
+    return urlunsplit(parts._replace(fragment=""))
+
+
+async def fetch(
+    ctx: PackContext,
+    url: str,
+    *,
+    field: str | None,
+    max_bytes: int,
+    timeout_seconds: float,
+    accept: str = "*/*",
+    any_status: bool = False,
+    before_hop: Callable[[str], Awaitable[None]] | None = None,
+    check_headers: Callable[[Fetched], None] | None = None,
+) -> Fetched:
+    """Reads one address, following at most five redirects.
+
+    Args:
+        ctx: The step; its client does the work.
+        url: Already through `checked_url`.
+        field: The input field to blame.
+        max_bytes: Longest body, counted after decompression.
+        timeout_seconds: For everything together, redirects included.
+        accept: The `Accept` header.
+        any_status: Return 4xx and 5xx answers instead of failing.
+        before_hop: Called with each address on another origin than the last one before it is asked.
+        check_headers: Called with the answer, body still empty, before the body is read; may raise.
+
+    Raises:
+        PackError: by status as CONTRACT 4.4 has it; `timeout`; `upstream_unavailable`; `resource_exhausted` for a
+            body over `max_bytes`; `invalid_input` for a bad address or a redirect loop; `policy_denied` from the guard.
+    """
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            return await _follow(
+                ctx, url, field, max_bytes, timeout_seconds, accept, any_status, before_hop, check_headers
+            )
+    except TimeoutError as error:
+        raise PackError(
+            "timeout", f"{_host(url)} did not answer completely within {timeout_seconds:g} seconds.", field=field
+        ) from error
+    except PackError as error:
+        raise blamed_on(field, error) from error
+
+
+def blamed_on(field: str | None, error: PackError) -> PackError:
+    """The same failure with the input field at fault, unless one is already named or none is to blame."""
+    failure = error.failure
+    if field is None or failure.field is not None:
+        return error
+    return PackError(
+        failure.code,
+        failure.message,
+        field=field,
+        hint=failure.hint,
+        retry_after_seconds=failure.retry_after_seconds,
+        detail=failure.detail,
+    )
+
+
+async def _follow(
+    ctx: PackContext,
+    url: str,
+    field: str | None,
+    max_bytes: int,
+    timeout_seconds: float,
+    accept: str,
+    any_status: bool,
+    before_hop: Callable[[str], Awaitable[None]] | None,
+    check_headers: Callable[[Fetched], None] | None,
+) -> Fetched:
+    asked_origin = None
+    limits = {"max_bytes": max_bytes, "total_seconds": timeout_seconds}
+    for _ in range(MAX_REDIRECTS + 1):
+        if before_hop is not None and origin_of(url) != asked_origin:
+            await before_hop(url)
+        asked_origin = origin_of(url)
+        headers = {"User-Agent": USER_AGENT, "Accept": accept, "Accept-Language": "en, *;q=0.5"}
+        async with ctx.http.stream("GET", url, headers=headers, follow_redirects=False, extensions=limits) as response:
+            location = response.headers.get("location")
+            if response.status_code in _REDIRECTS and location:
+                url = checked_url(urljoin(url, location), field=field or "url")
+                continue
+            if not any_status and not response.is_success:
+                raise failure_for_status(
+                    response.status_code, url, field=field, retry_after=response.headers.get("retry-after")
+                )
+            answer = Fetched(url, response.status_code, *_content_type(response), b"")
+            if check_headers is not None:
+                check_headers(answer)
+            return replace(answer, body=await response.aread())
+    raise PackError(
+        "invalid_input",
+        f"{_host(url)} redirected more than {MAX_REDIRECTS} times.",
+        field=field,
+        hint="Open the address in a browser and give the one it ends at.",
+    )
+
+
+def failure_for_status(
+    status: int, url: str, *, field: str | None, retry_after: str | None = None, hint: str | None = None
+) -> PackError:
+    """What an HTTP error status means for the step, with the code CONTRACT 4.4 gives it."""
+    host = _host(url)
+    match status:
+        case 401 | 403:
+            code, said = "credential_invalid", f"{host} refused access (HTTP {status})"
+            hint = hint or "The page needs a login or refuses programs; give an address that is open to the public."
+        case 404 | 410:
+            code, said = "not_found", f"There is nothing at {url} (HTTP {status})"
+            hint = hint or "Check the address in a browser."
+        case 408 | 504:
+            code, said = "timeout", f"{host} took too long (HTTP {status})"
+        case 409 | 412:
+            code, said = "schema_mismatch", f"{host} answered HTTP {status}"
+        case 429:
+            code, said = "rate_limited", f"{host} wants fewer requests (HTTP 429)"
+        case _ if status >= 500:
+            code, said = "upstream_unavailable", f"{host} failed (HTTP {status})"
+        case _:
+            code, said = "invalid_input", f"{host} answered HTTP {status} for {url}"
+    return PackError(code, f"{said}.", field=field, hint=hint, retry_after_seconds=_seconds(retry_after))
+
+
+def origin_of(url: str) -> str:
+    """Scheme, host and port of an address: the part robots.txt belongs to."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _content_type(response: httpx2.Response) -> tuple[str, str | None]:
+    value = response.headers.get("content-type", "")
+    return value.partition(";")[0].strip().lower(), response.charset_encoding
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """`Retry-After` as seconds from now (RFC 9110 §10.2.3: a number or a date)."""
+    if not retry_after:
+        return None
+    if retry_after.strip().isdigit():
+        return float(retry_after)
+    try:
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).hostname or url

@@ -1,0 +1,121 @@
+"""One document file to Markdown, whatever its format. Runs in a process of its own: parsers block and may crash."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+import tempfile
+from pathlib import Path
+from typing import TypedDict
+
+from packline import PackError
+
+from .._html import decode, page_facts, parse, remove_noise, tidy, to_markdown
+from ._formats import MEDIA_TYPES, Format, detect
+
+#: Memory the parsing process may take on top of what it starts with.
+MEMORY_BYTES = 2 * 1024**3
+
+_HEADING = re.compile(r"^#{1,3} +(.+?)\s*#*$", re.MULTILINE)
+
+
+class Converted(TypedDict):
+    """What came out; plain data, since it crosses a process border.
+
+    `pages` counts PDF pages or slides and is None for formats without them.
+    """
+
+    markdown: str
+    title: str | None
+    format: Format
+    media_type: str
+    pages: int | None
+    needs_ocr: bool
+    warnings: list[str]
+
+
+def convert(source: str | bytes, media_type: str, charset: str | None, name: str) -> Converted:
+    """The document's text as Markdown.
+
+    Args:
+        source: Path of the file, or its content.
+        media_type: As declared; only settles what content leaves open.
+        charset: As declared, for text and HTML.
+        name: File name, for messages and for telling Markdown from plain text.
+
+    Raises:
+        PackError: `invalid_input` for a file that cannot be read, with what to do about it.
+    """
+    _limit_memory()
+    if isinstance(source, str):
+        return _convert_file(Path(source), media_type, charset, name)
+    with tempfile.NamedTemporaryFile(prefix="packline-doc-") as file:
+        file.write(source)
+        file.flush()
+        return _convert_file(Path(file.name), media_type, charset, name)
+
+
+def _convert_file(path: Path, media_type: str, charset: str | None, name: str) -> Converted:
+    kind = detect(path, media_type, name)
+    result = Converted(
+        markdown="", title=None, format=kind, media_type=MEDIA_TYPES[kind], pages=None, needs_ocr=False, warnings=[]
+    )
+    match kind:
+        case "pdf":
+            from ._pdf import read_pdf
+
+            pdf = read_pdf(path)
+            result["markdown"], result["title"], result["pages"] = pdf.markdown, pdf.title, pdf.pages
+            result["needs_ocr"], result["warnings"] = pdf.needs_ocr, pdf.warnings
+        case "docx":
+            from ._office import read_docx
+
+            result["markdown"], result["title"] = read_docx(path)
+        case "xlsx":
+            from ._office import read_xlsx
+
+            result["markdown"], result["title"], result["warnings"] = read_xlsx(path)
+        case "pptx":
+            from ._office import read_pptx
+
+            result["markdown"], result["title"], result["pages"] = read_pptx(path)
+        case "html":
+            result["markdown"], result["title"] = _read_html(path.read_bytes(), charset)
+        case "markdown" | "text":
+            result["markdown"] = tidy(decode(path.read_bytes(), charset).removeprefix("\ufeff"))
+    if result["title"] is None and kind != "text" and (heading := _HEADING.search(result["markdown"])):
+        result["title"] = re.sub(r"[*_`]", "", heading.group(1))[:500]
+    return result
+
+
+def _read_html(body: bytes, charset: str | None) -> tuple[str, str | None]:
+    """The whole page: a document somebody hands over is content from top to bottom, unlike a page on the web."""
+    tree = parse(decode(body, charset))
+    facts = page_facts(tree)
+    remove_noise(tree)
+    root = tree.body
+    try:
+        return to_markdown(root.html or "") if root is not None else "", facts.title
+    except RecursionError as error:
+        raise PackError(
+            "invalid_input", "The HTML is nested too deeply to be read.", hint="Save it as PDF and try again."
+        ) from error
+
+
+def _limit_memory() -> None:
+    """Caps this process's address space; only in a child, where nothing else can be hurt."""
+    if multiprocessing.parent_process() is None:
+        return
+    try:
+        import resource
+    except ImportError:
+        return
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _has_proc() else 0
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = used + MEMORY_BYTES
+    if soft == resource.RLIM_INFINITY or wanted < soft:
+        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def _has_proc() -> bool:
+    return Path("/proc/self/statm").exists()

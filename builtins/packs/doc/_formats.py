@@ -1,0 +1,135 @@
+"""What a file is, judged by its content; names and declared types only settle what content leaves open."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import zipfile
+from typing import TYPE_CHECKING, Literal
+
+from packline import PackError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Format = Literal["pdf", "docx", "xlsx", "pptx", "html", "markdown", "text"]
+
+MEDIA_TYPES: dict[Format, str] = {
+    "pdf": "application/pdf",
+    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+    "html": "text/html",
+    "markdown": "text/markdown",
+    "text": "text/plain",
+}
+
+#: Office files are ZIP archives; more than this unpacked is a trap, not a document.
+MAX_UNPACKED_BYTES = 300 * 1024 * 1024
+MAX_ARCHIVE_ENTRIES = 20_000
+
+_OFFICE_PARTS: tuple[tuple[str, Format], ...] = (
+    ("word/document", "docx"),
+    ("xl/workbook", "xlsx"),
+    ("ppt/presentation", "pptx"),
+)
+_HTML_START = re.compile(rb"<(!doctype\s+html|html|head|body)\b", re.IGNORECASE)
+_MARKDOWN_SIGNS = re.compile(
+    r"^(#{1,6} \S|```|[-*+] \S|\d+\. \S|> \S|\|.+\|\s*$)|\[[^\]\n]+\]\([^)\n]+\)", re.MULTILINE
+)
+_CONVERT_HINT = "Save it as PDF, DOCX, XLSX, PPTX, HTML, Markdown or plain text and try again."
+
+
+def detect(path: Path, media_type: str, name: str) -> Format:
+    """The format of a file.
+
+    Args:
+        path: The file.
+        media_type: As declared by whoever sent it; may be wrong or empty.
+        name: File name; may be wrong or empty.
+
+    Raises:
+        PackError: `invalid_input` when it is none we read, is encrypted, or unpacks to too much.
+    """
+    with path.open("rb") as file:
+        head = file.read(8192)
+    if not head.strip():
+        raise PackError("invalid_input", f"{_called(name)} is empty.")
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if head.startswith(b"PK\x03\x04"):
+        return _detect_archive(path, name)
+    if head.startswith(bytes.fromhex("d0cf11e0a1b11ae1")):
+        return _detect_compound_file(path, name)
+    if not _is_text(head):
+        raise PackError(
+            "invalid_input",
+            f"{_called(name)} is in a format that is not understood (declared as `{media_type or 'unknown'}`).",
+            hint=_CONVERT_HINT,
+        )
+    if _HTML_START.search(head[:2048]):
+        return "html"
+    if head.startswith(b"{\\rtf"):
+        raise PackError("invalid_input", f"{_called(name)} is a rich text (RTF) file.", hint=_CONVERT_HINT)
+    if name.lower().endswith((".md", ".markdown")) or media_type in ("text/markdown", "text/x-markdown"):
+        return "markdown"
+    if media_type in ("text/html", "application/xhtml+xml") and b"<" in head:
+        return "html"
+    return "markdown" if _looks_like_markdown(head) else "text"
+
+
+def _detect_archive(path: Path, name: str) -> Format:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
+        raise PackError(
+            "invalid_input", f"{_called(name)} is damaged: {error}.", hint="Open it, save it again and retry."
+        ) from error
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > MAX_UNPACKED_BYTES or len(entries) > MAX_ARCHIVE_ENTRIES:
+        raise PackError(
+            "invalid_input",
+            f"{_called(name)} unpacks to {unpacked:,} bytes in {len(entries)} parts; "
+            f"at most {MAX_UNPACKED_BYTES:,} bytes in {MAX_ARCHIVE_ENTRIES:,} parts are read.",
+            hint="Take large pictures and embedded files out of it.",
+        )
+    for start, found in _OFFICE_PARTS:
+        if any(entry.filename.startswith(start) for entry in entries):
+            return found
+    raise PackError(
+        "invalid_input",
+        f"{_called(name)} is an archive without a Word, Excel or PowerPoint document.",
+        hint=_CONVERT_HINT,
+    )
+
+
+def _detect_compound_file(path: Path, name: str) -> Format:
+    """Files of Office before 2007, and encrypted newer ones, share one container; its directory tells which."""
+    content = path.read_bytes()
+
+    def has(stream: str) -> bool:
+        return stream.encode("utf-16-le") in content
+
+    if has("EncryptedPackage"):
+        raise PackError(
+            "invalid_input", f"{_called(name)} is protected with a password.", hint="Remove the password and try again."
+        )
+    if has("Workbook"):
+        return "xlsx"
+    raise PackError("invalid_input", f"{_called(name)} is in an Office format from before 2007.", hint=_CONVERT_HINT)
+
+
+def _is_text(head: bytes) -> bool:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return True
+    controls = sum(byte < 32 and byte not in b"\t\n\r\f\x1b" for byte in head)
+    return b"\x00" not in head and controls <= len(head) // 100
+
+
+def _looks_like_markdown(head: bytes) -> bool:
+    return len(_MARKDOWN_SIGNS.findall(head.decode("utf-8", errors="replace"))) >= 2
+
+
+def _called(name: str) -> str:
+    return f"`{name}`" if name else "The document"

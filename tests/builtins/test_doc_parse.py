@@ -1,0 +1,407 @@
+"""`doc.parse` on real files of every format it reads, over HTTP and from the artifact store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from packline import PackError
+from tests.support import office_files as make
+from tests.support.loopback_http import LoopbackHttp, Reply, gzipped, loopback_http, slow_drip
+from tests.support.pack_harness import SAMPLES, Harness, load_module, load_pack, run_in_process
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+parse = load_pack("doc/parse.py")
+module = load_module("doc/parse.py")
+pdf = load_module("doc/_pdf.py")
+
+PAPER = (SAMPLES / "lighthouses.pdf").read_bytes()
+ARTICLE = (SAMPLES / "fresnel-lens.html").read_bytes()
+
+
+@pytest.fixture
+def harness(tmp_path: Path) -> Harness:
+    return Harness(tmp_path)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[LoopbackHttp]:
+    async with loopback_http({}) as running:
+        yield running
+
+
+async def read(
+    harness: Harness, content: bytes, name: str = "file", media_type: str = "", **more: Any
+) -> dict[str, Any]:
+    ref = harness.add_artifact(name, content, media_type)
+    return await harness.call(parse, {"artifact": ref.artifact_id, **more})
+
+
+def read_damaged_copies(folder: str, count: int) -> list[str]:
+    """What became of copies of the paper with random bytes changed; in a child, since panics write to stderr."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    outcomes = []
+    for seed in range(count):
+        dice = random.Random(seed)
+        damaged = bytearray(PAPER)
+        for _ in range(dice.choice([5, 50, 500])):
+            damaged[dice.randrange(len(damaged))] = dice.randrange(256)
+        path = Path(folder) / "damaged.pdf"
+        path.write_bytes(damaged)
+        try:
+            pdf.read_pdf(path)
+            outcomes.append("text")
+        except PackError as error:
+            outcomes.append(str(error.failure.code))
+    return outcomes
+
+
+async def refused(harness: Harness, content: bytes, name: str = "file", media_type: str = "") -> PackError:
+    with pytest.raises(PackError) as caught:
+        await read(harness, content, name, media_type)
+    return caught.value
+
+
+class TestPdf:
+    async def test_keeps_headings_tables_and_lists_of_the_shipped_paper(self, harness: Harness) -> None:
+        output = await read(harness, PAPER)
+
+        markdown = output["markdown"]
+        assert output["format"] == "pdf"
+        assert output["pages"] == 5
+        assert output["title"] == "Lights at Sea: A Short History and Engineering of Lighthouses"
+        assert not output["needs_ocr"]
+        assert markdown.startswith("# Lights at Sea\n")
+        assert markdown.count("\n## ") == 11
+        assert markdown.count("\n### ") == 2
+        assert "| Smeaton | 1759 | Dovetailed granite and Portland stone |" in markdown
+        assert "\n1. Each stone was cut to dovetail" in markdown
+        assert "- **Argand lamp, about 1780.**" in markdown
+        assert output["word_count"] == len(markdown.split()) > 1_800
+        assert harness.warnings == []
+
+    async def test_page_breaks_leave_no_trace(self, harness: Harness) -> None:
+        markdown = (await read(harness, PAPER))["markdown"]
+
+        assert "\n---\n" not in markdown
+        assert "Its light out as a beam.\n\n- **Electric" not in markdown
+        assert "its light out as a beam.\n- **Electric arc, 1858.**" in markdown
+
+    async def test_runs_in_a_process_of_its_own_and_tells_how_far_it_is(self, harness: Harness) -> None:
+        await read(harness, PAPER)
+
+        assert harness.processes_started == ["convert"]
+        assert harness.progress_calls[-1] == (1.0, "PDF of 5 pages read")
+
+    async def test_a_password_is_asked_for(self, harness: Harness) -> None:
+        error = await refused(harness, make.protected_pdf(PAPER, password="secret"))
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.field == "artifact"
+        assert error.failure.hint == "Remove the password and try again."
+
+    async def test_restrictions_without_a_password_do_not_matter(self, harness: Harness) -> None:
+        output = await read(harness, make.protected_pdf(PAPER, password=""))
+
+        assert output["markdown"].startswith("# Lights at Sea\n")
+
+    async def test_scanned_pages_need_ocr_and_are_not_a_failure(self, harness: Harness) -> None:
+        output = await read(harness, make.scanned_pdf(pages=2))
+
+        assert output["needs_ocr"]
+        assert output["markdown"] == ""
+        assert harness.warnings == [
+            "Pages 1, 2 of 2 gave no text (blank, scanned or damaged); run OCR over the document first if that matters."
+        ]
+
+    async def test_a_single_scanned_page_is_told_and_the_rest_read(self, harness: Harness) -> None:
+        typeset = make.typeset_pdf("= First\nSome text here.\n#pagebreak()\nMore text there.")
+
+        output = await read(harness, make.merged_pdf(typeset, make.scanned_pdf()))
+
+        assert output["pages"] == 3
+        assert not output["needs_ocr"]
+        assert "More text there." in output["markdown"]
+        assert [warning[:14] for warning in harness.warnings] == ["Page 3 of 3 ga"]
+
+    @pytest.mark.parametrize(
+        "content", [b"%PDF-1.7\nnothing more", PAPER[:4000], b"%PDF-1.4\n" + bytes(range(256)) * 20]
+    )
+    async def test_damage_is_the_callers_to_fix(self, harness: Harness, content: bytes) -> None:
+        error = await refused(harness, content)
+
+        assert error.failure.code == "invalid_input"
+        assert "damaged" in error.failure.message
+        assert "print it to a new PDF" in (error.failure.hint or "")
+
+    async def test_whatever_the_damage_the_answer_is_pages_or_a_clean_refusal(self, harness: Harness) -> None:
+        """pdf_oxide 0.3.78 panics on several of these; a panic may cost a page, never the step."""
+        outcomes = await run_in_process(read_damaged_copies, str(harness.folder), 25)
+
+        assert len(outcomes) == 25
+        assert set(outcomes) == {"text", "invalid_input"}
+
+    def test_a_panic_is_recognised_by_name(self) -> None:
+        class PanicException(BaseException):
+            pass
+
+        def panic() -> None:
+            raise PanicException("start byte index 5 is not a char boundary")
+
+        def stop() -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(pdf._UnreadableError):
+            pdf._guarded(panic)
+        with pytest.raises(KeyboardInterrupt):
+            pdf._guarded(stop)
+
+    def test_sentences_cut_by_a_page_are_joined(self) -> None:
+        joined = pdf.join_pages(
+            ["# A\n\nThis goes\n\n1", "on here.\n\n## B", "joined the list in\n\n- 2021.\n\nNext  one."]
+        )
+
+        assert joined == "# A\n\nThis goes on here.\n\n## B\n\njoined the list in 2021.\n\nNext one."
+
+    def test_lost_words_are_told(self) -> None:
+        from collections import Counter
+
+        expected = Counter({"alpha": 10, "beta": 10})
+
+        warnings = pdf._warnings(1, [], [], expected, "alpha " * 10)
+
+        assert warnings == ["Only 50% of the document's words are in the Markdown; check its layout."]
+
+
+class TestOffice:
+    async def test_word(self, harness: Harness) -> None:
+        body = (
+            make.paragraph("Annual report", style="Heading1")
+            + make.paragraph("Sales grew.", bold=True)
+            + make.word_table([["Year", "Sales"], ["2024", "10 | 12"]])
+        )
+
+        output = await read(harness, make.docx(body, title="Report 2024"), "report.pdf", "application/pdf")
+
+        assert output["format"] == "docx"
+        assert output["title"] == "Report 2024"
+        assert output["pages"] is None
+        assert "# Annual report\n\n**Sales grew.**" in output["markdown"]
+        assert "| Year | Sales |\n| --- | --- |\n" in output["markdown"]
+
+    async def test_spreadsheet(self, harness: Harness) -> None:
+        sheets = {"Sales": [["Year", "Sales"], [2024, 10.5], [2025, "a|b"]], "Empty": []}
+
+        output = await read(harness, make.xlsx(sheets))
+
+        assert output["format"] == "xlsx"
+        assert output["markdown"] == "## Sales\n\n| Year | Sales |\n| --- | --- |\n| 2024 | 10.5 |\n| 2025 | a\\|b |"
+
+    async def test_a_long_sheet_is_cut_and_said_so(self, harness: Harness) -> None:
+        output = await read(harness, make.xlsx({"Log": [["n"], *[[n] for n in range(2_500)]]}))
+
+        assert output["markdown"].count("\n| ") == 2_001
+        assert harness.warnings == [
+            "Sheet `Log` has 2501 rows and 1 columns; the first 2000 rows and 60 columns were read."
+        ]
+
+    async def test_presentation(self, harness: Harness) -> None:
+        deck = make.pptx([("Lights", ["Seen from afar", "Told apart"], "Say hello"), ("", ["Only text"], "")])
+
+        output = await read(harness, deck)
+
+        assert output["format"] == "pptx"
+        assert output["pages"] == 2
+        assert output["markdown"] == (
+            "## Lights\n\n- Seen from afar\n- Told apart\n\n> Speaker notes: Say hello\n\n## Slide 2\n\n- Only text"
+        )
+
+    async def test_an_archive_that_unpacks_to_too_much_is_refused_unread(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(load_module("doc/_formats.py"), "MAX_UNPACKED_BYTES", 100_000)
+
+        error = await refused(harness, make.zipped({"word/document.xml": b"0" * 200_000}))
+
+        assert error.failure.code == "invalid_input"
+        assert "unpacks to 200,000 bytes" in error.failure.message
+
+    @pytest.mark.parametrize(
+        "content",
+        [
+            make.zipped({"word/document.xml": "<broken"}),
+            make.zipped({"xl/workbook.xml": "<broken"}),
+            make.zipped({"ppt/presentation.xml": "<broken"}),
+            make.docx("")[:400],
+        ],
+    )
+    async def test_damage_is_the_callers_to_fix(self, harness: Harness, content: bytes) -> None:
+        error = await refused(harness, content)
+
+        assert error.failure.code == "invalid_input"
+        assert "damaged" in error.failure.message
+
+    async def test_a_protected_office_file_says_so(self, harness: Harness) -> None:
+        container = bytes.fromhex("d0cf11e0a1b11ae1") + bytes(504) + "EncryptedPackage".encode("utf-16-le") + bytes(500)
+
+        error = await refused(harness, container, "plan.docx")
+
+        assert error.failure.message == "`plan.docx` is protected with a password."
+
+
+class TestText:
+    async def test_html_is_read_from_top_to_bottom(self, harness: Harness) -> None:
+        output = await read(harness, ARTICLE, "page")
+
+        assert output["format"] == "html"
+        assert output["title"] == "How a Fresnel lens works"
+        assert "| Third | 500 mm |" in output["markdown"]
+        assert "<" not in output["markdown"]
+
+    @pytest.mark.parametrize(
+        ("content", "name", "expected"),
+        [
+            (b"# Title\n\n- a\n- b\n", "x", "markdown"),
+            (b"No marks at all.", "notes.md", "markdown"),
+            (b"Just a line of text.", "x.txt", "text"),
+            ("Größe".encode("utf-16"), "x", "text"),
+            (b"<!DOCTYPE html><p>Hi</p>", "x.txt", "html"),
+        ],
+    )
+    async def test_content_decides(self, harness: Harness, content: bytes, name: str, expected: str) -> None:
+        assert (await read(harness, content, name))["format"] == expected
+
+    async def test_other_charsets_are_understood(self, harness: Harness) -> None:
+        latin = "<html><head><meta charset=iso-8859-15></head><body><p>10 € für Öl</p></body></html>"
+
+        output = await read(harness, latin.encode("iso-8859-15"))
+
+        assert output["markdown"] == "10 € für Öl"
+
+    @pytest.mark.parametrize(
+        "content", [b"\x89PNG\r\n\x1a\n" + bytes(100), bytes(5000), b"{\\rtf1 x}", b"PK\x03\x04zip"]
+    )
+    async def test_unknown_formats_are_refused_with_a_way_out(self, harness: Harness, content: bytes) -> None:
+        error = await refused(harness, content)
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.hint
+
+    @pytest.mark.parametrize("content", [b"", b"  \n ", b"<html><body></body></html>"])
+    async def test_nothing_to_read_is_said(self, harness: Harness, content: bytes) -> None:
+        assert (await refused(harness, content)).failure.code == "invalid_input"
+
+    async def test_deep_nesting_is_refused_not_crashed_on(self, harness: Harness) -> None:
+        error = await refused(harness, b"<html>" + b"<div>" * 20_000 + b"x")
+
+        assert error.failure.code == "invalid_input"
+
+    async def test_a_long_text_is_cut_and_kept_whole(self, harness: Harness) -> None:
+        text = "\n\n".join(f"# Part {n}\n\n" + "word " * 40 for n in range(50))
+
+        output = await read(harness, text.encode(), max_chars=2_000)
+
+        assert output["truncated"]
+        assert 1_500 < len(output["markdown"]) <= 2_000
+        assert output["markdown"].endswith("word")
+        full = output["full_markdown"]
+        assert full["name"] == "Part 0.md"
+        assert harness.saved_bytes(full["artifact_id"]).decode().count("# Part") == 50
+        assert len(harness.warnings) == 1
+
+
+class TestAddresses:
+    async def test_reads_what_an_address_serves_whatever_it_is_called(
+        self, harness: Harness, site: LoopbackHttp
+    ) -> None:
+        site.routes["/start"] = Reply(status=302, headers={"location": "/papers/download"})
+        site.routes["/papers/download"] = Reply(PAPER, headers={"content-type": "text/html"})
+
+        output = await harness.call(parse, {"source_url": site.url("/start") + "#page=2"})
+
+        assert output["format"] == "pdf"
+        assert output["source_url"] == site.url("/papers/download")
+
+    async def test_the_declared_charset_counts(self, harness: Harness, site: LoopbackHttp) -> None:
+        body = "<p>Привет, мир</p>".encode("koi8-r")
+        site.routes["/"] = Reply(b"<html>" + body, headers={"content-type": "text/html; charset=koi8-r"})
+
+        assert (await harness.call(parse, {"source_url": site.url()}))["markdown"] == "Привет, мир"
+
+    @pytest.mark.parametrize(
+        ("status", "code"), [(404, "not_found"), (403, "credential_invalid"), (503, "upstream_unavailable")]
+    )
+    async def test_errors_blame_the_right_side(
+        self, harness: Harness, site: LoopbackHttp, status: int, code: str
+    ) -> None:
+        site.routes["/"] = Reply(status=status)
+
+        with pytest.raises(PackError) as caught:
+            await harness.call(parse, {"source_url": site.url()})
+
+        assert caught.value.failure.code == code
+        assert caught.value.failure.field == "source_url"
+
+    async def test_a_body_that_unpacks_to_too_much_is_cut_off(
+        self, harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "MAX_DOWNLOAD_BYTES", 1_000_000)
+        site.routes["/"] = gzipped(b"0" * 3_000_000)
+
+        with pytest.raises(PackError) as caught:
+            await harness.call(parse, {"source_url": site.url()})
+
+        assert caught.value.failure.code == "resource_exhausted"
+
+    async def test_a_trickle_ends_at_the_total_time(
+        self, harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "DOWNLOAD_SECONDS", 0.3)
+        site.routes["/"] = slow_drip
+
+        async with asyncio.timeout(10):
+            with pytest.raises(PackError) as caught:
+                await harness.call(parse, {"source_url": site.url()})
+
+        assert caught.value.failure.code == "timeout"
+
+    async def test_private_addresses_are_refused(self, harness: Harness, site: LoopbackHttp) -> None:
+        harness.allow = ""
+
+        with pytest.raises(PackError) as caught:
+            await harness.call(parse, {"source_url": site.url()})
+
+        assert caught.value.failure.code == "policy_denied"
+        assert site.requests == []
+
+    @pytest.mark.parametrize(
+        "url", ["ftp://example.org/a", "file:///etc/passwd", "report.pdf", "http://u:p@x/", "http://["]
+    )
+    async def test_what_is_not_a_web_address_is_refused(self, harness: Harness, url: str) -> None:
+        with pytest.raises(PackError) as caught:
+            await harness.call(parse, {"source_url": url})
+
+        assert caught.value.failure.code == "invalid_input"
+        assert caught.value.failure.field == "source_url"
+
+
+@pytest.mark.parametrize("input", [{}, {"artifact": "art_1", "source_url": "https://example.org"}, {"path": "/etc"}])
+async def test_exactly_one_source(harness: Harness, input: dict[str, Any]) -> None:
+    with pytest.raises(PackError) as caught:
+        await harness.call(parse, input)
+
+    assert caught.value.failure.code == "invalid_input"
+
+
+async def test_an_artifact_that_is_gone(harness: Harness) -> None:
+    with pytest.raises(PackError) as caught:
+        await harness.call(parse, {"artifact": "art_gone"})
+
+    assert caught.value.failure.code == "artifact_failed"

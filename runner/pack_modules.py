@@ -1,0 +1,66 @@
+"""Names for the Python files of pack folders: `packline_packs.<source>.<area>.<verb>`.
+
+Pack folders are not on `sys.path`, and the one that ships is called `builtins` like a module of the standard library,
+so their files are never imported under a name of their own. Each folder is a *source*: a package made here whose
+`__path__` is the folder's `packs/`. Everything below it is found by the ordinary import system, so relative imports
+of siblings work, and a worker process that knows the same sources can unpickle what packs hand it. This module
+imports nothing heavy: worker processes start with it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+ROOT = "packline_packs"
+_folders: dict[str, str] = {}
+
+
+def add_source(source: str, packs_folder: str) -> str:
+    """Makes the files below a folder importable, and returns the package they are in.
+
+    Adding the same folder again changes nothing. Another folder under the same source replaces it; modules of the
+    former are forgotten.
+
+    Args:
+        source: A Python identifier.
+        packs_folder: Absolute path of the folder that holds the areas.
+    """
+    if ROOT not in sys.modules:
+        sys.modules[ROOT] = _package(ROOT, [])
+    name = f"{ROOT}.{source}"
+    if _folders.get(source) != packs_folder:
+        for module in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
+            del sys.modules[module]
+        sys.modules[name] = _package(name, [packs_folder])
+        setattr(sys.modules[ROOT], source, sys.modules[name])
+        _folders[source] = packs_folder
+        importlib.invalidate_caches()
+    return name
+
+
+def add_sources(sources: Iterable[tuple[str, str]]) -> None:
+    """Adds what `sources` returned, in another process."""
+    for source, folder in sources:
+        add_source(source, folder)
+
+
+def sources() -> list[tuple[str, str]]:
+    """All sources with their folders."""
+    return list(_folders.items())
+
+
+def _package(name: str, path: list[str]) -> ModuleType:
+    spec = ModuleSpec(name, None, is_package=True)
+    spec.submodule_search_locations = path
+    module = ModuleType(name)
+    module.__spec__ = spec
+    module.__path__ = path
+    module.__package__ = name
+    return module

@@ -1,0 +1,131 @@
+"""Wake-ups: who watches a run is told that something changed, never what.
+
+`broadcaster` carries them. Its backend here is the store itself: a commit of this process, or of another one on the
+same PostgreSQL, names the keys it woke. Wake-ups may all be lost; whoever watches reads the store again after a
+second anyway, so a lost one costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from broadcaster import Broadcast
+from broadcaster import Event as BroadcastEvent
+from broadcaster.backends.base import BroadcastBackend
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from store.engine import Store
+
+_CHANNEL = "wake"
+#: Key that stands for every key: sent when wake-ups may have been missed.
+EVERYTHING = "*"
+
+
+class StoreBackend(BroadcastBackend):
+    """Publishes what the store's commits woke; keys that come while nobody looked are merged into one message."""
+
+    def __init__(self, store: Store) -> None:
+        self._keys: set[str] = set()
+        self._ready = asyncio.Event()
+        store.on_wake(self._woken)
+
+    async def connect(self) -> None:
+        """Nothing to connect to: the store is open already."""
+
+    async def disconnect(self) -> None:
+        """Nothing to disconnect from."""
+
+    async def subscribe(self, channel: str) -> None:
+        """There is one channel, always open."""
+
+    async def unsubscribe(self, channel: str) -> None:
+        """There is one channel, always open."""
+
+    async def publish(self, channel: str, message: object) -> None:
+        """Wakes the keys of `message`, joined by spaces, in this process."""
+        self._woken(frozenset(str(message).split()))
+
+    async def next_published(self) -> BroadcastEvent:
+        """The keys woken since the last call, joined by spaces; waits until there is one."""
+        await self._ready.wait()
+        self._ready.clear()
+        keys, self._keys = self._keys, set()
+        return BroadcastEvent(_CHANNEL, " ".join(keys))
+
+    def _woken(self, keys: frozenset[str]) -> None:
+        self._keys |= keys
+        self._ready.set()
+
+
+class Bus:
+    """Flags by key, set by wake-ups; one subscription to `broadcaster` feeds them all."""
+
+    def __init__(self, store: Store) -> None:
+        self._broadcast = Broadcast(backend=StoreBackend(store))
+        self._flags: dict[str, set[asyncio.Event]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Starts to listen; a second call does nothing."""
+        if self._task is not None:
+            return
+        await self._broadcast.connect()
+        listening = asyncio.Event()
+        self._task = asyncio.create_task(self._fan_out(listening), name="packline-bus")
+        await listening.wait()
+
+    async def stop(self) -> None:
+        """Stops listening; watchers then live by their own poll. Harmless before `start` and twice."""
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await self._broadcast.disconnect()
+
+    @contextmanager
+    def watch(self, *keys: str) -> Iterator[asyncio.Event]:
+        """A flag that is set whenever one of the keys is woken. Clear it before reading, never after."""
+        flag = asyncio.Event()
+        for key in keys:
+            self._flags.setdefault(key, set()).add(flag)
+        try:
+            yield flag
+        finally:
+            for key in keys:
+                flags = self._flags[key]
+                flags.discard(flag)
+                if not flags:
+                    del self._flags[key]
+
+    async def _fan_out(self, listening: asyncio.Event) -> None:
+        async with self._broadcast.subscribe(_CHANNEL) as subscriber:
+            listening.set()
+            async for message in subscriber:  # type: ignore[union-attr] # broadcaster types it as optional
+                self._set(str(message.message).split())
+
+    def _set(self, keys: list[str]) -> None:
+        if EVERYTHING in keys:
+            for flags in self._flags.values():
+                for flag in flags:
+                    flag.set()
+            return
+        for key in keys:
+            for flag in self._flags.get(key, ()):
+                flag.set()
+
+
+async def wait_flag(flag: asyncio.Event, seconds: float) -> bool:
+    """Waits for a flag, at most some seconds; whether it was set."""
+    if flag.is_set():
+        return True
+    try:
+        async with asyncio.timeout(seconds):
+            await flag.wait()
+    except TimeoutError:
+        return False
+    return True

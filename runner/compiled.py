@@ -1,0 +1,135 @@
+"""Definitions made ready to run: templates compiled once for each stored version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from runner.definition import RetryPolicy, parse_definition
+from runner.templating import Resolved, Template, compile_template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.failures import JSONValue
+
+#: Compiled definitions kept; a version never changes, so nothing is ever stale.
+KEPT = 512
+#: Key of the only step of a single pack call.
+CALL_STEP = "call"
+
+
+class CompileError(Exception):
+    """A stored definition no longer reads; the message says why. A defect or a foreign hand in the database."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledStep:
+    """A step ready to run.
+
+    Attributes:
+        template: Its input; None for a pack call, whose run inputs are the input, word for word.
+        reads_inputs: Run inputs it reads, at the top level.
+    """
+
+    key: str
+    position: int
+    pack: str
+    version: str | None
+    template: Template | None
+    retry: RetryPolicy
+    timeout_seconds: float | None
+    reads_inputs: frozenset[str]
+
+    def resolve(
+        self, inputs: Mapping[str, JSONValue], outputs: Mapping[str, JSONValue], optional: frozenset[str]
+    ) -> Resolved:
+        """The step's input; see `Template.resolve`.
+
+        Raises:
+            TemplateError: a reference leads nowhere.
+        """
+        if self.template is None:
+            return Resolved(dict(inputs), ())
+        return self.template.resolve(inputs, outputs, optional)
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPipeline:
+    """A definition ready to run.
+
+    Attributes:
+        optional_inputs: Inputs that are declared and may be absent.
+    """
+
+    name: str
+    steps: tuple[CompiledStep, ...]
+    optional_inputs: frozenset[str]
+
+    def step(self, key: str) -> CompiledStep:
+        """The step of that key.
+
+        Raises:
+            CompileError: there is none.
+        """
+        for step in self.steps:
+            if step.key == key:
+                return step
+        raise CompileError(f"The stored definition has no step `{key}`.")
+
+
+def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
+    """What a single pack call stores in place of a definition."""
+    return {"call": {"pack": pack, "version": version}}
+
+
+@lru_cache(maxsize=KEPT)
+def compile_document(document: str, input_schema: str | None = None) -> CompiledPipeline:
+    """Compiles a stored definition.
+
+    Args:
+        document: Canonical JSON, as `store.models` keeps it.
+        input_schema: The version's input schema, when the definition declares none.
+
+    Raises:
+        CompileError: it does not read.
+    """
+    data: dict[str, Any] = orjson.loads(document)
+    if "call" in data:
+        call = data["call"]
+        step = CompiledStep(CALL_STEP, 1, call["pack"], call["version"], None, RetryPolicy(), None, frozenset())
+        return CompiledPipeline(call["pack"], (step,), frozenset())
+    definition, issues = parse_definition(data)
+    if definition is None:
+        raise CompileError("The stored definition does not read: " + "; ".join(issue.message for issue in issues))
+    schema = definition.inputs or (orjson.loads(input_schema) if input_schema else {})
+    properties = schema.get("properties")
+    required = schema.get("required")
+    declared = frozenset(properties) if isinstance(properties, dict) else frozenset()
+    needed = (
+        frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
+    )
+    steps = []
+    for position, step_definition in enumerate(definition.steps, 1):
+        template = compile_template(step_definition.input)
+        reads = frozenset(
+            str(reference.source_path[0])
+            for reference in template.references
+            if reference.source_step is None and reference.source_path
+        )
+        steps.append(
+            CompiledStep(
+                key=step_definition.id,
+                position=position,
+                pack=step_definition.pack,
+                version=step_definition.version,
+                template=template,
+                retry=step_definition.retry,
+                timeout_seconds=step_definition.timeout_seconds,
+                reads_inputs=reads,
+            )
+        )
+    return CompiledPipeline(definition.name, tuple(steps), declared - needed)

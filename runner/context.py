@@ -1,0 +1,278 @@
+"""What a handler is given: the `PackContext` of one attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
+from store.artifacts import find_artifact
+from store.blobs import QuotaExceededError
+from store.cache import get_cached, put_cached
+from store.logs import append_log_lines
+from store.sessions import start_session
+
+from runner.failures import FailureCode, JSONValue, PackError
+from runner.pack import ArtifactFile, ArtifactRef, PackSession
+from runner.processes import run_in_process
+from store.engine import StoreFullError
+from store.ids import new_id
+from store.runs import LostLeaseError, NewArtifact, record_progress
+from store.states import ArtifactStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    import httpx2
+
+    from runner.pack import LogLevel, Pack
+    from runner.resources import Resources
+    from store.runs import Fence
+
+_Result = TypeVar("_Result")
+
+#: Progress of one attempt is recorded at most this often (DESIGN 2).
+PROGRESS_SECONDS = 0.2
+#: Log lines are gathered for this long before they are stored.
+LOG_SECONDS = 0.5
+#: Milestones a step keeps.
+MILESTONES = 100
+_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\]{1,200}\Z")
+
+
+class AttemptContext:
+    """The `runner.pack.PackContext` of one attempt; `close` records what is still gathered."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        pack: Pack,
+        fence: Fence,
+        *,
+        caller_id: str,
+        subject: str,
+        step_id: str,
+        step_key: str,
+        attempt_id: str,
+        attempt_number: int,
+        idempotency_key: str,
+        session: PackSession | None,
+    ) -> None:
+        self.caller = subject
+        self.run_id = fence.run_id
+        self.step_key = step_key
+        self.attempt_number = attempt_number
+        self.idempotency_key = idempotency_key
+        self.session = session
+        self.artifacts: list[NewArtifact] = []
+        self.files: list[ArtifactFile] = []
+        self.warnings: list[str] = []
+        self.session_left: PackSession | None = None
+        self._resources = resources
+        self._pack = pack
+        self._fence = fence
+        self._caller_id = caller_id
+        self._step_id = step_id
+        self._attempt_id = attempt_id
+        self._http: httpx2.AsyncClient | None = None
+        self._milestones: list[dict[str, JSONValue]] = []
+        self._unsaved: dict[str, JSONValue] | None = None
+        self._lines: list[tuple[datetime, str, str]] = []
+        self._progress_task: asyncio.Task[None] | None = None
+        self._log_task: asyncio.Task[None] | None = None
+
+    @property
+    def http(self) -> httpx2.AsyncClient:
+        """HTTP client behind the egress guard."""
+        if self._http is None:
+            self._http = self._resources.egress.client(tuple(self._resources.service_urls.values()))
+        return self._http
+
+    def progress(self, fraction: float | None, message: str) -> None:
+        """Tells watchers how far along the step is."""
+        if fraction is not None:
+            fraction = min(1.0, max(0.0, float(fraction)))
+        milestone: dict[str, JSONValue] = {
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            "fraction": fraction,
+            "message": self._resources.redactor.text(str(message)[:500]),
+        }
+        self._unsaved = milestone
+        if self._progress_task is None:
+            self._progress_task = asyncio.create_task(self._save_progress())
+
+    def log(self, message: str, level: LogLevel = "info") -> None:
+        """Adds lines to the attempt's log."""
+        now = datetime.now(UTC)
+        text = self._resources.redactor.text(str(message))
+        self._lines.extend((now, level, line) for line in text.splitlines() or [""])
+        if self._log_task is None:
+            self._log_task = asyncio.create_task(self._save_log())
+
+    def warn(self, message: str) -> None:
+        """Records something that is not quite right although the step goes on."""
+        text = self._resources.redactor.text(str(message)[:1000])
+        if text not in self.warnings and len(self.warnings) < 100:
+            self.warnings.append(text)
+
+    async def save_artifact(self, name: str, content: bytes | Path, media_type: str) -> ArtifactRef:
+        """Stores a file; it becomes an artifact when the attempt is settled."""
+        if not _FILE_NAME.match(name) or name in {".", ".."}:
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The artifact name {name!r} is not a plain file name.",
+                hint="Use a name without folders and control characters, of at most 200 characters.",
+            )
+        try:
+            digest, size = await self._resources.blobs.put(content)
+        except QuotaExceededError as error:
+            raise PackError(FailureCode.RESOURCE_EXHAUSTED, str(error)) from error
+        except (StoreFullError, OSError) as error:
+            raise PackError(
+                FailureCode.RESOURCE_EXHAUSTED,
+                f"The artifact {name} could not be stored: {error}.",
+                hint="Free disk space, then resume the run.",
+            ) from error
+        name = self._resources.redactor.text(name)
+        artifact = NewArtifact(new_id("art"), name, media_type, size, digest, ArtifactStatus.STORED)
+        ref = ArtifactRef(artifact_id=artifact.id, name=name, media_type=media_type, size_bytes=size, digest=digest)
+        self.artifacts.append(artifact)
+        self.files.append(ArtifactFile(ref, self._resources.blobs.path(digest)))
+        return ref
+
+    async def open_artifact(self, artifact_id: str) -> ArtifactFile:
+        """Opens an artifact the caller may see."""
+        for own in self.files:
+            if own.ref.artifact_id == artifact_id:
+                return own
+        async with self._resources.store.read() as connection:
+            found = await find_artifact(connection, artifact_id)
+        if found is None or found.caller_id != self._caller_id or found.status == ArtifactStatus.QUARANTINED:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"There is no artifact {artifact_id} that this caller may read.",
+                hint="Give the id of an artifact of one of your own runs, `art_…`.",
+            )
+        path = self._resources.blobs.path(found.digest)
+        if found.erased_at is not None or not path.exists():
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The artifact {found.name} ({artifact_id}) has been erased.",
+                hint="Run the step that made it again.",
+            )
+        ref = ArtifactRef(
+            artifact_id=found.id,
+            name=found.name,
+            media_type=found.media_type,
+            size_bytes=found.size_bytes,
+            digest=found.digest,
+        )
+        return ArtifactFile(ref, path)
+
+    async def start_session(self) -> PackSession:
+        """Makes a workspace that later steps can use."""
+        if not self._pack.preserves_session:
+            raise PackError(
+                FailureCode.HANDLER_FAILED,
+                f"The pack {self._pack.name} starts a session but does not declare preserves_session.",
+            )
+        session_id = new_id("sess")
+        path = self._resources.sessions_folder / session_id
+        await asyncio.to_thread(path.mkdir, parents=True, mode=0o700)
+        await self._resources.store.write(
+            start_session,
+            session_id=session_id,
+            run_id=self.run_id,
+            step_id=self._step_id,
+            machine=self._resources.store.machine,
+        )
+        self.session_left = PackSession(session_id, path)
+        return self.session_left
+
+    async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
+        """The caller's cached value under this pack and key, made when absent or stale."""
+        async with self._resources.store.read() as connection:
+            text = await get_cached(connection, self._caller_id, self._pack.name, key)
+        if text is not None:
+            value: JSONValue = orjson.loads(text)
+            return value
+        made = self._resources.redactor.value(await make())
+        await self._resources.store.write(
+            put_cached,
+            caller_id=self._caller_id,
+            pack=self._pack.name,
+            key=key,
+            value=orjson.dumps(made).decode(),
+            ttl_seconds=ttl_seconds,
+        )
+        return made
+
+    async def run_in_process(
+        self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
+    ) -> _Result:
+        """Runs a module-level function in a killable worker process of its own."""
+        limit = timeout_seconds or self._pack.timeout_seconds or self._resources.limits.step_timeout_seconds
+        return await run_in_process(function, *args, timeout_seconds=limit)
+
+    def service_url(self, name: str) -> str | None:
+        """Address of a service the operator configured."""
+        return self._resources.service_urls.get(name)
+
+    async def close(self) -> None:
+        """Records progress and log lines that are still gathered and closes the HTTP client.
+
+        Raises:
+            LostLeaseError: somebody else owns the run by now.
+        """
+        for task in (self._progress_task, self._log_task):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+        if self._http is not None:
+            await self._http.aclose()
+        if self._unsaved is not None:
+            await self._flush_progress()
+        if self._lines:
+            await self._flush_log()
+
+    async def _save_progress(self) -> None:
+        try:
+            while self._unsaved is not None:
+                await self._flush_progress()
+                await asyncio.sleep(PROGRESS_SECONDS)
+        except LostLeaseError:
+            return  # the worker learns it at its next write
+        finally:
+            self._progress_task = None
+
+    async def _flush_progress(self) -> None:
+        milestone, self._unsaved = self._unsaved, None
+        if milestone is None:
+            return
+        self._milestones = [*self._milestones[1 - MILESTONES :], milestone]
+        fraction = milestone["fraction"]
+        assert fraction is None or isinstance(fraction, float), "set by `progress`"
+        await self._resources.store.write(
+            record_progress,
+            self._fence,
+            self._step_id,
+            fraction,
+            orjson.dumps(self._milestones).decode(),
+            orjson.dumps(milestone).decode(),
+        )
+
+    async def _save_log(self) -> None:
+        try:
+            while self._lines:
+                await asyncio.sleep(LOG_SECONDS)
+                await self._flush_log()
+        finally:
+            self._log_task = None
+
+    async def _flush_log(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines:
+            await self._resources.store.write(append_log_lines, self._attempt_id, lines)

@@ -1,0 +1,114 @@
+"""The runner as the use cases see it: start, cancel, resume and wait for runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from runner.bus import Bus, wait_flag
+from runner.dispatch import RESCUE_PRIORITY, Dispatcher, EmbeddedDispatcher
+from runner.housekeeping import Housekeeping
+from runner.rescue import Rescue
+from runner.worker import Worker
+from store.events import run_state
+from store.runs import NewRun, Resume, Submitted, request_cancel, resume, submit
+from store.states import FINAL_RUN_STATES, RunState
+
+if TYPE_CHECKING:
+    from runner.resources import Resources
+    from store.dialects import Connection
+
+#: A waiter looks at the store this often even when no wake-up comes.
+POLL_SECONDS = 1.0
+
+
+class Engine:
+    """Everything that executes runs in this process.
+
+    Attributes:
+        resources: What it works with.
+        bus: Wake-ups, for whoever watches runs.
+    """
+
+    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
+        self.resources = resources
+        self.bus = Bus(resources.store)
+        self._store = resources.store
+        self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
+        name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.worker = Worker(resources, self._dispatcher, name=name)
+        self.rescue = Rescue(resources.store, self._dispatcher)
+        self.housekeeping = Housekeeping(resources)
+
+    async def start(self) -> None:
+        """Starts to listen, to execute and to look for lost runs."""
+        await self.bus.start()
+        await self.worker.start()
+        await self.rescue.start()
+        await self.housekeeping.start()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Stops taking runs, lets short steps finish and releases the rest."""
+        await self.rescue.stop()
+        await self.housekeeping.stop()
+        await self.worker.stop(grace_seconds)
+        await self.bus.stop()
+
+    async def submit(self, new: NewRun) -> Submitted:
+        """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
+
+        Raises:
+            IdempotencyClashError: the idempotency key belongs to another request.
+            QueueFullError: the caller has too many runs waiting.
+        """
+        return await self._store.write(self._submit, new)
+
+    async def cancel(self, run_id: str, reason: str | None) -> RunState:
+        """Cancels a run; see `store.runs.request_cancel`.
+
+        Raises:
+            WrongStateError: it is final, or there is none.
+        """
+        return await self._store.write(request_cancel, run_id, reason)
+
+    async def resume(self, change: Resume) -> None:
+        """Resumes a run; see `store.runs.resume`.
+
+        Raises:
+            WrongStateError: it neither failed nor was cancelled.
+            QueueFullError: the caller has too many runs waiting.
+        """
+        await self._store.write(self._resume, change)
+
+    async def wait_ended(self, run_id: str, seconds: float) -> bool:
+        """Waits until a run has ended, at most some seconds; whether it has."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        with self.bus.watch("end:" + run_id) as flag:
+            while True:
+                flag.clear()
+                async with self._store.read() as connection:
+                    state = await run_state(connection, run_id)
+                if state is None or state in FINAL_RUN_STATES:
+                    return state is not None
+                left = until - loop.time()
+                if left <= 0:
+                    return False
+                await wait_flag(flag, min(left, POLL_SECONDS))
+
+    def queued(self) -> int:
+        """Runs accepted and not yet taken by a worker of this process."""
+        return self._dispatcher.waiting()
+
+    def _submit(self, conn: Connection, new: NewRun) -> Submitted:
+        submitted = submit(conn, new, queue_limit=self.resources.limits.queued_runs)
+        if submitted.started:
+            self._dispatcher.enqueue(conn, submitted.run_id)
+        return submitted
+
+    def _resume(self, conn: Connection, change: Resume) -> None:
+        resume(conn, change, queue_limit=self.resources.limits.queued_runs)
+        self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)

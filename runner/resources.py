@@ -1,0 +1,59 @@
+"""What the runner works with, made once by `app.main` and handed down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from store.blobs import BlobStore
+
+    from runner.egress import Egress
+    from runner.redaction import Redactor
+    from runner.registry import Registry
+    from store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use (CONTRACT 2.10); each is a setting.
+
+    Attributes:
+        lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
+        session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
+    """
+
+    deadline_seconds: float = 1800.0
+    step_timeout_seconds: float = 600.0
+    steps: int = 64
+    concurrent_runs: int = 8
+    queued_runs: int = 1000
+    step_input_bytes: int = 1 << 20
+    step_output_bytes: int = 1 << 20
+    wait_seconds: int = 50
+    session_idle_seconds: float = 900.0
+    artifact_days: float = 7.0
+    lease_seconds: float = 30.0
+    lanes: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Everything a worker needs.
+
+    Attributes:
+        sessions_folder: Where sessions have their workspaces.
+        service_urls: Addresses of services the operator configured, by name.
+    """
+
+    store: Store
+    blobs: BlobStore
+    registry: Registry
+    redactor: Redactor
+    egress: Egress
+    sessions_folder: Path
+    limits: RunLimits = field(default_factory=RunLimits)
+    service_urls: Mapping[str, str] = field(default_factory=dict)

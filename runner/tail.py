@@ -1,0 +1,186 @@
+"""A run's events from any position: what is stored, then what happens, without a gap and without a repeat.
+
+One feed per run and process reads each event once for all its subscribers, into a ring; whoever falls behind the ring
+reads for itself, page by page, so a slow subscriber costs a page of memory and holds nobody up. A feed clears its flag
+before it reads and looks again after a second at the latest: every wake-up may be lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+
+from runner.bus import Bus, wait_flag
+from store.engine import StoreClosedError, StoreError
+from store.events import EventRecord, events_after
+from store.states import FINAL_RUN_STATES, EventType
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from store.engine import Store
+
+log = structlog.get_logger(__name__)
+
+#: Events a feed keeps for its subscribers (DESIGN 2).
+RING = 1000
+#: Events in one batch.
+PAGE = 100
+#: A feed reads this often even when no wake-up comes, in seconds.
+POLL_SECONDS = 1.0
+
+_FINAL = frozenset(state.value for state in FINAL_RUN_STATES)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Events in order.
+
+    Attributes:
+        live: Whether everything stored when it was read has now been told.
+    """
+
+    events: tuple[EventRecord, ...]
+    live: bool
+
+    @property
+    def position(self) -> int:
+        """Sequence to go on after."""
+        return self.events[-1].sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Events that are no longer stored were left out: go on after `position`."""
+
+    position: int
+    missed: int
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The run has ended and every event was told; a resume adds events after `position`."""
+
+    position: int
+
+
+class _Feed:
+    """Reads one run's events for everybody who watches it in this process."""
+
+    def __init__(self, store: Store, bus: Bus, run_id: str) -> None:
+        self._store = store
+        self._bus = bus
+        self._run_id = run_id
+        self._ring: deque[EventRecord] = deque(maxlen=RING)
+        self._read_to = -1
+        self._watchers: set[asyncio.Event] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether nobody watches."""
+        return not self._watchers
+
+    @asynccontextmanager
+    async def watched(self) -> AsyncIterator[asyncio.Event]:
+        """A flag set whenever the feed has read on; the feed runs while anybody holds one."""
+        flag = asyncio.Event()
+        self._watchers.add(flag)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._read(), name=f"packline-feed-{self._run_id}")
+        try:
+            yield flag
+        finally:
+            self._watchers.discard(flag)
+            if not self._watchers and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    def after(self, position: int) -> tuple[EventRecord, ...] | None:
+        """Up to a page of events after a position, from the ring; None when the ring does not reach back to it."""
+        if self._read_to >= 0 and position >= self._read_to:
+            return ()
+        if not self._ring or self._ring[0].sequence > position + 1:
+            return None
+        start = position + 1 - self._ring[0].sequence
+        return tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE)))
+
+    async def _read(self) -> None:
+        with self._bus.watch(self._run_id) as flag:
+            while True:
+                flag.clear()
+                try:
+                    async with self._store.read() as connection:
+                        if self._read_to < 0:
+                            newest = await events_after(connection, self._run_id, None, limit=PAGE)
+                        else:
+                            newest = await events_after(connection, self._run_id, self._read_to, limit=PAGE)
+                except StoreClosedError:
+                    return
+                except StoreError as error:
+                    log.warning("events could not be read; trying again", run=self._run_id, error=str(error))
+                    await wait_flag(flag, POLL_SECONDS)
+                    continue
+                if newest:
+                    self._ring.extend(newest)
+                    self._read_to = newest[-1].sequence
+                elif self._read_to < 0:
+                    self._read_to = 0
+                for watcher in self._watchers:
+                    watcher.set()
+                if len(newest) < PAGE:
+                    await wait_flag(flag, POLL_SECONDS)
+
+
+class Tails:
+    """The feeds of this process."""
+
+    def __init__(self, store: Store, bus: Bus) -> None:
+        self._store = store
+        self._bus = bus
+        self._feeds: dict[str, _Feed] = {}
+
+    async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
+        """Tells a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
+
+        Close the iterator when done with it early.
+        """
+        feed = self._feeds.setdefault(run_id, _Feed(self._store, self._bus, run_id))
+        position, last = after, None
+        try:
+            async with feed.watched() as flag:
+                while True:
+                    flag.clear()
+                    events = feed.after(position)
+                    if events is None:
+                        async with self._store.read() as connection:
+                            events = tuple(await events_after(connection, run_id, position, limit=PAGE))
+                    if events:
+                        if events[0].sequence > position + 1:
+                            yield Gap(events[0].sequence - 1, events[0].sequence - 1 - position)
+                        position, last = events[-1].sequence, events[-1]
+                        yield Batch(events, live=len(events) < PAGE)
+                        continue
+                    if last is None and position > 0:
+                        last = await self._last(run_id)
+                    if last is not None and last.sequence <= position and _ends(last):
+                        yield End(position)
+                        return
+                    await wait_flag(flag, POLL_SECONDS)
+        finally:
+            if feed.idle and self._feeds.get(run_id) is feed:
+                del self._feeds[run_id]
+
+    async def _last(self, run_id: str) -> EventRecord | None:
+        async with self._store.read() as connection:
+            newest = await events_after(connection, run_id, None, limit=1)
+        return newest[-1] if newest else None
+
+
+def _ends(event: EventRecord) -> bool:
+    return event.type == EventType.RUN_STATE and event.after in _FINAL

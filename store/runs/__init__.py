@@ -1,0 +1,102 @@
+"""The units of work that move a run: submit, claim, settle, wait, cancel, resume, release.
+
+Every unit of a worker starts with the fenced UPDATE of its run (`epoch` must still be its own) and writes the change
+and its events in the same transaction. Zero rows changed by the fence means that somebody else owns the run now:
+`LostLeaseError`, and nothing is written.
+
+Lock order on PostgreSQL: the caller's slot (claims only), then the run, then everything below the run.
+"""
+
+from store.runs.claim import (
+    Due,
+    claim,
+    due,
+    release_leases,
+    renew,
+)
+from store.runs.commands import (
+    acknowledge,
+    request_cancel,
+    resume,
+)
+from store.runs.settle import (
+    fail_run,
+    fail_step,
+    record_progress,
+    release,
+    rewind,
+    settle,
+    start_attempt,
+)
+from store.runs.submit import (
+    submit,
+)
+from store.runs.values import (
+    AttemptEnd,
+    AttemptStart,
+    Claim,
+    ClaimedStep,
+    Fail,
+    FailNext,
+    Fence,
+    GoOn,
+    IdempotencyClashError,
+    LostLeaseError,
+    NewArtifact,
+    NewRun,
+    NewStep,
+    NotClaimed,
+    Pause,
+    QueueFullError,
+    Refusal,
+    Resume,
+    ResumeStep,
+    Settled,
+    Submitted,
+    Succeed,
+    Wait,
+    WrongStateError,
+)
+
+__all__ = [
+    "AttemptEnd",
+    "AttemptStart",
+    "Claim",
+    "ClaimedStep",
+    "Due",
+    "Fail",
+    "FailNext",
+    "Fence",
+    "GoOn",
+    "IdempotencyClashError",
+    "LostLeaseError",
+    "NewArtifact",
+    "NewRun",
+    "NewStep",
+    "NotClaimed",
+    "Pause",
+    "QueueFullError",
+    "Refusal",
+    "Resume",
+    "ResumeStep",
+    "Settled",
+    "Submitted",
+    "Succeed",
+    "Wait",
+    "WrongStateError",
+    "acknowledge",
+    "claim",
+    "due",
+    "fail_run",
+    "fail_step",
+    "record_progress",
+    "release",
+    "release_leases",
+    "renew",
+    "request_cancel",
+    "resume",
+    "rewind",
+    "settle",
+    "start_attempt",
+    "submit",
+]

@@ -1,0 +1,221 @@
+"""Taking a run over, keeping it, and finding runs that nobody holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql, instant
+from store.runs.ending import LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
+from store.runs.ledger import Ledger
+from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
+from store.states import AttemptState, RunState, StepState, require_run_transition
+
+if TYPE_CHECKING:
+    from store.dialects import Connection
+
+_CALLER_OF_RUN = Sql("SELECT caller_id FROM run WHERE id = :id")
+_LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
+_COUNT_HELD = Sql(
+    """
+    SELECT count(*) FROM run
+    WHERE caller_id = :caller_id AND state IN ('running', 'cancelling') AND ended_at IS NULL AND id <> :id
+    """
+)
+_CLAIM = Sql(
+    """
+    UPDATE run SET state = 'running', owner = :owner, epoch = epoch + 1, lease_until = :lease_until, not_before = NULL,
+        idle_since = NULL, deadline_at = :deadline_at, started_at = coalesce(started_at, :now),
+        lost_in_row = :lost_in_row
+    WHERE id = :id
+    """
+)
+_CLAIMED_RUN = Sql(
+    """
+    SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document),
+        version.input_schema, run.inputs, run.force, caller.subject
+    FROM run JOIN caller ON caller.id = run.caller_id
+        LEFT JOIN pipeline_version AS version ON version.id = run.version_id
+    WHERE run.id = :id
+    """
+)
+_CLAIMED_STEPS = Sql(
+    """
+    SELECT step.id, step.key, step.position, step.pack, step.pack_version, step.state, step.attempt_id, step.attempts,
+        step.stretch_attempts, step.session_id, step.input_override, attempt.session_used,
+        CASE WHEN step.state = 'succeeded' THEN attempt.output END
+    FROM run_step AS step LEFT JOIN attempt ON attempt.id = step.attempt_id
+    WHERE step.run_id = :id AND step.position > 0 ORDER BY step.position
+    """
+)
+_LOSE_ATTEMPT = Sql("UPDATE attempt SET state = 'lost', ended_at = :now, failure = :failure WHERE id = :id")
+_RENEW = Sql(
+    """
+    UPDATE run SET lease_until = :lease_until
+    WHERE owner = :owner AND state IN ('running', 'cancelling') AND ended_at IS NULL
+    RETURNING id, epoch, cancel_requested
+    """
+)
+_RELEASE_LEASES = Sql(
+    """
+    UPDATE run SET owner = NULL, idle_since = CASE WHEN lease_until < :now THEN lease_until ELSE :now END,
+        lease_until = NULL, priority = 10
+    WHERE state IN ('running', 'cancelling') AND ended_at IS NULL
+    """
+)
+# The partial index of runs under way keeps this small whatever the history holds.
+_DUE = Sql(
+    """
+    SELECT id, caller_id, priority, not_before FROM run
+    WHERE ended_at IS NULL AND (
+        state = 'queued' OR state = 'waiting'
+        OR (state IN ('running', 'cancelling') AND (lease_until IS NULL OR lease_until < :now)))
+    ORDER BY priority DESC, id LIMIT :limit
+    """
+)
+
+
+def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, caller_limit: int) -> Claim | NotClaimed:
+    """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
+
+    A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
+    `lost`. The first claim of a stretch sets the deadline; later ones extend it by the time nobody held the run.
+    """
+    row = conn.one(_CALLER_OF_RUN, {"id": run_id})
+    if row is None:
+        return NotClaimed(Refusal.GONE)
+    caller_id: str = row[0]
+    if conn.dialect == "postgresql":
+        conn.one(_LOCK_SLOT, {"caller_id": caller_id})
+    row = conn.one(LOCK_RUN, {"id": run_id})
+    if row is None:
+        return NotClaimed(Refusal.GONE)
+    now = conn.now()
+    state = RunState(row[0])
+    lease_until, not_before, idle_since, deadline_at = (instant(value) for value in row[2:6])
+    deadline_seconds, cancel_requested, epoch, next_seq, lost_in_row = row[6:11]
+    if state in {RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED}:
+        return NotClaimed(Refusal.GONE)
+    if lease_until is not None and lease_until >= now:
+        return NotClaimed(Refusal.HELD, caller_id)
+    if cancel_requested:
+        end_cancelled(conn, run_id, state, now, next_seq)
+        return NotClaimed(Refusal.ENDED, caller_id)
+    if not_before is not None and not_before > now:
+        return NotClaimed(Refusal.LATER, caller_id, not_before)
+    if state is not RunState.RUNNING:
+        held = conn.one(_COUNT_HELD, {"caller_id": caller_id, "id": run_id})
+        if held is not None and held[0] >= caller_limit:
+            return NotClaimed(Refusal.SLOT, caller_id)
+        require_run_transition(state, RunState.RUNNING)
+    if deadline_at is None:
+        deadline_at = now + timedelta(seconds=deadline_seconds)
+    elif (since := idle_since or lease_until) is not None and since < now:
+        deadline_at += now - since
+    ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
+    lost = conn.one(RUNNING_ATTEMPT, {"id": run_id})
+    if lost is not None:
+        conn.run(_LOSE_ATTEMPT, {"id": lost[0], "now": now, "failure": None})
+        ledger.attempt(lost[1], lost[0], AttemptState.LOST)
+        lost_in_row += 1
+    if state is RunState.RUNNING:
+        ledger.run(state, RunState.RUNNING, "taken over: its worker was lost")
+    else:
+        ledger.run(state, RunState.RUNNING)
+    conn.run(
+        _CLAIM,
+        {
+            "id": run_id,
+            "owner": owner,
+            "lease_until": now + timedelta(seconds=lease_seconds),
+            "deadline_at": deadline_at,
+            "now": now,
+            "lost_in_row": lost_in_row,
+        },
+    )
+    ledger.write()
+    conn.wake("runs")
+    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, lost[0] if lost else None, lost_in_row)
+
+
+def _claimed(
+    conn: Connection,
+    run_id: str,
+    caller_id: str,
+    epoch: int,
+    deadline_at: datetime,
+    lost_attempt: str | None,
+    lost_in_row: int,
+) -> Claim:
+    row = conn.one(_CLAIMED_RUN, {"id": run_id})
+    assert row is not None, "the run was locked above"
+    pipeline_id, version_id, document, input_schema, inputs, force, subject = row
+    steps = tuple(
+        ClaimedStep(
+            id=step[0],
+            key=step[1],
+            position=step[2],
+            pack=step[3],
+            pack_version=step[4],
+            state=StepState(step[5]),
+            attempt_id=step[6],
+            attempts=step[7],
+            stretch_attempts=step[8],
+            session_id=step[9],
+            input_override=step[10],
+            session_used=step[11],
+            output=step[12],
+        )
+        for step in conn.all(_CLAIMED_STEPS, {"id": run_id})
+    )
+    return Claim(
+        run_id=run_id,
+        epoch=epoch,
+        caller_id=caller_id,
+        subject=subject,
+        pipeline_id=pipeline_id,
+        version_id=version_id,
+        document=document,
+        input_schema=input_schema,
+        inputs=inputs,
+        force=bool(force),
+        deadline_at=deadline_at,
+        steps=steps,
+        lost_attempt=lost_attempt,
+        lost_in_row=lost_in_row,
+    )
+
+
+def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple[int, bool]]:
+    """Renews all leases of a worker at once.
+
+    Returns:
+        Epoch and whether a cancel is requested, by run id; a run that is missing was taken over.
+    """
+    until = conn.now() + timedelta(seconds=lease_seconds)
+    return {row[0]: (row[1], bool(row[2])) for row in conn.all(_RENEW, {"owner": owner, "lease_until": until})}
+
+
+def release_leases(conn: Connection) -> int:
+    """Releases every lease; for the embedded server at boot, when no other process can hold one.
+
+    Returns:
+        How many runs had been held.
+    """
+    return conn.run(_RELEASE_LEASES, {"now": conn.now()})
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A run that should be dispatched, now or at `not_before`."""
+
+    run_id: str
+    caller_id: str
+    priority: int
+    not_before: datetime | None
+
+
+def due(conn: Connection, *, limit: int = 5_000) -> list[Due]:
+    """Every run under way that no living worker holds, most urgent first; works from the store alone."""
+    return [Due(row[0], row[1], row[2], instant(row[3])) for row in conn.all(_DUE, {"now": conn.now(), "limit": limit})]

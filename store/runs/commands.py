@@ -1,0 +1,162 @@
+"""What people and agents do to a run: cancel, resume, acknowledge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql
+from store.ids import new_id
+from store.runs.ending import LOCK_RUN, end_cancelled
+from store.runs.ledger import Ledger
+from store.runs.submit import COUNT_QUEUED, INSERT_STEP
+from store.runs.values import QueueFullError, Resume, WrongStateError
+from store.states import RUN_TRANSITIONS, RunState, StepState, require_step_transition
+
+if TYPE_CHECKING:
+    from store.dialects import Connection
+
+_REQUEST_CANCEL = Sql(
+    """
+    UPDATE run SET state = 'cancelling', cancel_requested = :yes, cancel_reason = :reason, flight = NULL
+    WHERE id = :id
+    """
+)
+_NOTE_CANCEL = Sql("UPDATE run SET cancel_requested = :yes, cancel_reason = :reason WHERE id = :id")
+_RESUME_RUN = Sql(
+    """
+    UPDATE run SET state = 'queued', failure = NULL, ended_at = NULL, acknowledged_at = NULL, cancel_requested = :no,
+        cancel_reason = NULL, deadline_at = NULL, idle_since = :now, not_before = NULL, lost_in_row = 0,
+        resume_count = resume_count + 1, inputs = coalesce(:inputs, inputs),
+        inputs_digest = coalesce(:inputs_digest, inputs_digest), version_id = coalesce(:version_id, version_id),
+        progress = :progress
+    WHERE id = :id
+    """
+)
+_RESUME_STEP = Sql(
+    """
+    UPDATE run_step SET state = 'pending', stretch_attempts = 0, ended_at = NULL, wait_until = NULL, progress = NULL,
+        warnings = '[]', input_override = coalesce(:input_override, input_override)
+    WHERE id = :id
+    """
+)
+_KEEP_ARTIFACTS = Sql("UPDATE artifact SET expires_at = NULL WHERE run_id = :id")
+_MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
+_PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
+_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position WHERE id = :id")
+_ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
+
+
+def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunState:
+    """Cancels a run: at once when nobody holds it, else it is `cancelling` until its worker lets go.
+
+    Returns:
+        The state it is in now.
+
+    Raises:
+        WrongStateError: it is final or there is none.
+    """
+    row = conn.one(LOCK_RUN, {"id": run_id})
+    if row is None:
+        raise WrongStateError(run_id, None)
+    state = RunState(row[0])
+    now = conn.now()
+    next_seq = row[9]
+    if state is RunState.CANCELLING:
+        return state
+    if state is RunState.RUNNING:
+        conn.run(_REQUEST_CANCEL, {"id": run_id, "reason": reason, "yes": True})
+        ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
+        ledger.run(state, RunState.CANCELLING, reason)
+        ledger.write()
+        conn.wake("runs")
+        conn.wake("cancel:" + run_id)
+        return RunState.CANCELLING
+    if RunState.CANCELLED in RUN_TRANSITIONS[state]:
+        conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
+        end_cancelled(conn, run_id, state, now, next_seq, reason)
+        return RunState.CANCELLED
+    raise WrongStateError(run_id, state)
+
+
+def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
+    """Puts a failed or cancelled run back into the queue, as `runner.resume` decided.
+
+    Raises:
+        WrongStateError: it is neither, or there is none.
+        QueueFullError: the caller has `queue_limit` runs waiting.
+    """
+    row = conn.one(LOCK_RUN, {"id": change.run_id})
+    if row is None:
+        raise WrongStateError(change.run_id, None)
+    state = RunState(row[0])
+    if state not in {RunState.FAILED, RunState.CANCELLED}:
+        raise WrongStateError(change.run_id, state)
+    queued = conn.one(COUNT_QUEUED, {"caller_id": row[1]})
+    if queued is not None and queued[0] >= queue_limit:
+        raise QueueFullError(queued[0])
+    now = conn.now()
+    ledger = Ledger(conn, change.run_id, now, next_seq=row[9], reserved=0)
+    kept = sum(not step.rerun for step in change.steps)
+    total = len(change.steps) + len(change.added_steps)
+    conn.run(
+        _RESUME_RUN,
+        {
+            "id": change.run_id,
+            "no": False,
+            "now": now,
+            "inputs": change.inputs,
+            "inputs_digest": change.inputs_digest,
+            "version_id": change.version_id,
+            "progress": kept / total if total else 0.0,
+        },
+    )
+    conn.run(_KEEP_ARTIFACTS, {"id": change.run_id})
+    ledger.run(state, RunState.QUEUED, "resumed")
+    for step in change.steps:
+        if not step.rerun:
+            continue
+        conn.run(_RESUME_STEP, {"id": step.step_id, "input_override": step.input_override})
+        if step.state is not StepState.PENDING:
+            require_step_transition(step.state, StepState.PENDING)
+            ledger.step(step.step_id, step.state, StepState.PENDING, "resumed")
+    _replace_steps(conn, change)
+    ledger.write()
+    conn.wake("runs")
+
+
+def _replace_steps(conn: Connection, change: Resume) -> None:
+    if not (change.added_steps or change.retired_steps or change.moved_steps):
+        return
+    for step_id in change.retired_steps:
+        conn.run(_RETIRE_STEP, {"id": step_id})
+    if change.moved_steps:
+        conn.run(_PARK_STEPS, {"id": change.run_id})
+        for step_id, position in change.moved_steps.items():
+            conn.run(_MOVE_STEP, {"id": step_id, "position": position})
+    conn.many(
+        INSERT_STEP,
+        [
+            {
+                "id": new_id("step"),
+                "run_id": change.run_id,
+                "position": step.position,
+                "key": step.key,
+                "pack": step.pack,
+                "pack_version": step.pack_version,
+            }
+            for step in change.added_steps
+        ],
+    )
+
+
+def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
+    """Marks a failure as dealt with, or takes the mark off.
+
+    Raises:
+        WrongStateError: the run has not failed.
+    """
+    if not conn.run(_ACKNOWLEDGE, {"id": run_id, "at": conn.now() if acknowledged else None}):
+        row = conn.one(Sql("SELECT state FROM run WHERE id = :id"), {"id": run_id})
+        raise WrongStateError(run_id, RunState(row[0]) if row else None)
+    conn.wake("runs")
+    conn.wake(run_id)

@@ -1,0 +1,120 @@
+"""How runs end: on a cancel, at the deadline, with success or failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql
+from store.runs.ledger import Ledger
+from store.runs.values import Settled
+from store.states import AttemptState, RunState, StepState, require_run_transition, require_step_transition
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.dialects import Connection
+
+LOCK_RUN = Sql(
+    """
+    SELECT state, caller_id, lease_until, not_before, idle_since, deadline_at, deadline_seconds, cancel_requested,
+        epoch, next_seq, lost_in_row, owner
+    FROM run WHERE id = :id FOR UPDATE
+    """
+)
+RUNNING_ATTEMPT = Sql("SELECT id, step_id FROM attempt WHERE run_id = :id AND state = 'running'")
+END_ATTEMPT = Sql(
+    """
+    UPDATE attempt SET state = :state, output = :output, failure = :failure, ended_at = :now
+    WHERE id = :id AND state = 'running'
+    """
+)
+SET_STEP = Sql("UPDATE run_step SET state = :state, ended_at = :ended_at, wait_until = NULL WHERE id = :id")
+_OPEN_STEPS = Sql(
+    "SELECT id, state FROM run_step WHERE run_id = :id AND state IN ('running', 'waiting') AND position > 0"
+)
+_END_RUN = Sql(
+    """
+    UPDATE run SET state = :state, failure = :failure, ended_at = :now, owner = NULL, lease_until = NULL,
+        flight = NULL, not_before = NULL, idle_since = NULL, priority = 0,
+        progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
+        search_text = search_text || :said
+    WHERE id = :id
+    """
+)
+
+
+_DEADLINE_MESSAGE = "The run passed its deadline."
+#: Stored form of the failure of a run that passed its deadline; never retried (CONTRACT 2.10).
+DEADLINE_FAILURE = (
+    '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
+    '"hint":"Resume it for another stretch, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
+)
+
+
+def end_early(
+    conn: Connection, run_id: str, ledger: Ledger, state: RunState, *, cancelled: bool, late: bool
+) -> Settled | None:
+    """Ends the run when a cancel or its deadline came first; writes the ledger then."""
+    if cancelled:
+        close_steps(conn, run_id, ledger, StepState.CANCELLED)
+        end_run(conn, run_id, ledger, state, RunState.CANCELLED)
+        ledger.write()
+        return Settled(RunState.CANCELLED)
+    if late:
+        close_steps(conn, run_id, ledger, StepState.FAILED)
+        end_run(conn, run_id, ledger, state, RunState.FAILED, failure=DEADLINE_FAILURE, said=_DEADLINE_MESSAGE)
+        ledger.write()
+        return Settled(RunState.FAILED)
+    return None
+
+
+def close_steps(conn: Connection, run_id: str, ledger: Ledger, state: StepState) -> None:
+    """Ends steps that are still running or waiting, and an attempt without a result with them."""
+    now = ledger.now
+    attempt = AttemptState.CANCELLED if state is StepState.CANCELLED else AttemptState.FAILED
+    running = conn.one(RUNNING_ATTEMPT, {"id": run_id})
+    if running is not None:
+        conn.run(END_ATTEMPT, {"id": running[0], "state": attempt, "output": None, "failure": None, "now": now})
+        ledger.attempt(running[1], running[0], attempt)
+    for step_id, before in conn.all(_OPEN_STEPS, {"id": run_id}):
+        require_step_transition(StepState(before), state)
+        conn.run(SET_STEP, {"id": step_id, "state": state, "ended_at": now})
+        ledger.step(step_id, StepState(before), state)
+
+
+def end_run(
+    conn: Connection,
+    run_id: str,
+    ledger: Ledger,
+    before: RunState,
+    after: RunState,
+    *,
+    failure: str | None = None,
+    said: str = "",
+    reason: str | None = None,
+) -> None:
+    """Ends a run: its state, failure and last event; lease, flight and wait are given up."""
+    require_run_transition(before, after)
+    conn.run(
+        _END_RUN,
+        {
+            "id": run_id,
+            "state": after,
+            "failure": failure,
+            "now": ledger.now,
+            "said": "\n" + said.lower() if said else "",
+        },
+    )
+    ledger.run(before, after, reason or said or None)
+    conn.wake("runs")
+    conn.wake("end:" + run_id)
+
+
+def end_cancelled(
+    conn: Connection, run_id: str, state: RunState, now: datetime, next_seq: int, reason: str | None = None
+) -> None:
+    """Ends a cancelled run that nobody holds."""
+    ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
+    close_steps(conn, run_id, ledger, StepState.CANCELLED)
+    end_run(conn, run_id, ledger, state, RunState.CANCELLED, reason=reason)
+    ledger.write()

@@ -1,0 +1,375 @@
+"""What a worker writes while it holds a run; every unit starts with the fenced UPDATE."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql, instant
+from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run
+from store.runs.ledger import Ledger
+from store.runs.values import (
+    AttemptEnd,
+    AttemptStart,
+    Fail,
+    FailNext,
+    Fence,
+    GoOn,
+    LostLeaseError,
+    Pause,
+    Settled,
+    Succeed,
+    Wait,
+)
+from store.states import (
+    AttemptState,
+    EventType,
+    RunState,
+    StepState,
+    require_run_transition,
+    require_step_transition,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from store.dialects import Connection
+
+_FENCE = Sql(
+    """
+    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0
+    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
+    RETURNING next_seq, cancel_requested, deadline_at, state
+    """
+)
+_FENCE_START = Sql(
+    """
+    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count
+    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
+    RETURNING next_seq, cancel_requested, deadline_at, state
+    """
+)
+_SET_PROGRESS = Sql("UPDATE run SET progress = :progress WHERE id = :id")
+_END_STEP = Sql(
+    """
+    UPDATE run_step SET state = :state, warnings = :warnings, session_id = coalesce(:session_id, session_id),
+        ended_at = :now, wait_until = NULL, progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END
+    WHERE id = :id
+    """
+)
+_WAIT_STEP = Sql("UPDATE run_step SET state = 'waiting', warnings = :warnings, wait_until = :until WHERE id = :id")
+_START_ATTEMPT = Sql(
+    """
+    INSERT INTO attempt (id, run_id, step_id, number, epoch, state, input, idempotency_key, pack_version, session_used,
+        notes, started_at)
+    VALUES (:id, :run_id, :step_id, :number, :epoch, 'running', :input, :idempotency_key, :pack_version, :session_used,
+        :notes, :now)
+    """
+)
+_START_STEP = Sql(
+    """
+    UPDATE run_step SET state = 'running', attempt_id = :attempt_id, attempts = :number,
+        stretch_attempts = stretch_attempts + 1, started_at = coalesce(started_at, :now), ended_at = NULL,
+        wait_until = NULL, progress = NULL
+    WHERE id = :id
+    """
+)
+_STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
+_WAIT_RUN = Sql(
+    """
+    UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until
+    WHERE id = :id
+    """
+)
+_RELEASE_RUN = Sql(
+    """
+    UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
+    WHERE id = :id
+    """
+)
+_INSERT_ARTIFACT = Sql(
+    """
+    INSERT INTO artifact (id, caller_id, run_id, step_id, attempt_id, name, media_type, size_bytes, digest, status,
+        pinned, created_at)
+    SELECT :id, caller_id, :run_id, :step_id, :attempt_id, :name, :media_type, :size_bytes, :digest, :status, :no, :now
+    FROM run WHERE id = :run_id
+    """
+)
+_INSERT_BLOB = Sql(
+    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
+)
+_EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL")
+_PROGRESS_STEP = Sql("UPDATE run_step SET progress = :fraction, milestones = :milestones WHERE id = :id")
+
+
+def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: StepState) -> Settled:
+    """Begins an attempt by itself: the first of a stretch, or of an at-most-once step.
+
+    Returns the run's state; nothing begins when a cancel or the deadline came first, and the run is ended instead.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, late = _fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
+        return ended
+    _begin(conn, ledger, fence, start, before)
+    ledger.write()
+    return Settled(RunState.RUNNING, started=True)
+
+
+def settle(
+    conn: Connection,
+    fence: Fence,
+    end: AttemptEnd,
+    then: GoOn | Pause | Succeed | Fail | FailNext | Wait,
+    *,
+    artifact_days: float,
+) -> Settled:
+    """Records how an attempt ended and what follows, in one transaction (DESIGN 2).
+
+    A committed cancel wins: the result is recorded, the run ends `cancelled`. So does the deadline over anything but
+    success and failure.
+
+    Raises:
+        LostLeaseError: somebody else owns the run; the result must be dropped.
+    """
+    reserved = 2 + len(end.artifacts) + (2 if isinstance(then, GoOn) else 0 if isinstance(then, Pause) else 1)
+    ledger, state, cancelled, late = _fenced(conn, fence, reserved)
+    now = ledger.now
+    _record_artifacts(conn, ledger, fence.run_id, end)
+    changed = conn.run(
+        END_ATTEMPT,
+        {"id": end.attempt_id, "state": end.state, "output": end.output, "failure": end.failure, "now": now},
+    )
+    if changed == 0:
+        raise LostLeaseError(f"Attempt {end.attempt_id} has been settled already.")
+    ledger.attempt(end.step_id, end.attempt_id, end.state)
+    if isinstance(then, Wait) and not (cancelled or late):
+        conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": then.not_before})
+        ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
+    else:
+        step_state = StepState(end.state.value)
+        conn.run(
+            _END_STEP,
+            {
+                "id": end.step_id,
+                "state": step_state,
+                "warnings": end.warnings,
+                "session_id": end.session_id,
+                "now": now,
+            },
+        )
+        ledger.step(end.step_id, StepState.RUNNING, step_state)
+    decided = isinstance(then, Succeed | Fail)
+    ended = end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late and not decided)
+    if ended is not None:
+        return ended
+    match then:
+        case GoOn(start, before, progress):
+            _begin(conn, ledger, fence, start, before)
+            conn.run(_SET_PROGRESS, {"id": fence.run_id, "progress": progress})
+            outcome = Settled(RunState.RUNNING, started=True)
+        case Pause(progress):
+            conn.run(_SET_PROGRESS, {"id": fence.run_id, "progress": progress})
+            outcome = Settled(RunState.RUNNING)
+        case Wait(not_before, reason):
+            require_run_transition(state, RunState.WAITING)
+            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
+            ledger.run(state, RunState.WAITING, reason)
+            conn.wake("runs")
+            outcome = Settled(RunState.WAITING)
+        case Succeed():
+            end_run(conn, fence.run_id, ledger, state, RunState.SUCCEEDED)
+            conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": now + timedelta(days=artifact_days)})
+            outcome = Settled(RunState.SUCCEEDED)
+        case Fail(failure, message):
+            end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            outcome = Settled(RunState.FAILED)
+        case FailNext(start, before, failure, message):
+            _fail_at_once(conn, ledger, fence, start, before, failure)
+            end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            outcome = Settled(RunState.FAILED)
+    ledger.write()
+    return outcome
+
+
+def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepState, fail: Fail) -> Settled:
+    """Fails a step that could not even begin, such as one whose input does not resolve; it gets an attempt anyway.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, late = _fenced(conn, fence, 5)
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
+        return ended
+    _fail_at_once(conn, ledger, fence, start, before, fail.failure)
+    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
+    ledger.write()
+    return Settled(RunState.FAILED)
+
+
+def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
+    """Fails the run between two attempts, its open step with it; nothing of the step is recorded.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, _late = _fenced(conn, fence, 1)
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
+        return ended
+    close_steps(conn, fence.run_id, ledger, StepState.FAILED)
+    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
+    ledger.write()
+    return Settled(RunState.FAILED)
+
+
+def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
+    """Puts steps back to pending because the session they used is gone (CONTRACT 2.6); their attempts stay.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, _state, _cancelled, _late = _fenced(conn, fence, len(step_ids))
+    for step_id in step_ids:
+        row = conn.one(_STEP_STATE, {"id": step_id})
+        assert row is not None, "steps are never deleted under a run that is held"
+        before = StepState(row[0])
+        if before is StepState.PENDING:
+            continue
+        require_step_transition(before, StepState.PENDING)
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING, "ended_at": None})
+        ledger.step(step_id, before, StepState.PENDING, reason)
+    ledger.write()
+
+
+def release(conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str) -> None:
+    """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
+
+    `attempt` is the step id and attempt id of what was under way, if anything.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, _late = _fenced(conn, fence, 4 if attempt else 1)
+    now = ledger.now
+    if attempt is not None:
+        step_id, attempt_id = attempt
+        if conn.run(
+            END_ATTEMPT,
+            {"id": attempt_id, "state": AttemptState.LOST, "output": None, "failure": None, "now": now},
+        ):
+            ledger.attempt(step_id, attempt_id, AttemptState.LOST)
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING, "ended_at": None})
+        ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
+    if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
+        return
+    conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
+    ledger.run(state, RunState.QUEUED, reason)
+    ledger.write()
+
+
+def record_progress(
+    conn: Connection, fence: Fence, step_id: str, fraction: float | None, milestones: str, milestone: str
+) -> None:
+    """Records what a step told about its progress.
+
+    `milestones` is JSON text of the last 100, oldest first; `milestone` that of the newest one, for the event.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, _state, _cancelled, _late = _fenced(conn, fence, 1, settles=False)
+    conn.run(_PROGRESS_STEP, {"id": step_id, "fraction": fraction, "milestones": milestones})
+    ledger.add(EventType.STEP_PROGRESS, step_id=step_id, data=milestone)
+    ledger.write()
+
+
+def _begin(conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState) -> None:
+    conn.run(
+        _START_ATTEMPT,
+        {
+            "id": start.attempt_id,
+            "run_id": fence.run_id,
+            "step_id": start.step_id,
+            "number": start.number,
+            "epoch": fence.epoch,
+            "input": start.input,
+            "idempotency_key": start.idempotency_key,
+            "pack_version": start.pack_version,
+            "session_used": start.session_used,
+            "notes": start.notes,
+            "now": ledger.now,
+        },
+    )
+    conn.run(
+        _START_STEP,
+        {"id": start.step_id, "attempt_id": start.attempt_id, "number": start.number, "now": ledger.now},
+    )
+    if before is not StepState.RUNNING:
+        require_step_transition(before, StepState.RUNNING)
+        ledger.step(start.step_id, before, StepState.RUNNING)
+    ledger.attempt(start.step_id, start.attempt_id, AttemptState.RUNNING)
+
+
+def _fail_at_once(
+    conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState, failure: str
+) -> None:
+    _begin(conn, ledger, fence, start, before)
+    conn.run(
+        END_ATTEMPT,
+        {"id": start.attempt_id, "state": AttemptState.FAILED, "output": None, "failure": failure, "now": ledger.now},
+    )
+    ledger.attempt(start.step_id, start.attempt_id, AttemptState.FAILED)
+    conn.run(
+        _END_STEP,
+        {"id": start.step_id, "state": StepState.FAILED, "warnings": "[]", "session_id": None, "now": ledger.now},
+    )
+    ledger.step(start.step_id, StepState.RUNNING, StepState.FAILED)
+
+
+def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: AttemptEnd) -> None:
+    for artifact in end.artifacts:
+        values = {
+            "id": artifact.id,
+            "run_id": run_id,
+            "step_id": end.step_id,
+            "attempt_id": end.attempt_id,
+            "name": artifact.name,
+            "media_type": artifact.media_type,
+            "size_bytes": artifact.size_bytes,
+            "digest": artifact.digest,
+            "status": artifact.status,
+            "no": False,
+            "now": ledger.now,
+        }
+        conn.run(_INSERT_BLOB, {"digest": artifact.digest, "size_bytes": artifact.size_bytes, "now": ledger.now})
+        conn.run(_INSERT_ARTIFACT, values)
+        ledger.add(
+            EventType.ARTIFACT,
+            step_id=end.step_id,
+            attempt_id=end.attempt_id,
+            artifact_id=artifact.id,
+            after=artifact.status,
+        )
+
+
+def _fenced(conn: Connection, fence: Fence, count: int, *, settles: bool = True) -> tuple[Ledger, RunState, bool, bool]:
+    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed."""
+    now = conn.now()
+    row = conn.one(
+        _FENCE if settles else _FENCE_START,
+        {
+            "id": fence.run_id,
+            "epoch": fence.epoch,
+            "count": count,
+            "lease_until": now + timedelta(seconds=fence.lease_seconds),
+        },
+    )
+    if row is None:
+        raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
+    next_seq, cancel_requested, deadline_at, state = row
+    deadline = instant(deadline_at)
+    late = deadline is not None and deadline <= now
+    ledger = Ledger(conn, fence.run_id, now, next_seq=next_seq, reserved=count)
+    return ledger, RunState(state), bool(cancel_requested), late

@@ -1,0 +1,178 @@
+"""Starting a run, or finding the one the start amounts to."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql, instant
+from store.ids import new_id
+from store.runs.ledger import Ledger
+from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
+from store.states import RunState, StepState
+
+if TYPE_CHECKING:
+    from store.dialects import Connection
+
+#: How long an idempotency key of a start is kept (CONTRACT 2.4).
+IDEMPOTENCY_KEEP = timedelta(hours=24)
+
+_FIND_IDEMPOTENT = Sql(
+    "SELECT id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
+)
+_DROP_IDEMPOTENT = Sql("UPDATE run SET idempotency_key = NULL WHERE id = :id")
+_FIND_FLIGHT = Sql("SELECT id, state, lease_until FROM run WHERE flight = :flight FOR UPDATE")
+_DROP_FLIGHT = Sql("UPDATE run SET flight = NULL WHERE id = :id")
+# Walks the partial index of runs under way; at most the queue limit of rows.
+COUNT_QUEUED = Sql("SELECT count(*) FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL")
+_INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:caller_id) ON CONFLICT DO NOTHING")
+_INSERT_RUN = Sql(
+    """
+    INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
+        inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, idle_since,
+        deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, created_at)
+    VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, 'queued', :cause, :client_name,
+        :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :now,
+        :deadline_seconds, 0, :next_seq, 0, 0, :progress, :search_text, :now)
+    ON CONFLICT DO NOTHING
+    """
+)
+INSERT_STEP = Sql(
+    """
+    INSERT INTO run_step (id, run_id, position, key, pack, pack_version, state, attempts, stretch_attempts, warnings,
+        milestones)
+    VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, '[]', '[]')
+    """
+)
+_REUSE_ATTEMPT = Sql(
+    """
+    INSERT INTO attempt (id, run_id, step_id, number, epoch, state, input, idempotency_key, output, pack_version,
+        reused_from, notes, started_at, ended_at)
+    SELECT :id, :run_id, :step_id, 1, 0, 'succeeded', input, idempotency_key, output, pack_version, :source, :notes,
+        :now, :now
+    FROM attempt WHERE id = :source AND state = 'succeeded'
+    """
+)
+_REUSE_STEP = Sql(
+    """
+    UPDATE run_step SET state = 'succeeded', attempt_id = :attempt_id, attempts = 1, started_at = :now, ended_at = :now,
+        pack_version = (SELECT pack_version FROM attempt WHERE id = :attempt_id)
+    WHERE id = :id
+    """
+)
+
+
+def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
+    """Stores a run with its steps and first event, or finds the one it amounts to (CONTRACT 2.4).
+
+    Raises:
+        IdempotencyClashError: the key belongs to another request.
+        QueueFullError: the caller has `queue_limit` runs waiting.
+    """
+    now = conn.now()
+    if (earlier := _earlier(conn, new, now)) is not None:
+        return earlier
+    row = conn.one(COUNT_QUEUED, {"caller_id": new.caller_id})
+    if row is not None and row[0] >= queue_limit:
+        raise QueueFullError(row[0])
+    run_id = new_id("run")
+    reused = sum(step.reused_attempt is not None for step in new.steps)
+    conn.run(_INSERT_SLOT, {"caller_id": new.caller_id})
+    inserted = conn.run(
+        _INSERT_RUN,
+        {
+            "id": run_id,
+            "caller_id": new.caller_id,
+            "pipeline_id": new.pipeline_id,
+            "version_id": new.version_id,
+            "pack": new.pack,
+            "document": new.document,
+            "title": new.title,
+            "cause": new.cause,
+            "client_name": new.client_name,
+            "rerun_of": new.rerun_of,
+            "inputs": new.inputs,
+            "inputs_digest": new.inputs_digest,
+            "force": new.force,
+            "flight": new.flight,
+            "idempotency_key": new.idempotency_key,
+            "request_digest": new.request_digest,
+            "no": False,
+            "now": now,
+            "deadline_seconds": new.deadline_seconds,
+            "next_seq": 1,
+            "progress": reused / len(new.steps) if new.steps else 0.0,
+            "search_text": new.search_text,
+        },
+    )
+    if inserted == 0:  # another process was faster with the same flight or key
+        earlier = _earlier(conn, new, now)
+        if earlier is None:
+            raise LostLeaseError(f"A start of caller {new.caller_id} met another that has just ended; try again.")
+        return earlier
+    ids = [new_id("step") for _ in new.steps]
+    conn.many(
+        INSERT_STEP,
+        [
+            {
+                "id": step_id,
+                "run_id": run_id,
+                "position": step.position,
+                "key": step.key,
+                "pack": step.pack,
+                "pack_version": step.pack_version,
+            }
+            for step_id, step in zip(ids, new.steps, strict=True)
+        ],
+    )
+    ledger = Ledger(conn, run_id, now, next_seq=1, reserved=0)
+    ledger.run(None, RunState.QUEUED)
+    for step_id, step in zip(ids, new.steps, strict=True):
+        if step.reused_attempt is not None:
+            _reuse(conn, ledger, run_id, step_id, step)
+    ledger.write()
+    conn.wake("runs")
+    return Submitted(run_id)
+
+
+def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
+    """The run an earlier start with the same idempotency key or the same flight led to."""
+    if new.idempotency_key is not None:
+        row = conn.one(_FIND_IDEMPOTENT, {"caller_id": new.caller_id, "key": new.idempotency_key})
+        if row is not None:
+            run_id, request_digest, created_at = row
+            if (since := instant(created_at)) is None or now - since > IDEMPOTENCY_KEEP:
+                conn.run(_DROP_IDEMPOTENT, {"id": run_id})
+            elif request_digest != new.request_digest:
+                raise IdempotencyClashError(run_id)
+            else:
+                return Submitted(run_id, replayed=True)
+    if new.flight is not None:
+        row = conn.one(_FIND_FLIGHT, {"flight": new.flight})
+        if row is not None:
+            run_id, state, lease_until = row
+            until = instant(lease_until)
+            if state == RunState.RUNNING and until is not None and until < now:
+                conn.run(_DROP_FLIGHT, {"id": run_id})  # its worker is dead; never coalesce onto it
+            else:
+                return Submitted(run_id, coalesced=True)
+    return None
+
+
+def _reuse(conn: Connection, ledger: Ledger, run_id: str, step_id: str, step: NewStep) -> None:
+    attempt_id = new_id("att")
+    copied = conn.run(
+        _REUSE_ATTEMPT,
+        {
+            "id": attempt_id,
+            "run_id": run_id,
+            "step_id": step_id,
+            "source": step.reused_attempt,
+            "notes": f'["reused from {step.reused_run}"]',
+            "now": ledger.now,
+        },
+    )
+    if copied == 0:
+        raise LostLeaseError(f"The output of step {step.key} in {step.reused_run} is gone; run it again instead.")
+    conn.run(_REUSE_STEP, {"id": step_id, "attempt_id": attempt_id, "now": ledger.now})
+    ledger.step(step_id, StepState.PENDING, StepState.SUCCEEDED, f"reused from {step.reused_run}")

@@ -1,0 +1,326 @@
+"""What the units of a run take and answer: frozen values, and the errors they raise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from store.states import AttemptState, RunState, StepState
+
+
+class LostLeaseError(Exception):
+    """The run belongs to another worker, or is final: nothing was written, and the result must be dropped."""
+
+
+class WrongStateError(Exception):
+    """The run's state does not allow the command.
+
+    Attributes:
+        state: Where it stands; None when there is no such run.
+    """
+
+    def __init__(self, run_id: str, state: RunState | None) -> None:
+        super().__init__(f"Run {run_id} is {state or 'unknown'}.")
+        self.run_id = run_id
+        self.state = state
+
+
+class IdempotencyClashError(Exception):
+    """The idempotency key belongs to a different request of the same caller."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The idempotency key was used for another request, which started {run_id}.")
+        self.run_id = run_id
+
+
+class QueueFullError(Exception):
+    """The caller has as many runs waiting as it may."""
+
+    def __init__(self, waiting: int) -> None:
+        super().__init__(f"{waiting} runs are waiting already.")
+        self.waiting = waiting
+
+
+@dataclass(frozen=True, slots=True)
+class NewStep:
+    """A step of a run to be.
+
+    Attributes:
+        reused_attempt: Attempt of another run whose recorded output this step repeats; it starts out succeeded.
+        reused_run: The run that attempt belongs to.
+    """
+
+    key: str
+    position: int
+    pack: str
+    pack_version: str
+    reused_attempt: str | None = None
+    reused_run: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewRun:
+    """A run to be; see `store.models.RunRow` for the fields."""
+
+    caller_id: str
+    title: str
+    cause: str
+    inputs: str
+    inputs_digest: str
+    deadline_seconds: float
+    steps: tuple[NewStep, ...]
+    pipeline_id: str | None = None
+    version_id: str | None = None
+    pack: str | None = None
+    document: str | None = None
+    client_name: str | None = None
+    rerun_of: str | None = None
+    force: bool = False
+    flight: str | None = None
+    idempotency_key: str | None = None
+    request_digest: str | None = None
+    search_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """What a start led to.
+
+    Attributes:
+        coalesced: The caller had the same run under way already.
+        replayed: An earlier call with the same idempotency key had started it.
+    """
+
+    run_id: str
+    coalesced: bool = False
+    replayed: bool = False
+
+    @property
+    def started(self) -> bool:
+        """Whether this call made the run."""
+        return not (self.coalesced or self.replayed)
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """What a worker proves with every write: that it still owns the run."""
+
+    run_id: str
+    epoch: int
+    lease_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedStep:
+    """A step as a claim finds it; `output` is JSON text of succeeded steps, else None."""
+
+    id: str
+    key: str
+    position: int
+    pack: str
+    pack_version: str
+    state: StepState
+    attempt_id: str | None
+    attempts: int
+    stretch_attempts: int
+    session_id: str | None
+    input_override: str | None
+    session_used: str | None
+    output: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A run taken over by a worker, with everything needed to go on.
+
+    Attributes:
+        lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
+        lost_in_row: Consecutive attempts of one step lost with their process, that one included.
+    """
+
+    run_id: str
+    epoch: int
+    caller_id: str
+    subject: str
+    pipeline_id: str | None
+    version_id: str | None
+    document: str
+    input_schema: str | None
+    inputs: str
+    force: bool
+    deadline_at: datetime
+    steps: tuple[ClaimedStep, ...]
+    lost_attempt: str | None
+    lost_in_row: int
+
+
+class Refusal(StrEnum):
+    """Why a run was not claimed."""
+
+    GONE = "gone"  # final, or no such run
+    HELD = "held"  # by a worker whose lease is good
+    LATER = "later"  # its retry wait is not over
+    SLOT = "slot"  # the caller runs as many as it may
+    ENDED = "ended"  # a cancelled run whose owner is gone: it was ended here
+
+
+@dataclass(frozen=True, slots=True)
+class NotClaimed:
+    """A run that could not be claimed."""
+
+    reason: Refusal
+    caller_id: str | None = None
+    not_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptStart:
+    """An attempt that begins. `input` is the redacted JSON text."""
+
+    step_id: str
+    attempt_id: str
+    number: int
+    input: str | None
+    idempotency_key: str
+    pack_version: str
+    session_used: str | None = None
+    notes: str = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class NewArtifact:
+    """A file an attempt made; its content is in the blob store already."""
+
+    id: str
+    name: str
+    media_type: str
+    size_bytes: int
+    digest: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptEnd:
+    """How an attempt ended.
+
+    Attributes:
+        output: JSON text, redacted; for succeeded attempts only.
+        failure: JSON text of `runner.failures.Failure`; for failed ones only.
+        session: Folder-backed session the step left, to be recorded: its id, or None.
+    """
+
+    step_id: str
+    attempt_id: str
+    state: AttemptState
+    output: str | None = None
+    failure: str | None = None
+    warnings: str = "[]"
+    session_id: str | None = None
+    artifacts: tuple[NewArtifact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoOn:
+    """After a settled attempt: the next step's attempt begins in the same transaction.
+
+    Attributes:
+        before: State the next step is in now.
+    """
+
+    start: AttemptStart
+    before: StepState
+    progress: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """After a settled attempt: hold the fence and start nothing yet (at-most-once steps start by themselves)."""
+
+    progress: float
+
+
+@dataclass(frozen=True, slots=True)
+class Succeed:
+    """After a settled attempt: the run is done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """After a settled attempt, or without one: the run fails. `failure` is JSON text, `message` its one line."""
+
+    failure: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailNext:
+    """After a settled attempt: the next step cannot begin, such as one whose input does not resolve.
+
+    It gets an attempt all the same, settled at once. `failure` is JSON text, `message` its one line.
+
+    Attributes:
+        before: State the next step is in now.
+    """
+
+    start: AttemptStart
+    before: StepState
+    failure: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """After a failed attempt: the step is tried again, not before an instant that is stored."""
+
+    not_before: datetime
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Where a settle left the run, and whether a next attempt began."""
+
+    state: RunState
+    started: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeStep:
+    """What a resume does to a step.
+
+    Attributes:
+        rerun: It runs, or runs again; otherwise it stays as it is.
+        input_override: JSON text of the input that replaces the resolved one.
+    """
+
+    step_id: str
+    state: StepState
+    rerun: bool
+    input_override: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """A resume, decided by `runner.resume`.
+
+    Attributes:
+        inputs: All run inputs as JSON text, when some were replaced.
+        version_id: The version to go on with, when it is another.
+        replaced_steps: Steps of that version that the run has no row for yet.
+        retired_steps: Ids of steps that are not in it; their attempts stay, their place is given up.
+        moved_steps: New positions by step id.
+    """
+
+    run_id: str
+    steps: tuple[ResumeStep, ...]
+    inputs: str | None = None
+    inputs_digest: str | None = None
+    version_id: str | None = None
+    added_steps: tuple[NewStep, ...] = ()
+    retired_steps: tuple[str, ...] = ()
+    moved_steps: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,306 @@
+"""The check of a definition before it is saved or run (CONTRACT 1.4): everything that can be proved without running."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
+from runner.input_schemas import is_required
+from runner.inputs import PackLookup, derive_input_schema, typed_path
+from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
+from runner.pack_schemas import pack_schemas
+from runner.schema_messages import TYPE_NAMES, types_text
+from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
+from runner.schemas import check_schema, compile_schema
+from runner.templating import Template, compile_template
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from runner.failures import JSONValue
+    from runner.pack import Pack
+    from runner.references import Reference
+
+SESSION_FIELD = "_session_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a check found.
+
+    Attributes:
+        valid: Whether the definition would be saved: no issue is an error.
+        issues: Everything wrong or questionable.
+        definition: As understood; None when it could not be read or is not valid.
+        input_schema: What a run has to be given, declared or derived; None when that cannot be told.
+    """
+
+    valid: bool
+    issues: tuple[Issue, ...]
+    definition: Definition | None
+    input_schema: dict[str, JSONValue] | None
+
+
+def check_definition(
+    document: Mapping[str, JSONValue], packs: PackLookup, *, limits: DefinitionLimits | None = None
+) -> Check:
+    """Checks a document against the packs there are. Saves nothing, runs nothing, calls no model.
+
+    Args:
+        document: As parsed from YAML or JSON.
+        packs: Where packs are found.
+        limits: How large it may be.
+    """
+    definition, issues = read_definition(document, limits=limits)
+    if definition is None:
+        return Check(False, tuple(issues), None, None)
+    issues = [*issues, *_superseded(definition, packs)]
+    templates = [compile_template(step.input) for step in definition.steps]
+    input_schema = definition.inputs
+    if input_schema is None:
+        input_schema = derive_input_schema(definition, packs, templates=templates)
+    elif refused := [issue.under("inputs") for issue in check_schema(input_schema)]:
+        issues += refused
+        if has_errors(refused):
+            input_schema = None
+    checker = _StepChecker(definition, packs, templates, input_schema)
+    issues += checker.issues()
+    valid = not has_errors(issues)
+    return Check(valid, tuple(issues), definition if valid else None, input_schema)
+
+
+def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
+    known = packs.names()
+    for index, name in enumerate(definition.metadata.supersedes):
+        if name not in known:
+            path = ("metadata", "supersedes", str(index))
+            yield error(path, "unknown_pack", f"There is no pack `{name}` to supersede.", _near(name, known))
+
+
+def _near(word: str, known: Sequence[str]) -> str | None:
+    near = nearest(word, known)
+    return f"Did you mean `{near}`?" if near else None
+
+
+class _Hole:
+    """Stands in literal inputs where a reference is; of no JSON type, so that nothing is said of it."""
+
+
+_HOLE = _Hole()
+#: Keywords that cannot be decided for a value with a hole in it.
+_UNDECIDABLE = frozenset(
+    {"anyOf", "oneOf", "not", "if", "enum", "const", "uniqueItems", "contains", "dependentSchemas"}
+)
+
+
+class _StepChecker:
+    """Checks the steps of one definition in order."""
+
+    def __init__(
+        self,
+        definition: Definition,
+        packs: PackLookup,
+        templates: Sequence[Template],
+        input_schema: dict[str, JSONValue] | None,
+    ) -> None:
+        self._definition = definition
+        self._packs = packs
+        self._templates = templates
+        self._input_schema = input_schema
+        self._found = [packs.find(step.pack, step.version) for step in definition.steps]
+        self._positions = {step.id: index for index, step in reversed(list(enumerate(definition.steps)))}
+        self._read: set[str] = set()
+
+    def issues(self) -> Iterator[Issue]:
+        for index, step in enumerate(self._definition.steps):
+            prefix = ("steps", str(index))
+            if step.pack and self._found[index] is None:
+                yield self._unknown_pack(step, prefix)
+            template = self._templates[index]
+            yield from (issue.under(*prefix, "input") for issue in template.issues)
+            if not template.issues:
+                yield from (issue.under(*prefix, "input") for issue in self._input(index, step, template))
+        if self._definition.inputs is not None and isinstance(
+            declared := self._definition.inputs.get("properties"), dict
+        ):
+            for name in declared:
+                if self._definition.steps and name not in self._read:
+                    yield warning(("inputs", "properties", name), "unused_input", f"No step reads the input `{name}`.")
+
+    def _unknown_pack(self, step: StepDefinition, prefix: tuple[str, ...]) -> Issue:
+        versions = self._packs.versions(step.pack)
+        if versions and step.version is not None:
+            message = f"The pack `{step.pack}` has no version `{step.version}` here."
+            return error((*prefix, "version"), "unknown_pack_version", message, f"Installed: {', '.join(versions)}.")
+        hint = _near(step.pack, self._packs.names()) or "See `packline packs` for those there are."
+        return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", hint)
+
+    def _input(self, index: int, step: StepDefinition, template: Template) -> Iterator[Issue]:
+        pack = self._found[index]
+        if pack is not None:
+            yield from _literals(pack, template)
+        for reference in template.references:
+            reads_input = reference.source_step is None
+            producer = self._run_input(reference) if reads_input else self._output(index, reference)
+            if isinstance(producer, Issue):
+                yield producer
+                if producer.severity == "error":
+                    continue
+                producer = True
+            if pack is not None:
+                yield from self._flow(reference, producer, step, pack)
+
+    def _run_input(self, reference: Reference) -> Schema | Issue:
+        """The schema of the run input a reference reads, or what is wrong with reading it."""
+        name = str(reference.source_path[0])
+        self._read.add(name)
+        if self._definition.inputs is None or self._input_schema is None:
+            return True
+        declared = self._definition.inputs.get("properties")
+        names = declared if isinstance(declared, dict) else {}
+        if name not in names:
+            hint = did_you_mean(name, names) or "Declare it under `inputs`."
+            message = f"{reference.expression} reads the input `{name}`, which is not declared."
+            return error(reference.path, "undeclared_input", message, hint)
+        return self._field(reference, self._input_schema, f"the input `{name}`")
+
+    def _output(self, index: int, reference: Reference) -> Schema | Issue:
+        """The schema of the output field a reference reads, or what is wrong with reading it."""
+        source = str(reference.source_step)
+        position = self._positions.get(source)
+        earlier = [step.id for step in self._definition.steps[:index] if step.id]
+        if position is None:
+            message = f"{reference.expression} reads the step `{source}`, which does not exist."
+            return error(reference.path, "unknown_step", message, did_you_mean(source, earlier))
+        if position >= index:
+            what = "itself" if position == index else f"the later step `{source}`"
+            message = f"{reference.expression} reads {what}; only earlier steps have an output."
+            return error(reference.path, "forward_reference", message, did_you_mean(source, earlier))
+        pack = self._found[position]
+        if pack is None:
+            return True
+        if pack.preserves_session and reference.source_path == (SESSION_FIELD,):
+            return {"type": "string"}
+        return self._field(reference, pack_schemas(pack).output, f"the output of `{source}` ({pack.name})")
+
+    def _field(self, reference: Reference, schema: Schema, holder: str) -> Schema | Issue:
+        field = field_schema(schema, reference.source_path)
+        if field is OPEN:
+            message = f"Whether {holder} has {reference.source_text} cannot be told before the run."
+            return warning(reference.path, "undecidable_reference", message)
+        if field is not ABSENT:
+            return field
+        hint = None
+        for depth, part in enumerate(reference.source_path):
+            if field_schema(schema, reference.source_path[: depth + 1]) is ABSENT:
+                parent = field_schema(schema, reference.source_path[:depth])
+                hint = did_you_mean(str(part), _fields(parent))
+                break
+        message = f"{reference.expression}: {holder} has no field `{reference.source_text}`."
+        return error(reference.path, "unknown_field", message, hint)
+
+    def _flow(self, reference: Reference, producer: Schema, step: StepDefinition, pack: Pack) -> Iterator[Issue]:
+        """Whether what a reference yields fits where it goes."""
+        accepted = pack_schemas(pack).input
+        location = typed_path(step.input, reference.path)
+        consumer = field_schema(accepted, location)
+        if location == (SESSION_FIELD,) and consumer is ABSENT:
+            consumer = {"type": "string"}
+        if not isinstance(consumer, dict | bool):
+            return
+        field = f"`{'.'.join(reference.path)}` of {pack.name}" if reference.path else f"the input of {pack.name}"
+        if not reference.whole:
+            if fits({"type": "string"}, consumer) == "no":
+                message = f"{reference.expression} stands inside a text, but {field} takes no text."
+                hint = "Let the reference be the whole value, without spaces around it, so that it keeps its type."
+                yield error(reference.path, "type_mismatch", message, hint)
+            return
+        if reference.has_default:
+            for issue in compile_schema(consumer).issues(reference.default)[:1]:
+                message = f"The default of {reference.expression} does not fit {field}: {issue.message}"
+                yield error(reference.path, "type_mismatch", message)
+        derived = reference.source_step is None and self._definition.inputs is None
+        if not derived and producer is not True:
+            match fits(producer, consumer):
+                case "no":
+                    message = f"{reference.expression} is {_described(producer)}; {field} takes {_described(consumer)}."
+                    yield error(reference.path, "type_mismatch", message)
+                case "unknown":
+                    message = f"Whether {reference.expression} fits {field} is checked only when the step runs."
+                    yield warning(reference.path, "type_undecided", message)
+        if (
+            location
+            and self._may_be_missing(reference)
+            and is_required(field_schema(accepted, location[:-1]), location[-1])
+        ):
+            message = f"{reference.expression} may have no value, but {field} is required."
+            yield warning(reference.path, "may_be_missing", message, "Give it a default, or make the input required.")
+
+    def _may_be_missing(self, reference: Reference) -> bool:
+        if reference.has_default:
+            return False
+        if reference.optional:
+            return True
+        if reference.source_step is not None or self._definition.inputs is None or len(reference.source_path) != 1:
+            return False
+        schema = field_schema(self._definition.inputs, reference.source_path)
+        has_default = isinstance(schema, dict) and "default" in schema
+        return not has_default and not is_required(self._definition.inputs, reference.source_path[0])
+
+
+def _literals(pack: Pack, template: Template) -> Iterator[Issue]:
+    """What is wrong with the literal parts of a step's input."""
+    value = template.skeleton(_HOLE)
+    schema = pack_schemas(pack).input
+    if isinstance(value, dict) and SESSION_FIELD in value and field_schema(schema, (SESSION_FIELD,)) is ABSENT:
+        value = {key: item for key, item in value.items() if key != SESSION_FIELD}
+    holes = [reference.path for reference in template.references]
+    for issue, (keyword, part) in compile_schema(schema).findings(value):  # type: ignore[arg-type]
+        if issue.rule != "unknown_field" and any(issue.path[: len(hole)] == hole for hole in holes):
+            continue
+        if keyword in _UNDECIDABLE and _has_hole(part):
+            continue
+        yield issue
+
+
+def _has_hole(value: Any) -> bool:  # noqa: ANN401
+    if isinstance(value, dict):
+        return any(_has_hole(item) for item in value.values())
+    if isinstance(value, list):
+        return any(_has_hole(item) for item in value)
+    return value is _HOLE
+
+
+def _fields(schema: object) -> list[str]:
+    """Names of the fields a schema lists, its alternatives included."""
+    if not isinstance(schema, dict):
+        return []
+    names = list(schema.get("properties", ()))
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for branch in schema.get(keyword, ()):
+            names += _fields(branch)
+    return names
+
+
+def _described(schema: Schema) -> str:
+    """The type of a schema in a few words."""
+    if isinstance(schema, bool):
+        return "anything"
+    if "enum" in schema or "const" in schema:
+        choices = schema.get("enum", [schema.get("const")])
+        return "one of " + ", ".join(str(choice) for choice in choices[:8])
+    declared = schema.get("type")
+    if isinstance(declared, str):
+        if declared == "array" and isinstance(schema.get("items"), dict) and schema["items"].get("type"):
+            return f"a list ({_described(schema['items'])} each)"
+        return TYPE_NAMES.get(declared, declared)
+    if isinstance(declared, list):
+        return types_text(declared)
+    for keyword in ("anyOf", "oneOf"):
+        if branches := schema.get(keyword):
+            return " or ".join(dict.fromkeys(_described(branch) for branch in branches))
+    return "something else"
+
+
+__all__ = ["Check", "PackLookup", "check_definition"]

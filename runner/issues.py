@@ -1,0 +1,93 @@
+"""One thing wrong with a definition, a schema or the inputs of a run, and how such things are worded."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing wrong with something a caller handed in.
+
+    Attributes:
+        path: Where, outermost first; list positions as decimal text, counted from 0.
+        rule: For programs; stable `snake_case`.
+        severity: `error` refuses the command, `warning` does not.
+        message: For people: names the thing, the value and what is wrong with it.
+        hint: What was probably meant, or what to do.
+    """
+
+    path: tuple[str, ...]
+    rule: str
+    severity: Severity
+    message: str
+    hint: str | None = None
+
+    def under(self, *prefix: str) -> Issue:
+        """The same issue, seen from further out."""
+        return replace(self, path=(*prefix, *self.path))
+
+
+def error(path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> Issue:
+    """An issue that refuses the command."""
+    return Issue(path, rule, "error", message, hint)
+
+
+def warning(path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> Issue:
+    """An issue that does not stop anything."""
+    return Issue(path, rule, "warning", message, hint)
+
+
+def has_errors(issues: Iterable[Issue]) -> bool:
+    """Whether any of them refuses the command."""
+    return any(issue.severity == "error" for issue in issues)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like a mistyped one, or None when nothing is near.
+
+    Only the first 200 characters of `word` are looked at: similarity costs the product of both lengths.
+    """
+    candidates = [name for name in known if len(name) <= 200]
+    lowered = {name.casefold(): name for name in reversed(candidates)}
+    if exact := lowered.get(word[:200].casefold().replace("-", "_")) or lowered.get(word[:200].casefold()):
+        return exact
+    found = difflib.get_close_matches(word[:200].casefold(), list(lowered), n=1, cutoff=0.6)
+    return lowered[found[0]] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """A hint naming the nearest known word, else the known words when they are few, else None."""
+    names = list(known)
+    if near := nearest(word, names):
+        return f"Did you mean `{near}`?"
+    if names and len(names) <= 12:
+        return f"Known here: {', '.join(f'`{name}`' for name in names)}."
+    return None
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value as it stands in a message: one line, cut to `limit` characters, quoted when it is text."""
+    if isinstance(value, str):
+        text = value if len(value) <= limit else value[: limit - 1] + "…"
+        return '"' + text.encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case dict():
+            return f"an object with {len(value)} fields" if value else "an empty object"
+        case list():
+            return f"a list of {len(value)}" if value else "an empty list"
+        case int() if abs(value) >= 1 << 64:
+            return "a very large number"
+        case _:
+            return str(value)[:limit]

@@ -1,0 +1,37 @@
+"""The schemas of packs as checks need them: made once per pack, closed, standing alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from runner.schema_types import Schema, closed, inlined
+
+if TYPE_CHECKING:
+    from runner.pack import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class PackSchemas:
+    """What a pack takes and gives, without references and without unlisted fields (pydantic ignores or refuses them).
+
+    Attributes:
+        input: Schema of its input.
+        output: Schema of its output.
+    """
+
+    input: Schema
+    output: Schema
+
+
+_made: WeakKeyDictionary[Pack, PackSchemas] = WeakKeyDictionary()
+
+
+def pack_schemas(pack: Pack) -> PackSchemas:
+    """The pack's schemas; pydantic takes a millisecond to write them, so they are kept with the pack object."""
+    schemas = _made.get(pack)
+    if schemas is None:
+        schemas = PackSchemas(closed(inlined(pack.input_schema)), closed(inlined(pack.output_schema)))
+        _made[pack] = schemas
+    return schemas

@@ -1,0 +1,276 @@
+"""References in texts: the tokenizer and the grammar of `${{ … }}` (CONTRACT 1.6).
+
+    text      = { literal | "$${{" | "${{" space reference space "}}" }
+    reference = root path [ space "?" | space "|" space "default" space "(" json ")" ]
+    root      = "inputs" | "steps" "." step-id "." "output"
+    path      = { "." name | '["' json-string '"]' | "[" digits "]" }
+
+Written by hand because `}}` may stand inside a default's JSON or a quoted name, where a regular expression over the
+whole text would stop.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from runner.document import forbidden_text
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
+
+_OPEN, _CLOSE, _ESCAPED = "${{", "}}", "$${{"
+_SPACE = " \t\r\n"
+
+
+class ReferenceSyntaxError(Exception):
+    """A text that holds a malformed reference.
+
+    Attributes:
+        reason: What is wrong, without the final stop.
+        position: Where in the text, in characters from 0.
+        hint: What to write instead, if that can be said.
+    """
+
+    def __init__(self, reason: str, position: int, hint: str | None = None) -> None:
+        super().__init__(f"{reason} (at character {position + 1})")
+        self.reason = reason
+        self.position = position
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One `${{ … }}` of a step's input.
+
+    Attributes:
+        path: Where in the step's input, outermost first.
+        expression: As written, braces included.
+        source_step: The step whose output it reads; None when it reads a run input.
+        source_path: Names and list positions inside the run inputs or that output.
+        optional: Whether it ends in `?`.
+        has_default: Whether it names a default.
+        default: That default; applies when the value is absent, never when it is null.
+        whole: Whether the text is this reference and nothing else, so that it keeps the value's type.
+    """
+
+    path: tuple[str, ...]
+    expression: str
+    source_step: str | None
+    source_path: tuple[str | int, ...]
+    optional: bool = False
+    has_default: bool = False
+    default: JSONValue = None
+    whole: bool = False
+
+    @property
+    def source(self) -> str:
+        """`inputs`, or the id of the step it reads."""
+        return "inputs" if self.source_step is None else self.source_step
+
+    @property
+    def source_text(self) -> str:
+        """The path it reads, as written in a template: `markdown`, `items[0].url`."""
+        text = ""
+        for part in self.source_path:
+            if isinstance(part, int):
+                text += f"[{part}]"
+            elif part and all(_is_name(character) for character in part):
+                text += f".{part}" if text else part
+            else:
+                text += f"[{json.dumps(part, ensure_ascii=False)}]"
+        return text
+
+
+def escape_text(text: str) -> str:
+    """The text with every `${{` escaped, so that a template yields it verbatim."""
+    return text.replace(_OPEN, _ESCAPED)
+
+
+def read_text(text: str, path: tuple[str, ...]) -> list[str | Reference]:
+    """Splits a text into literal parts and references, escapes taken out; empty literals are left out.
+
+    Args:
+        text: Any text.
+        path: Where it stands in the step's input; handed on to the references.
+
+    Raises:
+        ReferenceSyntaxError: for the first malformed reference.
+    """
+    parts: list[str | Reference] = []
+    literal: list[str] = []
+    position = 0
+    while (start := text.find(_OPEN, position)) >= 0:
+        if start > position and text[start - 1] == "$":
+            literal += (text[position : start - 1], _OPEN)
+            position = start + len(_OPEN)
+            continue
+        literal.append(text[position:start])
+        if joined := "".join(literal):
+            parts.append(joined)
+        literal.clear()
+        reference, position = _Parser(text, start, path).reference()
+        parts.append(reference)
+    literal.append(text[position:])
+    if joined := "".join(literal):
+        parts.append(joined)
+    return parts
+
+
+def _is_name(character: str) -> bool:
+    return character.isalnum() or character in "_-"
+
+
+class _Parser:
+    """Reads one reference, from its opening braces to its closing ones."""
+
+    def __init__(self, text: str, start: int, path: tuple[str, ...]) -> None:
+        self._text = text
+        self._start = start
+        self._at = start + len(_OPEN)
+        self._path = path
+
+    def reference(self) -> tuple[Reference, int]:
+        self._skip_space()
+        root_at = self._at
+        root = self._name()
+        segments = self._segments()
+        source_step, source_path = self._source(root, segments, root_at)
+        self._skip_space()
+        optional = self._take("?")
+        self._skip_space()
+        has_default, default = False, None
+        if self._take("|"):
+            has_default, default = True, self._default()
+            if optional:
+                self._fail("A reference is optional (`?`) or has a default, not both", self._at, "Drop the `?`.")
+            self._skip_space()
+        if not self._take(_CLOSE):
+            self._fail_unclosed()
+        return (
+            Reference(
+                path=self._path,
+                expression=self._text[self._start : self._at],
+                source_step=source_step,
+                source_path=source_path,
+                optional=optional,
+                has_default=has_default,
+                default=default,
+                whole=self._start == 0 and self._at == len(self._text),
+            ),
+            self._at,
+        )
+
+    def _source(self, root: str, segments: list[str | int], at: int) -> tuple[str | None, tuple[str | int, ...]]:
+        match root, segments:
+            case "inputs", [str(), *_]:
+                return None, tuple(segments)
+            case "inputs", _:
+                self._fail("`inputs` must be followed by the name of an input", at, "Write `${{ inputs.url }}`.")
+            case "steps", [str(step), "output", *rest]:
+                return step, tuple(rest)
+            case "steps", [str(step), *_]:
+                hint = f"Write `${{{{ steps.{step}.output }}}}` and the field after it."
+                self._fail(f"Only the `output` of step `{step}` can be read", at, hint)
+            case "steps", _:
+                self._fail("`steps` must be followed by a step id", at, "Write `${{ steps.fetch.output.text }}`.")
+            case "", _:
+                self._fail("A reference begins with `inputs` or `steps`", at, _LITERAL_HINT)
+        return self._fail(f"`{root[:60]}` is neither `inputs` nor `steps`", at, _LITERAL_HINT)
+
+    def _segments(self) -> list[str | int]:
+        segments: list[str | int] = []
+        while True:
+            at = self._at
+            if self._take("."):
+                name = self._name()
+                if not name:
+                    self._fail("A name must follow the dot", at, 'Write names with other characters as `["odd name"]`.')
+                segments.append(name)
+            elif self._take("["):
+                segments.append(self._bracket(at))
+            else:
+                return segments
+
+    def _bracket(self, at: int) -> str | int:
+        self._skip_space()
+        if self._text.startswith('"', self._at):
+            name = self._json()
+            self._skip_space()
+            if isinstance(name, str) and self._take("]"):
+                return name
+        else:
+            end = self._at
+            while end < len(self._text) and self._text[end] in "0123456789":
+                end += 1
+            digits, self._at = self._text[self._at : end], end
+            self._skip_space()
+            if 0 < len(digits) <= 9 and self._take("]"):
+                return int(digits)
+        return self._fail('Brackets hold a list position as `[0]` or a quoted name as `["odd name"]`', at)
+
+    def _default(self) -> JSONValue:
+        self._skip_space()
+        at = self._at
+        if self._name() == "default":
+            self._skip_space()
+            if self._take("("):
+                self._skip_space()
+                value = self._json()
+                self._skip_space()
+                if self._take(")"):
+                    return value
+        return self._fail("After `|` stands `default(…)` with a JSON value inside", at, 'Write `| default("text")`.')
+
+    def _json(self) -> JSONValue:
+        at = self._at
+        try:
+            value, self._at = _DECODER.raw_decode(self._text, at)
+        except (ValueError, RecursionError) as refused:
+            said = refused.msg if isinstance(refused, json.JSONDecodeError) else "it cannot be read"
+            self._fail(f"Here stands no JSON value: {said}", at, "JSON texts stand in double quotes.")
+        if issues := forbidden_text(value):
+            self._fail(issues[0].message.rstrip("."), at)
+        return value  # type: ignore[no-any-return]
+
+    def _name(self) -> str:
+        start = self._at
+        while self._at < len(self._text) and _is_name(self._text[self._at]):
+            self._at += 1
+        return self._text[start : self._at]
+
+    def _skip_space(self) -> None:
+        while self._at < len(self._text) and self._text[self._at] in _SPACE:
+            self._at += 1
+
+    def _take(self, token: str) -> bool:
+        if self._text.startswith(token, self._at):
+            self._at += len(token)
+            return True
+        return False
+
+    def _fail_unclosed(self) -> NoReturn:
+        if self._text.find(_CLOSE, self._at) < 0:
+            self._fail("The reference is never closed with `}}`", self._start, _LITERAL_HINT)
+        self._fail(f"Unexpected {json.dumps(self._text[self._at], ensure_ascii=False)} in a reference", self._at, None)
+
+    def _fail(self, reason: str, position: int, hint: str | None = None) -> NoReturn:
+        raise ReferenceSyntaxError(reason, position, hint)
+
+
+_LITERAL_HINT = "Write `$${{` for a literal `${{`."
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _unique(pairs: list[tuple[str, JSONValue]]) -> dict[str, JSONValue]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return result
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=_unique)

@@ -1,0 +1,355 @@
+"""What a resume or a re-run would do with each step (CONTRACT 2.5, 2.6, 2.8): one plan for preview and deed.
+
+Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts at the
+first step that has not succeeded, then pulls succeeded steps back in for two reasons only, until nothing changes: a
+session that steps yet to run would be given is gone, or an artifact that they would read is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from runner.issues import Issue, error, has_errors, nearest, warning
+from store.states import RunState, StepState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.pack import Effects
+
+Action = Literal["reuse", "run_again", "run"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSnapshot:
+    """A step of a run as it stands.
+
+    Attributes:
+        key: Its id in the definition.
+        position: Its place in the order, from 1.
+        state: How it fared.
+        definition_digest: `runner.definition.step_digest` of the step as it ran or would run.
+        effects: Of its pack.
+        repeatable: Whether its pack gives an equivalent result when run again.
+        preserves_session: Whether its pack leaves a session.
+        takes_idempotency_key: Whether repeats with one key have one effect.
+        uses_session: Whether it would be given the session an earlier step left.
+        produced_session: The session it left.
+        used_sessions: Sessions it was given.
+        mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
+        reads_inputs: Run inputs its input template reads.
+        reads_steps: Steps whose output its input template reads.
+    """
+
+    key: str
+    position: int
+    state: StepState
+    definition_digest: str
+    effects: Effects
+    repeatable: bool
+    preserves_session: bool = False
+    takes_idempotency_key: bool = False
+    uses_session: bool = True
+    produced_session: str | None = None
+    used_sessions: frozenset[str] = frozenset()
+    mentioned_artifacts: frozenset[str] = frozenset()
+    reads_inputs: frozenset[str] = frozenset()
+    reads_steps: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """What would be done with one step.
+
+    Attributes:
+        key: The step.
+        action: `reuse` its output untouched, `run_again` although it succeeded, or `run`.
+        reason: Why, for people.
+        effects: What it changes outside.
+        may_repeat_effects: Whether an outside effect may happen a second time.
+    """
+
+    key: str
+    action: Action
+    reason: str
+    effects: Effects
+    may_repeat_effects: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePlan:
+    """What a resume or re-run would do.
+
+    Attributes:
+        allowed: Whether it would be accepted: no issue is an error.
+        issues: Everything that stands against it, or is worth knowing.
+        steps: Every step, in order; `run_again` and `run` steps are executed in this order.
+    """
+
+    allowed: bool
+    issues: tuple[Issue, ...]
+    steps: tuple[PlannedStep, ...]
+
+
+def plan_resume(
+    steps: Sequence[StepSnapshot],
+    *,
+    run_state: RunState,
+    live_sessions: frozenset[str] = frozenset(),
+    gone_artifacts: frozenset[str] = frozenset(),
+    changed_inputs: frozenset[str] = frozenset(),
+    changed_step_input: bool = False,
+    new_steps: Sequence[StepSnapshot] | None = None,
+) -> ResumePlan:
+    """Plans going on with a failed or cancelled run.
+
+    Args:
+        steps: Every step of the run, in order.
+        run_state: Where the run stands.
+        live_sessions: Sessions that can still be used on the machine that would run.
+        gone_artifacts: Artifacts that are erased or unreadable.
+        changed_inputs: Run inputs to be replaced by another value.
+        changed_step_input: Whether the failed step's input is to be replaced.
+        new_steps: The steps of the definition to go on with when another than the run's, all pending.
+    """
+    issues: list[Issue] = []
+    if run_state not in (RunState.FAILED, RunState.CANCELLED):
+        message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
+        issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
+    kept = _succeeded(steps)
+    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, new_run=False)
+    if changed_step_input and kept == len(plan.steps):
+        issues.append(
+            error(("step_input",), "nothing_to_change", "Every step has succeeded; no step's input is left to change.")
+        )
+    return plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, changed_step_input=changed_step_input)
+
+
+def plan_rerun(
+    steps: Sequence[StepSnapshot],
+    *,
+    from_step: str | None = None,
+    live_sessions: frozenset[str] = frozenset(),
+    gone_artifacts: frozenset[str] = frozenset(),
+    changed_inputs: frozenset[str] = frozenset(),
+    new_steps: Sequence[StepSnapshot] | None = None,
+) -> ResumePlan:
+    """Plans a new run out of a recorded one.
+
+    Args:
+        steps: Every step of the recorded run, in order.
+        from_step: The first step to run; the outputs of those before it are reused. None runs all.
+        live_sessions: As in `plan_resume`.
+        gone_artifacts: As in `plan_resume`.
+        changed_inputs: Run inputs that differ from the recorded run's.
+        new_steps: As in `plan_resume`.
+    """
+    issues: list[Issue] = []
+    keys = [step.key for step in steps]
+    kept = 0
+    if from_step is not None and from_step not in keys:
+        near = nearest(from_step, keys)
+        hint = f"Did you mean `{near}`?" if near else f"Its steps: {', '.join(keys)}."
+        issues.append(error(("from_step",), "unknown_step", f"The run has no step `{from_step}`.", hint))
+    elif from_step is not None:
+        kept = keys.index(from_step)
+        if kept > (succeeded := _succeeded(steps)):
+            blocking = steps[succeeded]
+            message = f"The step `{blocking.key}` before `{from_step}` is {blocking.state}; it has no output to reuse."
+            hint = f"Start from `{blocking.key}` or earlier."
+            issues.append(error(("from_step",), "step_not_succeeded", message, hint))
+            kept = succeeded
+    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, new_run=True)
+    return plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, changed_step_input=False)
+
+
+_STATE_HINTS = {
+    RunState.SUCCEEDED: "Re-run it instead.",
+    RunState.QUEUED: "It goes on by itself.",
+    RunState.RUNNING: "It goes on by itself; cancel it first to change something.",
+    RunState.WAITING: "It goes on by itself; cancel it first to change something.",
+    RunState.CANCELLING: "Wait until it is cancelled.",
+}
+
+
+def _succeeded(steps: Sequence[StepSnapshot]) -> int:
+    """How many steps succeeded before the first that did not."""
+    return next((index for index, step in enumerate(steps) if step.state is not StepState.SUCCEEDED), len(steps))
+
+
+def _switched(
+    steps: Sequence[StepSnapshot], kept: int, new_steps: Sequence[StepSnapshot] | None, issues: list[Issue]
+) -> list[StepSnapshot]:
+    """The steps of the definition to go on with, the kept ones as they fared."""
+    if new_steps is None:
+        return list(steps)
+    for index, step in enumerate(steps[:kept]):
+        other = new_steps[index] if index < len(new_steps) else None
+        if other is None or other.key != step.key:
+            there = "is gone" if step.key not in {new.key for new in new_steps} else "stands elsewhere"
+            message = f"The step `{step.key}` has succeeded but {there} in the chosen definition."
+        elif other.definition_digest != step.definition_digest:
+            message = f"The step `{step.key}` has succeeded but is another in the chosen definition."
+        else:
+            continue
+        issues.append(
+            error(
+                ("definition",),
+                "definition_changed",
+                message,
+                "Go on with the run's own definition, or start a new run.",
+            )
+        )
+        return list(steps)
+    return [*steps[:kept], *new_steps[kept:]]
+
+
+class _Plan:
+    """Works out which steps run."""
+
+    def __init__(self, steps: list[StepSnapshot], kept: int, *, new_run: bool) -> None:
+        self.steps = steps
+        self._kept = kept
+        self._new_run = new_run
+        self._again: dict[int, str] = {}
+        self._issues: list[Issue] = []
+
+    def finish(
+        self,
+        issues: list[Issue],
+        live_sessions: frozenset[str],
+        gone_artifacts: frozenset[str],
+        changed_inputs: frozenset[str],
+        *,
+        changed_step_input: bool,
+    ) -> ResumePlan:
+        while self._pull_back_one(live_sessions, gone_artifacts):
+            pass
+        issues = [*issues, *self._issues, *self._changed_inputs(changed_inputs)]
+        planned = [self._planned(index, changed_step_input=changed_step_input) for index in range(len(self.steps))]
+        issues += [
+            warning(
+                ("steps", step.key),
+                "may_repeat_effects",
+                f"The step `{step.key}` may have its outside effect a second time.",
+            )
+            for step in planned
+            if step.may_repeat_effects
+        ]
+        return ResumePlan(not has_errors(issues), tuple(issues), tuple(planned))
+
+    def _runs(self, index: int) -> bool:
+        return index >= self._kept or index in self._again
+
+    def _pull_back_one(self, live_sessions: frozenset[str], gone_artifacts: frozenset[str]) -> bool:
+        """Marks one more succeeded step to run again, if some step that runs needs it."""
+        for index in range(len(self.steps)):
+            if self._runs(index) and (
+                self._needs_session(index, live_sessions) or self._needs_artifact(index, gone_artifacts)
+            ):
+                return True
+        return any(index not in self._again and self._lost_its_session(index) for index in range(self._kept))
+
+    def _needs_session(self, index: int, live_sessions: frozenset[str]) -> bool:
+        """Whether the session a step would be given is gone, so that its producer was marked."""
+        if not self.steps[index].uses_session:
+            return False
+        for earlier in range(index - 1, -1, -1):
+            session = self.steps[earlier].produced_session
+            if session is None and self._runs(earlier) and self.steps[earlier].preserves_session:
+                return False
+            if session is None:
+                continue
+            producer = self._first_producer(session)
+            if session in live_sessions or self._runs(producer):
+                return False
+            step = self.steps[producer]
+            if step.repeatable:
+                self._again[producer] = "Its session has ended and a later step needs it."
+                return True
+            message = f"The session of the step `{step.key}` has ended, and its pack cannot be repeated."
+            self._refuse(producer, "session_unavailable", message)
+            return False
+        return False
+
+    def _first_producer(self, session: str) -> int:
+        return next(index for index, step in enumerate(self.steps) if step.produced_session == session)
+
+    def _lost_its_session(self, index: int) -> bool:
+        """Whether a succeeded step had used a session that is made anew, so that it was marked as well."""
+        step = self.steps[index]
+        for producer in list(self._again):
+            source = self.steps[producer]
+            if (
+                producer >= index
+                or source.produced_session is None
+                or source.produced_session not in step.used_sessions
+            ):
+                continue
+            if step.repeatable and step.effects == "none":
+                self._again[index] = f"It used the session of `{source.key}`, which is made anew."
+                return True
+            why = "cannot be repeated" if not step.repeatable else "has outside effects"
+            message = f"The step `{step.key}` used the session of `{source.key}`, which has ended, and {why}."
+            self._refuse(index, "session_unavailable", message)
+        return False
+
+    def _needs_artifact(self, index: int, gone: frozenset[str]) -> bool:
+        """Whether an artifact named in an output that a step reads is gone, so that step was marked."""
+        for source in range(min(index, self._kept)):
+            step = self.steps[source]
+            if source in self._again or step.key not in self.steps[index].reads_steps:
+                continue
+            if not (missing := step.mentioned_artifacts & gone):
+                continue
+            if step.repeatable:
+                self._again[source] = f"Its artifact {min(missing)} is gone and a later step needs it."
+                return True
+            message = f"The artifact {min(missing)} of the step `{step.key}` is gone, and its pack cannot be repeated."
+            self._refuse(source, "artifact_gone", message)
+        return False
+
+    def _refuse(self, index: int, rule: str, message: str) -> None:
+        issue = error(("steps", self.steps[index].key), rule, message, "Start a new run.")
+        if issue not in self._issues:
+            self._issues.append(issue)
+
+    def _changed_inputs(self, changed: frozenset[str]) -> list[Issue]:
+        issues: list[Issue] = []
+        for name in sorted(changed):
+            reader = next((step.key for step in self.steps[: self._kept] if name in step.reads_inputs), None)
+            if reader is not None:
+                message = (
+                    f"The input `{name}` was read by the step `{reader}`, whose output is reused; it cannot change."
+                )
+                hint = f"Re-run from `{reader}` or from the start."
+                issues.append(error(("inputs", name), "input_already_read", message, hint))
+        return issues
+
+    def _planned(self, index: int, *, changed_step_input: bool) -> PlannedStep:
+        step = self.steps[index]
+        if index in self._again:
+            # A new session or artifact leaves the idempotency key as it was, except in a new run.
+            repeats = step.effects == "external" and (self._new_run or not step.takes_idempotency_key)
+            return PlannedStep(step.key, "run_again", self._again[index], step.effects, repeats)
+        if index < self._kept:
+            return PlannedStep(step.key, "reuse", "It succeeded; its output is reused.", step.effects, False)
+        tried = step.state is not StepState.PENDING
+        keyed = step.takes_idempotency_key and not self._new_run and not (changed_step_input and index == self._kept)
+        return PlannedStep(
+            step.key, "run", self._reason(index), step.effects, step.effects == "external" and tried and not keyed
+        )
+
+    def _reason(self, index: int) -> str:
+        match self.steps[index].state:
+            case _ if self._new_run:
+                return "It runs in the new run."
+            case StepState.FAILED:
+                return "It failed and runs anew."
+            case StepState.CANCELLED:
+                return "It was cancelled and runs anew."
+            case StepState.PENDING:
+                return "It has not run yet."
+            case _:
+                return "It did not finish and runs anew."

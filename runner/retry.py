@@ -1,0 +1,65 @@
+"""When a failed step is tried again by itself (CONTRACT 2.7): a pure function over values and a clock."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from runner.definition import RetryPolicy
+    from runner.failures import Failure
+    from runner.pack import Effects
+
+#: Attempts of one step in one stretch of a run, whatever its policy says.
+MAX_ATTEMPTS = 10
+
+
+def next_attempt_at(
+    policy: RetryPolicy,
+    attempts_in_stretch: int,
+    failure: Failure,
+    *,
+    effects: Effects,
+    takes_idempotency_key: bool,
+    now: datetime,
+    deadline_at: datetime | None,
+    random: float,
+) -> datetime | None:
+    """The instant of the next attempt, or None to give up.
+
+    Gives up when the failure is not retryable, the attempts are used up, the pack has outside effects that could
+    happen twice, or the wait would reach the run's deadline.
+
+    Args:
+        policy: The step's.
+        attempts_in_stretch: Attempts made since the run was started or last resumed, the failed one included.
+        failure: Why that one failed; its `retry_after_seconds` is the least wait.
+        effects: Of the pack.
+        takes_idempotency_key: Whether repeats with one key have one effect.
+        now: Aware UTC.
+        deadline_at: Of this stretch of the run; None when it has none.
+        random: From [0, 1); how much of the share left to chance is waited.
+    """
+    if not failure.retryable or attempts_in_stretch >= min(policy.max_attempts, MAX_ATTEMPTS):
+        return None
+    if effects == "external" and not takes_idempotency_key:
+        return None
+    wait_seconds = _wait_seconds(policy, attempts_in_stretch, random)
+    if failure.retry_after_seconds is not None:
+        if not math.isfinite(failure.retry_after_seconds):
+            return None
+        wait_seconds = max(wait_seconds, failure.retry_after_seconds)
+    try:
+        at = now + timedelta(seconds=wait_seconds)
+    except OverflowError:
+        return None
+    return None if deadline_at is not None and at >= deadline_at else at
+
+
+def _wait_seconds(policy: RetryPolicy, attempts: int, random: float) -> float:
+    """`initial_seconds` times `factor` for each further attempt, at most `max_seconds`; `jitter` of it is chance."""
+    full = min(policy.initial_seconds * policy.factor ** max(attempts - 1, 0), policy.max_seconds)
+    return full * (1 - policy.jitter) + full * policy.jitter * random

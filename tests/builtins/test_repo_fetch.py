@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-import httpcore2
 import httpx2
 import pytest
-from httpcore2._backends.auto import AutoBackend
 
 from packline import PackError
+from runner.egress import Egress, EgressPolicy
 from tests.support.git_server import GitServer, git
 from tests.support.pack_harness import Harness, load_module, load_pack
 
@@ -183,23 +183,21 @@ async def test_a_repository_around_the_data_folder_has_no_say(server: GitServer,
 
 
 async def test_git_goes_to_the_address_that_was_checked(server: GitServer, harness: Harness) -> None:
-    """The name exists only in this test's resolver, so Git can have the address from nobody but the guarded request."""
+    """The name exists only in this test's resolver: Git can have the address from nobody but the guarded request."""
     server.add_repository("demo", FILES)
-    async for client in _client_resolving({"git.example.test": "127.0.0.1"}):
-        harness.http = client
+    async with guarded(f"git.example.test:{server.port}", resolves_to="127.0.0.1") as harness.http:
         output = await harness.call(fetch, {"url": server.url("demo", host="git.example.test")})
     assert output["url"] == server.url("demo", host="git.example.test")
     assert output["file_count"] == len(FILES)
 
 
-async def test_what_the_guard_refuses_git_never_sees(server: GitServer, harness: Harness) -> None:
-    async for client in _client_resolving({}):
-        harness.http = client
-        error = await failure(harness, url=server.url("demo", host="internal.example.test"))
+@pytest.mark.parametrize("host", ["internal.example.test", "127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]"])
+async def test_private_addresses_are_refused_before_git_runs(server: GitServer, harness: Harness, host: str) -> None:
+    server.add_repository("demo", FILES)
+    async with guarded(f"git.example.test:{server.port}", resolves_to="127.0.0.1") as harness.http:
+        error = await failure(harness, url=server.url("demo", host=host))
     assert error.failure.code == "policy_denied"
-    assert server.requests == []
-    assert harness.sessions == []
-    assert harness.processes_started == []
+    assert (server.requests, harness.sessions, harness.processes_started) == ([], [], [])
 
 
 async def test_without_a_known_address_nothing_is_cloned(harness: Harness) -> None:
@@ -238,9 +236,10 @@ async def test_redirect_to_another_place_is_refused(server: GitServer, harness: 
 
 async def test_a_redirect_that_only_git_is_given_is_not_followed(server: GitServer, harness: Harness) -> None:
     server.add_repository("demo", FILES)
-    server.redirects["/demo.git/git-upload-pack"] = "http://localhost:1/elsewhere.git/git-upload-pack"
+    server.redirects["/demo.git/git-upload-pack"] = f"http://localhost:{server.port}/elsewhere.git/git-upload-pack"
     error = await failure(harness, url=server.url("demo"))
     assert error.failure.code == "upstream_unavailable"
+    assert not [path for _, path in server.requests if "elsewhere" in path]
 
 
 async def test_endless_redirects_end(server: GitServer, harness: Harness) -> None:
@@ -364,21 +363,14 @@ def test_resolve_entry_is_in_curls_form() -> None:
     assert address.Remote("https://h/x", "h", 443, "2001:db8::1").resolve_entry == "h:443:[2001:db8::1]"
 
 
-class _NamesOnly(httpcore2.AsyncNetworkBackend):
-    """Knows a few names and refuses all others, as the egress guard refuses private addresses."""
+@asynccontextmanager
+async def guarded(allow: str, *, resolves_to: str) -> AsyncIterator[httpx2.AsyncClient]:
+    """The real guard, with exceptions, over a resolver that finds every name at one address."""
 
-    def __init__(self, names: dict[str, str]) -> None:
-        self._names = names
-        self._real = AutoBackend()
+    async def resolve(host: str, port: int) -> list[str]:
+        return [resolves_to if host.endswith(".test") or host == "localhost" else host.strip("[]")]
 
-    async def connect_tcp(self, host: str, port: int, *args: object, **options: object) -> object:
-        if host not in self._names:
-            raise PackError("policy_denied", f"{host} is not allowed.")
-        return await self._real.connect_tcp(self._names[host], port, *args, **options)  # type: ignore[arg-type]
-
-
-async def _client_resolving(names: dict[str, str]) -> AsyncIterator[httpx2.AsyncClient]:
-    transport = httpx2.AsyncHTTPTransport()
-    transport._pool = httpcore2.AsyncConnectionPool(network_backend=_NamesOnly(names))
-    async with httpx2.AsyncClient(transport=transport, trust_env=False) as client:
+    egress = Egress(EgressPolicy.parse(allow), resolve)
+    async with egress.client() as client:
         yield client
+    await egress.aclose()

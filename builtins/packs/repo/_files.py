@@ -119,7 +119,7 @@ def list_files(root: Path, *, limit: int = MAX_FILES) -> tuple[list[TreeFile], b
             continue
         for entry in entries:
             path = prefix + _as_text(entry.name)
-            if entry.name == ".git" or entry.is_symlink():
+            if entry.name == ".git":
                 continue
             if entry.is_dir(follow_symlinks=False):
                 into_foreign = foreign or entry.name in FOREIGN_FOLDERS

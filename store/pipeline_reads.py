@@ -1,0 +1,228 @@
+"""Reads of pipelines and their versions; lists never fetch documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import and_, func, or_, select
+
+from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
+from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Row
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineRecord:
+    """A stored pipeline.
+
+    Attributes:
+        aliases: Earlier keys that still lead here.
+        metadata_json: JSON text.
+        owner_id: None for a starter.
+        deleted_at: Set when it is reachable by id only.
+    """
+
+    id: str
+    key: str
+    name: str
+    description: str
+    builtin: bool
+    aliases: tuple[str, ...]
+    owner_id: str | None
+    current_number: int
+    metadata_json: str
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class VersionRecord:
+    """One save of a pipeline, without its texts."""
+
+    id: str
+    pipeline_id: str
+    number: int
+    digest: str
+    note: str | None
+    created_by: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VersionBody:
+    """The texts of a version: canonical JSON, YAML, JSON Schema of the inputs."""
+
+    id: str
+    document: str
+    yaml: str
+    input_schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineFilter:
+    """Which pipelines; fields are joined by and."""
+
+    text: str | None = None
+    builtin: bool | None = None
+    owner_id: str | None = None
+
+
+class PipelineOrder(StrEnum):
+    """Order of a list of pipelines, with its sort key."""
+
+    RECENTLY_CHANGED = "recently_changed"  # (updated_at, id)
+    MOST_USED = "most_used"  # (runs of the last 30 days, id)
+    NAME = "name"  # (lower-case name, id)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPipeline:
+    """A pipeline of a list and its sort key there, for cursors."""
+
+    pipeline: PipelineRecord
+    key: tuple[Any, ...]
+
+
+_COLUMNS = columns_of(PIPELINE, PipelineRecord)
+_VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
+_BODY_COLUMNS = columns_of(PIPELINE_VERSION, VersionBody)
+
+
+async def find_pipelines(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, PipelineRecord]:
+    """Pipelines by id, deleted ones too."""
+    rows = await connection.execute(select(*_COLUMNS).where(PIPELINE.c.id.in_(ids)))
+    return {row[0]: _record(row) for row in rows}
+
+
+async def find_pipeline(connection: AsyncConnection, ref: str) -> PipelineRecord | None:
+    """A pipeline that is not deleted, by id, key or alias.
+
+    An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
+    """
+    wanted = select(*_COLUMNS).where(
+        PIPELINE.c.deleted_at.is_(None),
+        or_(
+            PIPELINE.c.id == ref,
+            PIPELINE.c.key == ref,
+            PIPELINE.c.aliases.contains(json.dumps(ref), autoescape=True),
+        ),
+    )
+    found = [_record(row) for row in await connection.execute(wanted)]
+    return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
+
+
+async def list_pipelines(
+    connection: AsyncConnection,
+    wanted: PipelineFilter,
+    order: PipelineOrder,
+    window: PageWindow,
+    *,
+    used_since: datetime,
+) -> list[ListedPipeline]:
+    """Pipelines that are not deleted; sort keys as `PipelineOrder` says.
+
+    Args:
+        connection: Where to read.
+        wanted: Which ones.
+        order: In which order.
+        window: Which stretch.
+        used_since: From when runs count for `MOST_USED`.
+    """
+    statement = select(*_COLUMNS).where(*_conditions(wanted))
+    keys: list[SortKey]
+    if order is PipelineOrder.RECENTLY_CHANGED:
+        keys = [(PIPELINE.c.updated_at, True), (PIPELINE.c.id, True)]
+    elif order is PipelineOrder.NAME:
+        keys = [(func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
+    else:
+        # Ids order by creation, so the index on (pipeline_id, id) counts a stretch of time.
+        runs = select(func.count()).select_from(RUN)
+        runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
+        keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
+    statement = statement.add_columns(keys[0][0].label("sort_key"))
+    rows = await fetch_page(connection, statement, keys, window)
+    return [ListedPipeline(_record(row[:-1]), (row[-1], row[0])) for row in rows]
+
+
+async def count_pipelines(connection: AsyncConnection, wanted: PipelineFilter) -> int:
+    """How many match, up to `store.paging.COUNT_CAP`."""
+    return await capped_count(connection, select(PIPELINE.c.id).where(*_conditions(wanted)))
+
+
+async def find_versions(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, VersionRecord]:
+    """Versions by id."""
+    rows = await connection.execute(select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.id.in_(ids)))
+    return {row[0]: VersionRecord(*row) for row in rows}
+
+
+async def find_bodies(connection: AsyncConnection, version_ids: Sequence[str]) -> dict[str, VersionBody]:
+    """The texts of versions, by version id."""
+    rows = await connection.execute(select(*_BODY_COLUMNS).where(PIPELINE_VERSION.c.id.in_(version_ids)))
+    return {row[0]: VersionBody(*row) for row in rows}
+
+
+async def current_versions(connection: AsyncConnection, pipeline_ids: Sequence[str]) -> dict[str, VersionRecord]:
+    """The version new runs use, by pipeline id."""
+    joined = and_(
+        PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
+    )
+    wanted = select(*_VERSION_COLUMNS).join_from(PIPELINE, PIPELINE_VERSION, joined)
+    rows = await connection.execute(wanted.where(PIPELINE.c.id.in_(pipeline_ids)))
+    return {row[1]: VersionRecord(*row) for row in rows}
+
+
+async def find_version(connection: AsyncConnection, pipeline_id: str, number: int) -> VersionRecord | None:
+    """One version by its number."""
+    wanted = select(*_VERSION_COLUMNS).where(
+        PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
+    )
+    row = (await connection.execute(wanted)).first()
+    return None if row is None else VersionRecord(*list(row))
+
+
+async def list_versions(connection: AsyncConnection, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
+    """The versions of a pipeline, newest first; the sort key is `(number,)`."""
+    wanted = select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
+    rows = await fetch_page(connection, wanted, [(PIPELINE_VERSION.c.number, True)], window)
+    return [VersionRecord(*row) for row in rows]
+
+
+async def count_versions(connection: AsyncConnection, pipeline_id: str) -> int:
+    """How many versions a pipeline has, up to `store.paging.COUNT_CAP`."""
+    wanted = select(PIPELINE_VERSION.c.id).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
+    return await capped_count(connection, wanted)
+
+
+def _conditions(wanted: PipelineFilter) -> list[Any]:
+    conditions: list[Any] = [PIPELINE.c.deleted_at.is_(None)]
+    if wanted.text:
+        conditions.extend(words_in(PIPELINE.c.search_text, wanted.text))
+    if wanted.builtin is not None:
+        conditions.append(PIPELINE.c.builtin.is_(wanted.builtin))
+    if wanted.owner_id is not None:
+        conditions.append(PIPELINE.c.owner_id == wanted.owner_id)
+    return conditions
+
+
+def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
+    if pipeline.id == ref:
+        return 0, pipeline.id
+    if pipeline.key == ref:
+        return (2 if pipeline.builtin else 1), pipeline.id
+    return (4 if pipeline.builtin else 3), pipeline.id
+
+
+def _record(row: Sequence[Any] | Row[Any]) -> PipelineRecord:
+    values = list(row)
+    values[5] = tuple(json.loads(values[5]))
+    return PipelineRecord(*values)

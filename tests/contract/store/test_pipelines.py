@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from store.paging import PageWindow
+from store.pipeline_reads import (
+    PipelineFilter,
+    PipelineOrder,
+    count_pipelines,
+    count_versions,
+    current_versions,
+    find_bodies,
+    find_pipeline,
+    find_pipelines,
+    find_version,
+    find_versions,
+    list_pipelines,
+    list_versions,
+)
+from store.pipelines import (
+    KeyTakenError,
+    NoPipelineError,
+    ReadOnlyPipelineError,
+    StaleVersionError,
+    Starter,
+    StarterChanges,
+    delete_pipeline,
+    save_version,
+    upsert_starters,
+)
+from tests.support.rows import caller, definition, heading, pipeline, run
+
+if TYPE_CHECKING:
+    from store.engine import Store
+
+SINCE = datetime(2026, 4, 15, tzinfo=UTC)
+
+
+async def names(store: Store, wanted: PipelineFilter, order: PipelineOrder = PipelineOrder.NAME) -> list[str]:
+    async with store.read() as connection:
+        listed = await list_pipelines(connection, wanted, order, PageWindow(), used_since=SINCE)
+        assert await count_pipelines(connection, wanted) == len(listed)
+    return [each.pipeline.key for each in listed]
+
+
+async def test_a_save_makes_a_version_and_the_same_text_makes_none(store: Store):
+    ada = await caller(store)
+    first = await pipeline(store, ada.id)
+    second = await store.write(
+        save_version,
+        first.pipeline_id,
+        heading(name="Better deck"),
+        definition("two"),
+        based_on=1,
+        saved_by=ada.id,
+        note="clearer",
+    )
+    same = await store.write(
+        save_version,
+        first.pipeline_id,
+        heading(name="Better deck"),
+        definition("two"),
+        based_on=2,
+        saved_by=ada.id,
+    )
+    assert (second.number, second.changed) == (2, True)
+    assert (same.number, same.changed, same.version_id) == (2, False, second.version_id)
+    async with store.read() as connection:
+        record = (await find_pipelines(connection, [first.pipeline_id]))[first.pipeline_id]
+        versions = await list_versions(connection, first.pipeline_id, PageWindow())
+        old = await find_version(connection, first.pipeline_id, 1)
+        bodies = await find_bodies(connection, [first.version_id, second.version_id])
+        current = await current_versions(connection, [first.pipeline_id])
+        assert await count_versions(connection, first.pipeline_id) == 2
+        assert set(await find_versions(connection, [first.version_id])) == {first.version_id}
+    assert (record.name, record.current_number, record.owner_id) == ("Better deck", 2, ada.id)
+    assert [version.number for version in versions] == [2, 1]
+    assert versions[0].note == "clearer"
+    assert old is not None
+    assert old.digest == "digest-deck"
+    assert bodies[first.version_id].yaml == "name: deck\n"
+    assert current[first.pipeline_id].id == second.version_id
+
+
+async def test_of_two_saves_on_the_same_version_one_is_stale(store: Store):
+    ada = await caller(store)
+    saved = await pipeline(store, ada.id)
+    answers = await asyncio.gather(
+        *(
+            store.write(save_version, saved.pipeline_id, heading(), definition(text), based_on=1, saved_by=ada.id)
+            for text in ("two", "three", "four")
+        ),
+        return_exceptions=True,
+    )
+    stale = [answer for answer in answers if isinstance(answer, StaleVersionError)]
+    assert len(stale) == 2
+    assert {error.current for error in stale} == {2}
+    async with store.read() as connection:
+        assert await count_versions(connection, saved.pipeline_id) == 2
+
+
+async def test_keys_of_users_are_unique_until_deleted(store: Store):
+    ada = await caller(store)
+    first = await pipeline(store, ada.id)
+    with pytest.raises(KeyTakenError) as refused:
+        await pipeline(store, ada.id)
+    assert refused.value.pipeline_id == first.pipeline_id
+    other = await pipeline(store, ada.id, "other")
+    with pytest.raises(KeyTakenError):
+        await store.write(save_version, other.pipeline_id, heading("deck"), definition(), based_on=1, saved_by=ada.id)
+    assert await store.write(delete_pipeline, first.pipeline_id)
+    assert not await store.write(delete_pipeline, first.pipeline_id)
+    again = await pipeline(store, ada.id)
+    async with store.read() as connection:
+        found = await find_pipeline(connection, "deck")
+        hidden = await find_pipeline(connection, first.pipeline_id)
+        by_id = await find_pipelines(connection, [first.pipeline_id])
+    assert found is not None
+    assert found.id == again.pipeline_id
+    assert hidden is None
+    assert by_id[first.pipeline_id].deleted_at is not None
+    with pytest.raises(NoPipelineError):
+        await store.write(save_version, first.pipeline_id, heading(), definition("x"), based_on=1, saved_by=ada.id)
+
+
+async def test_of_many_who_create_one_key_at_once_one_succeeds(store: Store):
+    ada = await caller(store)
+    answers = await asyncio.gather(*(pipeline(store, ada.id) for _ in range(6)), return_exceptions=True)
+    assert sum(not isinstance(answer, BaseException) for answer in answers) == 1
+    assert sum(isinstance(answer, KeyTakenError) for answer in answers) == 5
+
+
+DECK = Starter("builtin.deck", heading("deck", aliases=("old-deck", "deck_2000")), definition("starter"))
+NOTES = Starter("builtin.notes", heading("notes"), definition("notes"))
+
+
+async def test_starters_are_added_changed_and_removed_and_twice_is_once(store: Store):
+    assert await store.write(upsert_starters, [DECK, NOTES]) == StarterChanges(added=(DECK.id, NOTES.id))
+    assert await store.write(upsert_starters, [DECK, NOTES]) == StarterChanges()
+    changed = replace(DECK, definition=definition("starter 2"))
+    assert await store.write(upsert_starters, [changed, NOTES]) == StarterChanges(updated=(DECK.id,))
+    renamed = replace(changed, heading=replace(DECK.heading, name="Slides"))
+    assert await store.write(upsert_starters, [renamed, NOTES]) == StarterChanges(updated=(DECK.id,))
+    async with store.read() as connection:
+        record = (await find_pipelines(connection, [DECK.id]))[DECK.id]
+    assert (record.name, record.current_number, record.builtin, record.owner_id) == ("Slides", 2, True, None)
+    assert record.aliases == ("old-deck", "deck_2000")
+
+    ada = await caller(store)
+    async with store.read() as connection:
+        version = (await current_versions(connection, [DECK.id]))[DECK.id]
+    await run(store, ada.id, pipeline_id=DECK.id, version_id=version.id)
+    gone = await store.write(upsert_starters, [])
+    assert gone == StarterChanges(removed=(NOTES.id,), hidden=(DECK.id,))
+    assert await store.write(upsert_starters, []) == StarterChanges()
+    assert await names(store, PipelineFilter()) == []
+    back = await store.write(upsert_starters, [renamed])
+    assert back == StarterChanges(updated=(DECK.id,))
+    assert await names(store, PipelineFilter()) == ["deck"]
+
+
+async def test_starters_are_read_only(store: Store):
+    ada = await caller(store)
+    await store.write(upsert_starters, [DECK])
+    with pytest.raises(ReadOnlyPipelineError):
+        await store.write(save_version, DECK.id, heading(), definition("x"), based_on=1, saved_by=ada.id)
+    with pytest.raises(ReadOnlyPipelineError):
+        await store.write(delete_pipeline, DECK.id)
+
+
+async def test_a_reference_finds_by_id_then_users_key_then_starters_key_then_alias(store: Store):
+    ada = await caller(store)
+    await store.write(upsert_starters, [DECK])
+
+    async def find(ref: str) -> str | None:
+        async with store.read() as connection:
+            found = await find_pipeline(connection, ref)
+        return None if found is None else found.id
+
+    assert await find("deck") == DECK.id
+    assert await find("old-deck") == DECK.id
+    assert await find("deck_2000") == DECK.id
+    assert await find("deckx2000") is None, "an underscore is no wildcard"
+    assert await find("old") is None
+    mine = await pipeline(store, ada.id)
+    assert await find("deck") == mine.pipeline_id
+    assert await find(DECK.id) == DECK.id
+    assert await find("nothing") is None
+    other = await pipeline(store, ada.id, "old-deck")
+    assert await find("old-deck") == other.pipeline_id
+
+
+async def test_lists_filter_and_order(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    beta = await pipeline(store, ada.id, "beta", name="beta")
+    alpha = await pipeline(store, bob.id, "alpha", name="Alpha")
+    gamma = await pipeline(store, ada.id, "gamma", name="Gamma 100%")
+    await store.write(upsert_starters, [DECK])
+    for number in range(3):
+        await run(store, ada.id, number=number, pipeline_id=beta.pipeline_id, version_id=beta.version_id)
+    old = SINCE - timedelta(days=9)
+    for number in range(5):
+        await run(store, ada.id, old, number, pipeline_id=gamma.pipeline_id, version_id=gamma.version_id)
+    await run(store, ada.id, number=9, pipeline_id=alpha.pipeline_id, version_id=alpha.version_id)
+
+    assert await names(store, PipelineFilter()) == ["alpha", "beta", "deck", "gamma"]
+    assert (await names(store, PipelineFilter(), PipelineOrder.MOST_USED))[:2] == ["beta", "alpha"]
+    recent = await names(store, PipelineFilter(builtin=False), PipelineOrder.RECENTLY_CHANGED)
+    assert recent == ["gamma", "alpha", "beta"]
+    assert await names(store, PipelineFilter(owner_id=bob.id)) == ["alpha"]
+    assert await names(store, PipelineFilter(builtin=True)) == ["deck"]
+    assert await names(store, PipelineFilter(text="100% GAMMA")) == ["gamma"]
+    assert await names(store, PipelineFilter(text="1%0")) == []
+
+
+@pytest.mark.parametrize("order", list(PipelineOrder))
+async def test_every_order_pages_without_gap_or_repeat_forwards_and_backwards(store: Store, order: PipelineOrder):
+    ada = await caller(store)
+    made = [await pipeline(store, ada.id, f"p{n}", name="Same" if n % 2 else f"Name {n}") for n in range(7)]
+    for number, saved in enumerate(made[:4]):
+        await run(store, ada.id, number=number, pipeline_id=saved.pipeline_id, version_id=saved.version_id)
+    async with store.read() as connection:
+
+        async def page(window: PageWindow) -> list[tuple[str, tuple[object, ...]]]:
+            rows = await list_pipelines(connection, PipelineFilter(), order, window, used_since=SINCE)
+            return [(row.pipeline.id, row.key) for row in rows]
+
+        whole = await page(PageWindow(limit=50))
+        forwards: list[tuple[str, tuple[object, ...]]] = []
+        while batch := (await page(PageWindow(after=forwards[-1][1] if forwards else None, limit=2)))[:2]:
+            forwards += batch
+        backwards: list[tuple[str, tuple[object, ...]]] = []
+        while batch := (await page(PageWindow(before=backwards[0][1] if backwards else None, limit=2, reverse=True)))[
+            -2:
+        ]:
+            backwards = batch + backwards
+    assert len(whole) == 7
+    assert forwards == whole
+    assert backwards == whole

@@ -31,7 +31,8 @@ _PAGE_POLICY = (
 #: Sent with every answer that does not set them itself.
 SECURITY_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Not `no-referrer`: with it, browsers send the forms of our own pages with `Origin: null`.
+    (b"referrer-policy", b"same-origin"),
     (b"x-frame-options", b"DENY"),
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),

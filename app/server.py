@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import structlog
 import uvicorn
 
-from app.settings import is_loopback
+from app.settings import is_loopback, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -77,14 +77,6 @@ def bind(host: str, port: int) -> list[socket.socket]:
             "another port with --port (PACKLINE_PORT)."
         ) from error
     return bound
-
-
-def url_of(host: str, port: int) -> str:
-    """The address to give people for a server that listens on `host`."""
-    name = host.strip("[]")
-    if name in ("0.0.0.0", "::"):
-        name = "127.0.0.1"
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 class Lifespan:

@@ -19,6 +19,8 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from resolvers.context import SettingInfo
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -38,25 +40,6 @@ Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
 
 class SettingsError(Exception):
     """Settings that cannot be used; the message names each variable, its value and the remedy."""
-
-
-@dataclass(frozen=True, slots=True)
-class SettingInfo:
-    """A setting as it stands.
-
-    Attributes:
-        name: Its environment variable.
-        description: What it is for.
-        value: Its value as JSON; None when secret or unset.
-        default: Its default as JSON.
-        source: `command line`, `environment`, the path of the settings file, or `default`.
-    """
-
-    name: str
-    description: str
-    value: JSONValue
-    default: JSONValue
-    source: str
 
 
 def _data_home() -> Path:
@@ -296,6 +279,14 @@ def is_loopback(host: str) -> bool:
     """Whether a host name or address is this machine only."""
     bare = host.strip("[]").lower()
     return bare in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", bare) is not None
+
+
+def url_of(host: str, port: int) -> str:
+    """The address to give people for a server that listens on `host`."""
+    name = host.strip("[]")
+    if name in ("0.0.0.0", "::"):
+        name = "127.0.0.1"
+    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
 
 
 def unknown_variables() -> tuple[str, ...]:

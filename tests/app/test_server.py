@@ -13,8 +13,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from app.pages import health_route, home_without_ui
-from app.server import StartError, bind, print_start, run_app, url_of
-from app.settings import Settings
+from app.server import StartError, bind, print_start, run_app
+from app.settings import Settings, url_of
 
 
 class Probe:

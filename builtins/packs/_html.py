@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+from ._markdown import tidy
+
 if TYPE_CHECKING:
     from bs4 import Tag
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -138,20 +140,6 @@ def _code_language(element: Tag) -> str | None:
             if name.startswith(("language-", "lang-")):
                 return str(name.split("-", 1)[1])
     return None
-
-
-def tidy(markdown: str) -> str:
-    """The same Markdown with no trailing spaces and at most one empty line in a row, outside fenced code."""
-    lines: list[str] = []
-    fenced = False
-    for raw in markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").split("\n"):
-        line = raw.rstrip()
-        if line.lstrip().startswith(("```", "~~~")):
-            fenced = not fenced
-        if not fenced and not line and (not lines or not lines[-1]):
-            continue
-        lines.append(line)
-    return "\n".join(lines).strip("\n")
 
 
 def page_facts(tree: LexborHTMLParser) -> PageFacts:

@@ -10,7 +10,8 @@ from typing import TypedDict
 
 from packline import PackError
 
-from .._html import decode, page_facts, parse, remove_noise, tidy, to_markdown
+from .._html import decode, page_facts, parse, remove_noise, to_markdown
+from .._markdown import tidy
 from ._formats import MEDIA_TYPES, Format, detect
 
 #: Memory the parsing process may take on top of what it starts with.
@@ -96,10 +97,10 @@ def _read_html(body: bytes, charset: str | None) -> tuple[str, str | None]:
     root = tree.body
     try:
         return to_markdown(root.html or "") if root is not None else "", facts.title
-    except RecursionError as error:
+    except RecursionError:
         raise PackError(
             "invalid_input", "The HTML is nested too deeply to be read.", hint="Save it as PDF and try again."
-        ) from error
+        ) from None
 
 
 def _limit_memory() -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from packline import PackError
 
-from .._html import tidy, to_markdown
+from .._html import to_markdown
+from .._markdown import tidy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, Field, model_validator
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack, python_module
 
 from .._http import checked_url, fetch
+from .._markdown import cut_at_paragraph
 from ._convert import Converted, convert
 
 #: A document may be this large when fetched; uploads have the artifact store's own limit.
@@ -20,8 +20,6 @@ PARSE_SECONDS = 180.0
 
 #: A step's output may hold 1 MiB (CONTRACT 2.10); what is longer goes into an artifact as a whole.
 MAX_MARKDOWN_BYTES = 900_000
-
-_TRAILING_HEADINGS = re.compile(r"(\n+#{1,6} [^\n]*)+\Z")
 
 
 class Input(BaseModel):
@@ -198,11 +196,9 @@ async def _converted(
 async def _within_limits(ctx: PackContext, result: Converted, max_chars: int) -> tuple[str, ArtifactRef | None]:
     """The Markdown, cut at a paragraph when too long, and then the whole of it as an artifact."""
     whole = result["markdown"]
-    cut = whole[:max_chars].encode()[:MAX_MARKDOWN_BYTES].decode(errors="ignore")
+    cut = cut_at_paragraph(whole, max_chars=max_chars, max_bytes=MAX_MARKDOWN_BYTES)
     if len(cut) == len(whole):
         return whole, None
-    paragraph = cut.rfind("\n\n")
-    cut = _TRAILING_HEADINGS.sub("", cut[:paragraph] if paragraph > len(cut) // 2 else cut)
     stem = Path((result["title"] or "document").replace("/", " ").replace("\\", " ")[:80].strip() or "document").name
     ref = await ctx.save_artifact(f"{stem}.md", whole.encode(), "text/markdown")
     ctx.warn(f"The text is {len(whole):,} characters long; the first {len(cut):,} are returned, `{ref.name}` has all.")

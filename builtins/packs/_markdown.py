@@ -1,0 +1,30 @@
+"""Small repairs to Markdown that several packs make."""
+
+from __future__ import annotations
+
+import re
+
+_TRAILING_HEADINGS = re.compile(r"(\n+#{1,6} [^\n]*)+\Z")
+
+
+def tidy(markdown: str) -> str:
+    """The same Markdown with no trailing spaces and at most one empty line in a row, outside fenced code."""
+    lines: list[str] = []
+    fenced = False
+    for raw in markdown.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").split("\n"):
+        line = raw.rstrip()
+        if line.lstrip().startswith(("```", "~~~")):
+            fenced = not fenced
+        if not fenced and not line and (not lines or not lines[-1]):
+            continue
+        lines.append(line)
+    return "\n".join(lines).strip("\n")
+
+
+def cut_at_paragraph(markdown: str, *, max_chars: int, max_bytes: int) -> str:
+    """The beginning that fits both limits, ended at a paragraph and not at a heading; all of it if it fits."""
+    cut = markdown[:max_chars].encode()[:max_bytes].decode(errors="ignore")
+    if len(cut) == len(markdown):
+        return markdown
+    paragraph = cut.rfind("\n\n")
+    return _TRAILING_HEADINGS.sub("", cut[:paragraph] if paragraph > len(cut) // 2 else cut)

@@ -11,8 +11,14 @@ import sqlite3
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from sqlalchemy import Float
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from sqlalchemy.sql.compiler import SQLCompiler
 
 Dialect = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -83,3 +89,22 @@ def sqlite_instant(value: datetime) -> str:
 
 
 sqlite3.register_adapter(datetime, sqlite_instant)
+
+
+class seconds_between(FunctionElement[float]):
+    """Seconds from one instant column to another, for reads."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(seconds_between, "sqlite")
+def _sqlite_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
+    start, end = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"((julianday({end}) - julianday({start})) * 86400.0)"
+
+
+@compiles(seconds_between, "postgresql")
+def _postgres_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
+    start, end = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"CAST(EXTRACT(EPOCH FROM ({end} - {start})) AS double precision)"

@@ -140,6 +140,13 @@ class RunRow(SQLModel, table=True):
             sqlite_where=text("ended_at IS NULL"),
             postgresql_where=text("ended_at IS NULL"),
         ),
+        # Failed runs nobody has dealt with: few, whatever history.
+        Index(
+            "ix_run_attention",
+            "id",
+            sqlite_where=text("state = 'failed' AND acknowledged_at IS NULL"),
+            postgresql_where=text("state = 'failed' AND acknowledged_at IS NULL"),
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -217,6 +224,13 @@ class AttemptRow(SQLModel, table=True):
     __table_args__ = (
         Index("uq_attempt_number", "step_id", "number", unique=True),
         Index("ix_attempt_run", "run_id"),
+        # What another run reuses is kept as long as that run.
+        Index(
+            "ix_attempt_reused_from",
+            "reused_from",
+            sqlite_where=text("reused_from IS NOT NULL"),
+            postgresql_where=text("reused_from IS NOT NULL"),
+        ),
     )
 
     id: str = Field(primary_key=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Row, Select
+    from sqlalchemy import ColumnElement, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.ids import Prefix
@@ -60,9 +60,9 @@ def windowed(statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 
 async def fetch_page(
     connection: AsyncConnection, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
-) -> list[Row[Any]]:
+) -> list[Sequence[Any]]:
     """Reads a page and one row more, in the order of the list."""
-    rows = list((await connection.execute(windowed(statement, keys, window))).all())
+    rows: list[Sequence[Any]] = list((await connection.execute(windowed(statement, keys, window))).all())
     if window.reverse:
         rows.reverse()
     return rows
@@ -70,7 +70,12 @@ async def fetch_page(
 
 async def capped_count(connection: AsyncConnection, statement: Select[Any]) -> int:
     """How many rows a statement has, up to `COUNT_CAP`."""
-    inner = statement.with_only_columns(literal(1).label("one")).order_by(None).limit(COUNT_CAP).subquery()
+    inner = (
+        statement.with_only_columns(literal(1).label("one"), maintain_column_froms=True)
+        .order_by(None)
+        .limit(COUNT_CAP)
+        .subquery()
+    )
     count: int = (await connection.execute(select(func.count()).select_from(inner))).scalar_one()
     return count
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import Row
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 
@@ -222,7 +221,7 @@ def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
     return (4 if pipeline.builtin else 3), pipeline.id
 
 
-def _record(row: Sequence[Any] | Row[Any]) -> PipelineRecord:
+def _record(row: Sequence[Any]) -> PipelineRecord:
     values = list(row)
     values[5] = tuple(json.loads(values[5]))
     return PipelineRecord(*values)

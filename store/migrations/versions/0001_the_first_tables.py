@@ -228,6 +228,13 @@ def upgrade() -> None:
             sqlite_where=sa.text("ended_at IS NULL"),
             postgresql_where=sa.text("ended_at IS NULL"),
         )
+        batch_op.create_index(
+            "ix_run_attention",
+            ["id"],
+            unique=False,
+            sqlite_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
+            postgresql_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
+        )
         batch_op.create_index("ix_run_caller", ["caller_id", "id"], unique=False)
         batch_op.create_index("ix_run_pipeline", ["pipeline_id", "id"], unique=False)
         batch_op.create_index("ix_run_rerun_of", ["rerun_of"], unique=False)
@@ -319,6 +326,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_attempt")),
     )
     with op.batch_alter_table("attempt", schema=None) as batch_op:
+        batch_op.create_index(
+            "ix_attempt_reused_from",
+            ["reused_from"],
+            unique=False,
+            sqlite_where=sa.text("reused_from IS NOT NULL"),
+            postgresql_where=sa.text("reused_from IS NOT NULL"),
+        )
         batch_op.create_index("ix_attempt_run", ["run_id"], unique=False)
         batch_op.create_index("uq_attempt_number", ["step_id", "number"], unique=True)
 
@@ -342,6 +356,11 @@ def downgrade() -> None:
     with op.batch_alter_table("attempt", schema=None) as batch_op:
         batch_op.drop_index("uq_attempt_number")
         batch_op.drop_index("ix_attempt_run")
+        batch_op.drop_index(
+            "ix_attempt_reused_from",
+            sqlite_where=sa.text("reused_from IS NOT NULL"),
+            postgresql_where=sa.text("reused_from IS NOT NULL"),
+        )
 
     op.drop_table("attempt")
     with op.batch_alter_table("session", schema=None) as batch_op:
@@ -362,6 +381,11 @@ def downgrade() -> None:
         batch_op.drop_index("ix_run_rerun_of")
         batch_op.drop_index("ix_run_pipeline")
         batch_op.drop_index("ix_run_caller")
+        batch_op.drop_index(
+            "ix_run_attention",
+            sqlite_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
+            postgresql_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
+        )
         batch_op.drop_index(
             "ix_run_active", sqlite_where=sa.text("ended_at IS NULL"), postgresql_where=sa.text("ended_at IS NULL")
         )

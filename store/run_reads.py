@@ -1,0 +1,258 @@
+"""Reads of runs: by id, in filtered lists, and counted. Lists never fetch inputs, documents or payloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, literal_column, or_, select, text, union_all
+
+from store.paging import PageWindow, SortKey, capped_count, fetch_page, windowed, words_in
+from store.states import RunCause, RunState
+from store.tables import RUN, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import Column, ColumnElement, Select
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """A run without inputs, document and search text; see `store.models.RunRow` for the fields.
+
+    Attributes:
+        failure: JSON text of the failure, or None.
+        next_seq: The next event's sequence; events up to the one before exist when this was read.
+    """
+
+    id: str
+    caller_id: str
+    pipeline_id: str | None
+    version_id: str | None
+    pack: str | None
+    title: str
+    state: RunState
+    cause: RunCause
+    client_name: str | None
+    rerun_of: str | None
+    force: bool
+    failure: str | None
+    cancel_requested: bool
+    cancel_reason: str | None
+    priority: int
+    not_before: datetime | None
+    deadline_seconds: float
+    deadline_at: datetime | None
+    owner: str | None
+    epoch: int
+    lease_until: datetime | None
+    next_seq: int
+    resume_count: int
+    progress: float
+    acknowledged_at: datetime | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunPayload:
+    """What a run was given, as JSON text; `document` is set for single pack calls only."""
+
+    run_id: str
+    inputs: str
+    inputs_digest: str
+    document: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs; fields are joined by and, values within a field by or. None does not ask.
+
+    Attributes:
+        pipeline_ids: Ids alone; keys and aliases are looked up before (`find_pipeline`).
+        packs: Names of packs called by themselves.
+        needs_attention: Failed, not acknowledged and not succeeded by a later re-run, over any number of re-runs; false
+            asks for all others.
+        text: Words that all occur in title, inputs or failure message.
+        created_from: Created at or after.
+        created_before: Created before.
+    """
+
+    states: tuple[RunState, ...] | None = None
+    pipeline_ids: tuple[str, ...] | None = None
+    packs: tuple[str, ...] | None = None
+    caller_ids: tuple[str, ...] | None = None
+    causes: tuple[RunCause, ...] | None = None
+    rerun_of: str | None = None
+    needs_attention: bool | None = None
+    text: str | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """How many queued runs go first: of everybody, and of the same caller."""
+
+    ahead: int
+    ahead_of_caller: int
+
+
+_COLUMNS = columns_of(RUN, RunRecord)
+_STATE, _CAUSE = 6, 7
+_NEWEST: list[SortKey] = [(RUN.c.id, True)]
+#: More values than this are one IN, not one branch each.
+_BRANCHES = 32
+
+# The first two terms are spelled as in the partial index `ix_run_attention`, or SQLite would not use it. A re-run of a
+# re-run counts, hence the recursion; `ix_run_rerun_of` answers each level.
+_NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND NOT EXISTS (
+        WITH RECURSIVE later(id, state) AS (
+            SELECT again.id, again.state FROM run AS again WHERE again.rerun_of = run.id
+            UNION
+            SELECT again.id, again.state FROM run AS again JOIN later ON again.rerun_of = later.id
+        ) SELECT 1 FROM later WHERE later.state = 'succeeded')"""
+_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")  # spelled as in the partial index
+
+
+async def find_runs(
+    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, RunRecord]:
+    """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
+    wanted = select(*_COLUMNS).where(RUN.c.id.in_(ids))
+    if visible_to is not None:
+        wanted = wanted.where(RUN.c.caller_id == visible_to)
+    return {row[0]: _record(row) for row in await connection.execute(wanted)}
+
+
+async def find_run(connection: AsyncConnection, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
+    """One run; None also when it is another caller's than `visible_to`."""
+    return (await find_runs(connection, [run_id], visible_to=visible_to)).get(run_id)
+
+
+async def find_payloads(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, RunPayload]:
+    """What runs were given, by run id."""
+    wanted = select(RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document).where(RUN.c.id.in_(ids))
+    return {row[0]: RunPayload(*row) for row in await connection.execute(wanted)}
+
+
+async def list_runs(
+    connection: AsyncConnection, wanted: RunFilter, window: PageWindow, *, visible_to: str | None = None
+) -> list[RunRecord]:
+    """Runs, newest first; the sort key is `(id,)`.
+
+    Args:
+        connection: Where to read.
+        wanted: Which ones.
+        window: Which stretch.
+        visible_to: Only this caller's; None for everybody's.
+    """
+    driver, values = _driver(wanted, visible_to)
+    conditions = _conditions(wanted, visible_to)
+    statement = select(*_COLUMNS).where(*conditions)
+    if driver is not None and 1 < len(values) <= _BRANCHES:
+        # An IN over an index loses the order, and sorting grows with history: one short ordered read for each value
+        # instead, of which the newest are taken.
+        branches = [
+            select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
+        ]
+        statement = select(*_COLUMNS).where(RUN.c.id.in_(union_all(*branches)))
+    return [_record(row) for row in await fetch_page(connection, statement, _NEWEST, window)]
+
+
+async def count_runs(connection: AsyncConnection, wanted: RunFilter, *, visible_to: str | None = None) -> int:
+    """How many runs match, up to `store.paging.COUNT_CAP`."""
+    return await capped_count(connection, select(RUN.c.id).where(*_conditions(wanted, visible_to)))
+
+
+async def latest_runs(
+    connection: AsyncConnection, pipeline_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, RunRecord]:
+    """The newest run of each pipeline that has one, by pipeline id."""
+    if not pipeline_ids:
+        return {}
+    newest = []
+    for pipeline_id in dict.fromkeys(pipeline_ids):
+        one = select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(1)
+        if visible_to is not None:
+            one = one.where(RUN.c.caller_id == visible_to)
+        newest.append(select(one.subquery().c.id))
+    rows = await connection.execute(select(*_COLUMNS).where(RUN.c.id.in_(union_all(*newest))))
+    return {row[2]: _record(row) for row in rows}
+
+
+async def active_counts(connection: AsyncConnection, *, caller_id: str | None = None) -> dict[RunState, int]:
+    """How many runs that are not final stand in each state; states without any are left out."""
+    wanted = select(RUN.c.state, func.count()).where(_ACTIVE).group_by(RUN.c.state)
+    if caller_id is not None:
+        wanted = wanted.where(RUN.c.caller_id == caller_id)
+    return {RunState(state): count for state, count in await connection.execute(wanted)}
+
+
+async def queue_place(connection: AsyncConnection, run_id: str) -> QueuePlace | None:
+    """Where a queued run stands; None when it is not queued."""
+    mine = RUN.alias("mine")
+    found = select(mine.c.priority, mine.c.caller_id).where(mine.c.id == run_id, mine.c.state == RunState.QUEUED.value)
+    row = (await connection.execute(found)).first()
+    if row is None:
+        return None
+    priority, caller_id = row
+    ahead = or_(RUN.c.priority > priority, (RUN.c.priority == priority) & (RUN.c.id < run_id))
+    same = func.coalesce(func.sum((RUN.c.caller_id == caller_id).cast(RUN.c.priority.type)), 0)
+    counts = select(func.count(), same).where(_ACTIVE, RUN.c.state == RunState.QUEUED.value, ahead)
+    return QueuePlace(*list((await connection.execute(counts)).one()))
+
+
+def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
+    conditions: list[Any] = []
+    if visible_to is not None:
+        conditions.append(RUN.c.caller_id == visible_to)
+    for column, values in (
+        (RUN.c.state, wanted.states),
+        (RUN.c.pipeline_id, wanted.pipeline_ids),
+        (RUN.c.pack, wanted.packs),
+        (RUN.c.caller_id, wanted.caller_ids),
+        (RUN.c.cause, wanted.causes),
+    ):
+        if values is not None:
+            plain = [str(value) for value in values]
+            conditions.append(column == plain[0] if len(plain) == 1 else column.in_(plain))
+    if wanted.rerun_of is not None:
+        conditions.append(RUN.c.rerun_of == wanted.rerun_of)
+    if wanted.needs_attention is not None:
+        conditions.append(text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
+    if wanted.text:
+        conditions.extend(words_in(RUN.c.search_text, wanted.text))
+    if wanted.created_from is not None:
+        conditions.append(RUN.c.created_at >= wanted.created_from)
+    if wanted.created_before is not None:
+        conditions.append(RUN.c.created_at < wanted.created_before)
+    return conditions
+
+
+def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[Column[Any] | None, list[str]]:
+    """The column whose index is to lead, and its values: the most selective one that is asked for."""
+    if wanted.pipeline_ids is not None:
+        return RUN.c.pipeline_id, list(wanted.pipeline_ids)
+    if visible_to is not None:
+        return RUN.c.caller_id, [visible_to]
+    if wanted.caller_ids is not None:
+        return RUN.c.caller_id, list(wanted.caller_ids)
+    if wanted.states is not None and wanted.needs_attention is not True:
+        return RUN.c.state, [state.value for state in wanted.states]
+    return None, []
+
+
+def _page_of(branch: ColumnElement[bool], conditions: list[Any], window: PageWindow) -> Select[Any]:
+    return windowed(select(RUN.c.id).where(branch, *conditions), _NEWEST, window)
+
+
+def _record(row: Sequence[Any]) -> RunRecord:
+    values = list(row)
+    values[_STATE] = RunState(values[_STATE])
+    values[_CAUSE] = RunCause(values[_CAUSE])
+    return RunRecord(*values)

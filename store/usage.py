@@ -1,0 +1,99 @@
+"""How often and how well pipelines and packs ran lately.
+
+Each answer is one pass over the runs since an instant: cache it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Integer, case, cast, func, select
+
+from store.dialects import seconds_between
+from store.paging import oldest_id
+from store.tables import RUN, RUN_STEP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What came of runs or calls.
+
+    Attributes:
+        runs: How many there were.
+        failed: How many of them failed.
+        median_duration_seconds: Of those that succeeded; None when none did.
+        last_run_at: When the newest was created, or the newest call started.
+    """
+
+    runs: int
+    failed: int
+    median_duration_seconds: float | None
+    last_run_at: datetime | None
+
+
+async def usage_of_pipelines(
+    connection: AsyncConnection, pipeline_ids: Sequence[str] | None, since: datetime
+) -> dict[str, Usage]:
+    """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out."""
+    # Ids order by creation: the index on (pipeline_id, id) holds the stretch of time.
+    conditions: list[Any] = [RUN.c.id >= oldest_id("run", since)]
+    if pipeline_ids is None:
+        conditions.append(RUN.c.pipeline_id.is_not(None))
+    else:
+        conditions.append(RUN.c.pipeline_id.in_(pipeline_ids))
+    return await _usage(
+        connection, RUN.c.pipeline_id, RUN.c.state, RUN.c.created_at, (RUN.c.started_at, RUN.c.ended_at), conditions
+    )
+
+
+async def usage_of_packs(connection: AsyncConnection, names: Sequence[str] | None, since: datetime) -> dict[str, Usage]:
+    """Usage by pack name, as a step or by itself, of all packs when no names are given."""
+    conditions: list[Any] = [
+        RUN_STEP.c.run_id >= oldest_id("run", since),
+        RUN_STEP.c.started_at.is_not(None),
+        RUN_STEP.c.pack.is_not(None) if names is None else RUN_STEP.c.pack.in_(names),
+    ]
+    step = RUN_STEP.c
+    return await _usage(
+        connection, step.pack, step.state, step.started_at, (step.started_at, step.ended_at), conditions
+    )
+
+
+async def _usage(
+    connection: AsyncConnection,
+    group: ColumnElement[str],
+    state: ColumnElement[str],
+    at: ColumnElement[datetime],
+    span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
+    conditions: list[Any],
+) -> dict[str, Usage]:
+    failed = func.sum(case((state == "failed", 1), else_=0))
+    totals = await connection.execute(
+        select(group, func.count(), cast(failed, Integer), func.max(at)).where(*conditions).group_by(group)
+    )
+    # The median by row numbers, since SQLite has no percentile function.
+    seconds = seconds_between(*span)
+    ranked = (
+        select(
+            group.label("name"),
+            seconds.label("seconds"),
+            func.row_number().over(partition_by=group, order_by=seconds).label("place"),
+            func.count().over(partition_by=group).label("of"),
+        )
+        .where(*conditions, state == "succeeded", span[0].is_not(None), span[1].is_not(None))
+        .subquery()
+    )
+    middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
+    medians = await connection.execute(
+        select(ranked.c.name, func.avg(ranked.c.seconds)).where(middle).group_by(ranked.c.name)
+    )
+    median_of = {name: float(value) for name, value in medians}
+    return {name: Usage(count, failures, median_of.get(name), last_at) for name, count, failures, last_at in totals}

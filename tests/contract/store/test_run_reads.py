@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from store.paging import PageWindow
+from store.run_reads import (
+    QueuePlace,
+    RunFilter,
+    active_counts,
+    count_runs,
+    find_payloads,
+    find_run,
+    find_runs,
+    latest_runs,
+    list_runs,
+    queue_place,
+)
+from store.states import AttemptState, RunCause, RunState, StepState
+from store.step_reads import (
+    attempt_payloads,
+    attempts_of_runs,
+    attempts_of_steps,
+    count_events,
+    find_attempts,
+    find_steps,
+    input_overrides_of,
+    list_events,
+    milestones_of,
+    steps_of_runs,
+)
+from store.usage import Usage, usage_of_packs, usage_of_pipelines
+from tests.support.rows import START, attempt, caller, insert, pipeline, run, step
+
+if TYPE_CHECKING:
+    from store.engine import Store
+
+MINUTE = timedelta(minutes=1)
+
+
+async def listed(store: Store, wanted: RunFilter, visible_to: str | None = None, **window: object) -> list[str]:
+    async with store.read() as connection:
+        page = PageWindow(**window)  # type: ignore[arg-type]
+        found = [each.id for each in await list_runs(connection, wanted, page, visible_to=visible_to)]
+        if not window:
+            assert await count_runs(connection, wanted, visible_to=visible_to) == len(found)
+    return found
+
+
+async def test_a_run_is_read_by_id_by_those_who_may_see_it(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    mine = await run(store, ada.id, cause="agent", failure='{"code":"timeout"}', state="failed")
+    async with store.read() as connection:
+        record = await find_run(connection, mine)
+        assert await find_run(connection, mine, visible_to=bob.id) is None
+        assert await find_run(connection, mine, visible_to=ada.id) == record
+        assert await find_runs(connection, [mine, "run_x"]) == {mine: record}
+        payload = (await find_payloads(connection, [mine]))[mine]
+    assert record is not None
+    assert (record.state, record.cause) == (RunState.FAILED, RunCause.AGENT)
+    assert record.created_at == START
+    assert record.force is False
+    assert payload.inputs == '{"topic":"lighthouses"}'
+    assert not hasattr(record, "inputs")
+
+
+async def test_filters_join_by_and_with_or_inside(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    deck, notes = await pipeline(store, ada.id), await pipeline(store, ada.id, "notes")
+    a = await run(store, ada.id, START, 1, pipeline_id=deck.pipeline_id, version_id=deck.version_id)
+    b = await run(store, ada.id, START + MINUTE, 2, pipeline_id=notes.pipeline_id, state="failed", cause="schedule")
+    c = await run(store, bob.id, START + 2 * MINUTE, 3, pack="web.scrape", state="queued", search_text="100% tea")
+    d = await run(store, bob.id, START + 3 * MINUTE, 4, state="running", rerun_of=a)
+
+    assert await listed(store, RunFilter()) == [d, c, b, a]
+    assert await listed(store, RunFilter(states=(RunState.FAILED, RunState.QUEUED))) == [c, b]
+    assert await listed(store, RunFilter(states=(RunState.RUNNING,))) == [d]
+    assert await listed(store, RunFilter(states=())) == []
+    assert await listed(store, RunFilter(pipeline_ids=(deck.pipeline_id, notes.pipeline_id))) == [b, a]
+    assert await listed(store, RunFilter(pipeline_ids=(deck.pipeline_id,), states=(RunState.FAILED,))) == []
+    assert await listed(store, RunFilter(packs=("web.scrape",))) == [c]
+    assert await listed(store, RunFilter(caller_ids=(ada.id, bob.id), states=tuple(RunState))) == [d, c, b, a]
+    assert await listed(store, RunFilter(caller_ids=(bob.id,), causes=(RunCause.PERSON,))) == [d, c]
+    assert await listed(store, RunFilter(rerun_of=a)) == [d]
+    assert await listed(store, RunFilter(text="TEA 100%")) == [c]
+    assert await listed(store, RunFilter(text="1%0")) == []
+    assert await listed(store, RunFilter(created_from=START + MINUTE, created_before=START + 3 * MINUTE)) == [c, b]
+    assert await listed(store, RunFilter(), visible_to=ada.id) == [b, a]
+    assert await listed(store, RunFilter(caller_ids=(bob.id,)), visible_to=ada.id) == []
+
+
+async def test_needs_attention_until_acknowledged_or_succeeded_by_a_rerun_of_any_depth(store: Store):
+    ada = await caller(store)
+    lonely = await run(store, ada.id, number=1, state="failed")
+    await run(store, ada.id, number=2, state="failed", acknowledged_at=START)
+    await run(store, ada.id, number=3)
+    first = await run(store, ada.id, number=4, state="failed")
+    second = await run(store, ada.id, number=5, state="failed", rerun_of=first)
+    assert await listed(store, RunFilter(needs_attention=True)) == [second, first, lonely]
+    await run(store, ada.id, number=6, rerun_of=second)
+    assert await listed(store, RunFilter(needs_attention=True)) == [lonely]
+    assert len(await listed(store, RunFilter(needs_attention=False))) == 5
+    assert await listed(store, RunFilter(needs_attention=True, states=(RunState.FAILED, RunState.QUEUED))) == [lonely]
+
+
+@pytest.mark.parametrize(
+    "wanted", [RunFilter(), RunFilter(states=(RunState.SUCCEEDED, RunState.FAILED)), RunFilter(text="run")]
+)
+async def test_lists_page_without_gap_or_repeat_both_ways(store: Store, wanted: RunFilter):
+    ada = await caller(store)
+    for number in range(9):
+        await run(store, ada.id, number=number, state="failed" if number % 3 else "succeeded")
+    whole = await listed(store, wanted, limit=50)
+    assert whole == sorted(whole, reverse=True)
+    assert len(whole) == 9
+    forwards: list[str] = []
+    while batch := (await listed(store, wanted, after=(forwards[-1],) if forwards else None, limit=2))[:2]:
+        forwards += batch
+    backwards: list[str] = []
+    while batch := (await listed(store, wanted, before=(backwards[0],) if backwards else None, limit=2, reverse=True))[
+        -2:
+    ]:
+        backwards = batch + backwards
+    assert forwards == backwards == whole
+
+
+async def test_the_latest_run_of_each_pipeline(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    deck, notes = await pipeline(store, ada.id), await pipeline(store, ada.id, "notes")
+    await run(store, ada.id, number=1, pipeline_id=deck.pipeline_id)
+    of_ada = await run(store, ada.id, number=2, pipeline_id=deck.pipeline_id)
+    of_bob = await run(store, bob.id, number=3, pipeline_id=deck.pipeline_id)
+    async with store.read() as connection:
+        ids = [deck.pipeline_id, notes.pipeline_id]
+        newest = await latest_runs(connection, ids)
+        visible = await latest_runs(connection, ids, visible_to=ada.id)
+        assert await latest_runs(connection, []) == {}
+    assert {key: value.id for key, value in newest.items()} == {deck.pipeline_id: of_bob}
+    assert {key: value.id for key, value in visible.items()} == {deck.pipeline_id: of_ada}
+
+
+async def test_active_runs_are_counted_and_queued_ones_know_their_place(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    await run(store, ada.id, number=1, state="running")
+    await run(store, ada.id, number=2, state="queued")
+    await run(store, bob.id, number=3, state="queued")
+    last = await run(store, ada.id, number=4, state="queued")
+    rescued = await run(store, bob.id, number=5, state="queued", priority=10)
+    done = await run(store, ada.id, number=6)
+    async with store.read() as connection:
+        assert await active_counts(connection) == {RunState.RUNNING: 1, RunState.QUEUED: 4}
+        assert await active_counts(connection, caller_id=bob.id) == {RunState.QUEUED: 2}
+        assert await queue_place(connection, last) == QueuePlace(ahead=3, ahead_of_caller=1)
+        assert await queue_place(connection, rescued) == QueuePlace(0, 0)
+        assert await queue_place(connection, done) is None
+
+
+async def test_steps_and_attempts_are_read_for_many_at_once(store: Store):
+    ada = await caller(store)
+    one, two = await run(store, ada.id, number=1), await run(store, ada.id, number=2)
+    late = await step(store, one, 2, state="failed", input_override='{"x":1}')
+    early = await step(store, one, 1, milestones='[{"message":"half"}]')
+    first = await attempt(store, one, late, 1, state="lost", output=None)
+    second = await attempt(store, one, late, 2)
+    async with store.read() as connection:
+        steps = await steps_of_runs(connection, [one, two])
+        assert [each.id for each in steps[one]] == [early, late]
+        assert steps[two] == []
+        assert steps[one][1].state is StepState.FAILED
+        assert (await find_steps(connection, [late]))[late] == steps[one][1]
+        assert await milestones_of(connection, [early, late]) == {early: '[{"message":"half"}]', late: "[]"}
+        assert await input_overrides_of(connection, [early, late]) == {early: None, late: '{"x":1}'}
+        attempts = await attempts_of_steps(connection, [early, late])
+        assert attempts[early] == []
+        assert [each.id for each in attempts[late]] == [first, second]
+        assert attempts[late][0].state is AttemptState.LOST
+        assert set(await find_attempts(connection, [first])) == {first}
+        assert {each.id for each in (await attempts_of_runs(connection, [one]))[one]} == {first, second}
+        payloads = await attempt_payloads(connection, [first, second])
+    assert payloads[first].output is None
+    assert payloads[second].output == '{"b":2}'
+
+
+async def test_events_page_both_ways(store: Store):
+    ada = await caller(store)
+    run_id = await run(store, ada.id)
+    for sequence in range(1, 8):
+        await store.write(
+            insert, "run_event", {"run_id": run_id, "sequence": sequence, "at": START, "type": "run_state"}
+        )
+    async with store.read() as connection:
+
+        async def page(**window: object) -> list[int]:
+            rows = await list_events(connection, run_id, PageWindow(**window))  # type: ignore[arg-type]
+            return [each.sequence for each in rows]
+
+        assert await page(limit=3) == [1, 2, 3, 4]
+        assert await page(after=(4,), limit=10) == [5, 6, 7]
+        assert await page(before=(4,), limit=2, reverse=True) == [1, 2, 3]
+        assert await count_events(connection, run_id) == 7
+
+
+async def test_usage_counts_the_last_stretch_of_time(store: Store):
+    ada = await caller(store)
+    deck = await pipeline(store, ada.id)
+    for number, seconds in enumerate((1, 2, 10, 300)):
+        begun = START + number * MINUTE
+        run_id = await run(
+            store,
+            ada.id,
+            begun,
+            number,
+            pipeline_id=deck.pipeline_id,
+            ended_at=begun + timedelta(seconds=seconds),
+            state="failed" if seconds == 300 else "succeeded",
+        )
+        await step(store, run_id, 1, started_at=begun, ended_at=begun + timedelta(seconds=seconds))
+        await step(store, run_id, 2, pack="never.ran", state="pending")
+    await run(store, ada.id, START - timedelta(days=40), pipeline_id=deck.pipeline_id)
+    async with store.read() as connection:
+        used = await usage_of_pipelines(connection, [deck.pipeline_id, "pipe_x"], START)
+        assert await usage_of_pipelines(connection, None, START) == used
+        packs = await usage_of_packs(connection, None, START)
+        assert await usage_of_packs(connection, ["other"], START) == {}
+    usage = used.pop(deck.pipeline_id)
+    assert not used
+    assert (usage.runs, usage.failed, usage.last_run_at) == (4, 1, START + 3 * MINUTE)
+    assert usage.median_duration_seconds == pytest.approx(2, abs=0.001)
+    assert set(packs) == {"demo.echo"}
+    assert packs["demo.echo"] == Usage(4, 0, packs["demo.echo"].median_duration_seconds, START + 3 * MINUTE)
+    assert packs["demo.echo"].median_duration_seconds == pytest.approx(6, abs=0.001)

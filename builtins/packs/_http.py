@@ -16,7 +16,7 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 from packline import PackContext, PackError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Container
 
     import httpx2
 
@@ -34,7 +34,7 @@ class Fetched:
 
     Attributes:
         url: Where it came from after redirects, without fragment.
-        status: HTTP status, 200 to 299 unless `any_status` was asked for.
+        status: HTTP status, 200 to 299 or one of those asked for.
         media_type: From `Content-Type`, lower case, without parameters; empty when the server named none.
         charset: From `Content-Type`; None when not given.
         body: Decoded content.
@@ -89,7 +89,7 @@ async def fetch(
     max_bytes: int,
     timeout_seconds: float,
     accept: str = "*/*",
-    any_status: bool = False,
+    keep_statuses: Container[int] = (),
     before_hop: Callable[[str], Awaitable[None]] | None = None,
     check_headers: Callable[[Fetched], None] | None = None,
 ) -> Fetched:
@@ -102,7 +102,7 @@ async def fetch(
         max_bytes: Longest body, counted after decompression.
         timeout_seconds: For everything together, redirects included.
         accept: The `Accept` header.
-        any_status: Return 4xx and 5xx answers instead of failing.
+        keep_statuses: 4xx and 5xx answers to return instead of failing.
         before_hop: Called with each address on another origin than the last one before it is asked.
         check_headers: Called with the answer, body still empty, before the body is read; may raise.
 
@@ -113,7 +113,7 @@ async def fetch(
     try:
         async with asyncio.timeout(timeout_seconds):
             return await _follow(
-                ctx, url, field, max_bytes, timeout_seconds, accept, any_status, before_hop, check_headers
+                ctx, url, field, max_bytes, timeout_seconds, accept, keep_statuses, before_hop, check_headers
             )
     except TimeoutError as error:
         raise PackError(
@@ -145,7 +145,7 @@ async def _follow(
     max_bytes: int,
     timeout_seconds: float,
     accept: str,
-    any_status: bool,
+    keep_statuses: Container[int],
     before_hop: Callable[[str], Awaitable[None]] | None,
     check_headers: Callable[[Fetched], None] | None,
 ) -> Fetched:
@@ -161,7 +161,7 @@ async def _follow(
             if response.status_code in _REDIRECTS and location:
                 url = checked_url(urljoin(url, location), field=field or "url")
                 continue
-            if not any_status and not response.is_success:
+            if not response.is_success and response.status_code not in keep_statuses:
                 raise failure_for_status(
                     response.status_code, url, field=field, retry_after=response.headers.get("retry-after")
                 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import re
 import tempfile
 from pathlib import Path
@@ -12,10 +11,11 @@ from packline import PackError
 
 from .._html import decode, page_facts, parse, remove_noise, to_markdown
 from .._markdown import tidy
+from .._process import limit_memory
 from ._formats import MEDIA_TYPES, Format, detect
 
-#: Memory the parsing process may take on top of what it starts with.
-MEMORY_BYTES = 2 * 1024**3
+#: Imported before the process is forked.
+PRELOAD = ("pdf_oxide", "mammoth", "python_calamine", "selectolax.lexbor", "markdownify")
 
 _HEADING = re.compile(r"^#{1,3} +(.+?)\s*#*$", re.MULTILINE)
 
@@ -35,7 +35,7 @@ class Converted(TypedDict):
     warnings: list[str]
 
 
-def convert(source: str | bytes, media_type: str, charset: str | None, name: str) -> Converted:
+def convert(source: str | bytes, media_type: str, charset: str | None, name: str, server_process: int) -> Converted:
     """The document's text as Markdown.
 
     Args:
@@ -43,11 +43,12 @@ def convert(source: str | bytes, media_type: str, charset: str | None, name: str
         media_type: As declared; only settles what content leaves open.
         charset: As declared, for text and HTML.
         name: File name, for messages and for telling Markdown from plain text.
+        server_process: Id of the process that asks, see `limit_memory`.
 
     Raises:
         PackError: `invalid_input` for a file that cannot be read, with what to do about it.
     """
-    _limit_memory()
+    limit_memory(server_process)
     if isinstance(source, str):
         return _convert_file(Path(source), media_type, charset, name)
     with tempfile.NamedTemporaryFile(prefix="packline-doc-") as file:
@@ -101,22 +102,3 @@ def _read_html(body: bytes, charset: str | None) -> tuple[str, str | None]:
         raise PackError(
             "invalid_input", "The HTML is nested too deeply to be read.", hint="Save it as PDF and try again."
         ) from None
-
-
-def _limit_memory() -> None:
-    """Caps this process's address space; only in a child, where nothing else can be hurt."""
-    if multiprocessing.parent_process() is None:
-        return
-    try:
-        import resource
-    except ImportError:
-        return
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() if _has_proc() else 0
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = used + MEMORY_BYTES
-    if soft == resource.RLIM_INFINITY or wanted < soft:
-        resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-
-
-def _has_proc() -> bool:
-    return Path("/proc/self/statm").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Literal
 
@@ -175,7 +176,11 @@ async def _parse_url(ctx: PackContext, source_url: str) -> tuple[str, Converted]
 async def _parse_artifact(ctx: PackContext, artifact_id: str) -> Converted:
     file = await ctx.open_artifact(artifact_id)
     ctx.progress(0.2, f"Reading {file.ref.name}")
-    return await _converted(ctx, "artifact", str(file.path), file.ref.media_type, None, file.ref.name)
+    return await _converted(ctx, "artifact", str(file.path), _plain_type(file.ref.media_type), None, file.ref.name)
+
+
+def _plain_type(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
 
 
 async def _converted(
@@ -184,7 +189,7 @@ async def _converted(
     """The conversion in a process of its own, its refusals blamed on the input field."""
     try:
         return await ctx.run_in_process(
-            convert, source, media_type.partition(";")[0].strip().lower(), charset, name, timeout_seconds=PARSE_SECONDS
+            convert, source, media_type, charset, name, os.getpid(), timeout_seconds=PARSE_SECONDS
         )
     except PackError as error:
         failure = error.failure

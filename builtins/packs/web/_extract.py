@@ -15,10 +15,14 @@ from packline import PackError
 
 from .._html import decode, make_links_absolute, page_facts, parse, to_markdown
 from .._markdown import tidy
+from .._process import limit_memory
 from ._rules import Block, main_block
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # type: ignore[import-untyped]
+
+#: Imported before the process is forked.
+PRELOAD = ("trafilatura", "selectolax.lexbor", "markdownify")
 
 Extractor = Literal["trafilatura", "rules", "none"]
 
@@ -53,12 +57,13 @@ class Extracted(TypedDict):
     needs_javascript: bool
 
 
-def extract_page(body: bytes, charset: str | None, url: str) -> Extracted:
-    """The main content of an HTML page.
+def extract_page(body: bytes, charset: str | None, url: str, server_process: int) -> Extracted:
+    """The main content of an HTML page; `server_process` is the one that asks, see `limit_memory`.
 
     Raises:
         PackError: `invalid_input` for markup that is nested too deeply.
     """
+    limit_memory(server_process)
     html = decode(body, charset)
     tree = parse(html)
     facts = page_facts(tree)

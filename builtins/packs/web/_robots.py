@@ -40,7 +40,7 @@ async def _read_rules(ctx: PackContext, origin: str) -> str:
             max_bytes=MAX_BYTES,
             timeout_seconds=TIMEOUT_SECONDS,
             accept="text/plain, */*;q=0.1",
-            any_status=True,
+            keep_statuses=range(400, 600),
         )
     except PackError as error:
         if error.failure.code != "resource_exhausted":

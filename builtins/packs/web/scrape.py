@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -187,7 +188,7 @@ async def _extracted(ctx: PackContext, answer: Fetched) -> Extracted:
         )
     if answer.media_type not in _TEXTS:
         return await ctx.run_in_process(
-            extract_page, answer.body, answer.charset, answer.url, timeout_seconds=EXTRACT_SECONDS
+            extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
         )
     text = tidy(decode(answer.body, answer.charset))
     heading = next((line.lstrip("# ") for line in text.splitlines()[:20] if line.startswith("# ")), None)

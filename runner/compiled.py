@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from runner.definition import RetryPolicy, parse_definition
+from runner.definition import parse_definition
+from runner.definition_models import RetryPolicy
+from runner.inputs import declared_optional
 from runner.templating import Resolved, Template, compile_template
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.failures import JSONValue
+
+OptionalInputs: TypeAlias = "Callable[[tuple[str | int, ...]], bool]"
 
 #: Compiled definitions kept; a version never changes, so nothing is ever stale.
 KEPT = 512
@@ -33,6 +37,7 @@ class CompiledStep:
     Attributes:
         template: Its input; None for a pack call, whose run inputs are the input, word for word.
         reads_inputs: Run inputs it reads, at the top level.
+        reads_steps: Steps whose output it reads.
     """
 
     key: str
@@ -43,9 +48,10 @@ class CompiledStep:
     retry: RetryPolicy
     timeout_seconds: float | None
     reads_inputs: frozenset[str]
+    reads_steps: frozenset[str]
 
     def resolve(
-        self, inputs: Mapping[str, JSONValue], outputs: Mapping[str, JSONValue], optional: frozenset[str]
+        self, inputs: Mapping[str, JSONValue], outputs: Mapping[str, JSONValue], optional: OptionalInputs
     ) -> Resolved:
         """The step's input; see `Template.resolve`.
 
@@ -62,12 +68,14 @@ class CompiledPipeline:
     """A definition ready to run.
 
     Attributes:
-        optional_inputs: Inputs that are declared and may be absent.
+        deadline_seconds: Deadline of its runs; None for the server's.
+        optional_inputs: Tells of a path into the inputs whether it is declared and may be absent.
     """
 
     name: str
     steps: tuple[CompiledStep, ...]
-    optional_inputs: frozenset[str]
+    optional_inputs: OptionalInputs
+    deadline_seconds: float | None = None
 
     def step(self, key: str) -> CompiledStep:
         """The step of that key.
@@ -100,18 +108,14 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
     data: dict[str, Any] = orjson.loads(document)
     if "call" in data:
         call = data["call"]
-        step = CompiledStep(CALL_STEP, 1, call["pack"], call["version"], None, RetryPolicy(), None, frozenset())
-        return CompiledPipeline(call["pack"], (step,), frozenset())
+        step = CompiledStep(
+            CALL_STEP, 1, call["pack"], call["version"], None, RetryPolicy(), None, frozenset(), frozenset()
+        )
+        return CompiledPipeline(call["pack"], (step,), declared_optional({}))
     definition, issues = parse_definition(data)
     if definition is None:
         raise CompileError("The stored definition does not read: " + "; ".join(issue.message for issue in issues))
     schema = definition.inputs or (orjson.loads(input_schema) if input_schema else {})
-    properties = schema.get("properties")
-    required = schema.get("required")
-    declared = frozenset(properties) if isinstance(properties, dict) else frozenset()
-    needed = (
-        frozenset(name for name in required if isinstance(name, str)) if isinstance(required, list) else frozenset()
-    )
     steps = []
     for position, step_definition in enumerate(definition.steps, 1):
         template = compile_template(step_definition.input)
@@ -130,6 +134,9 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                 retry=step_definition.retry,
                 timeout_seconds=step_definition.timeout_seconds,
                 reads_inputs=reads,
+                reads_steps=frozenset(
+                    reference.source_step for reference in template.references if reference.source_step is not None
+                ),
             )
         )
-    return CompiledPipeline(definition.name, tuple(steps), declared - needed)
+    return CompiledPipeline(definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds)

@@ -9,10 +9,12 @@ Lock order on PostgreSQL: the caller's slot (claims only), then the run, then ev
 
 from store.runs.claim import (
     Due,
+    Snapshot,
     claim,
     due,
     release_leases,
     renew,
+    snapshot,
 )
 from store.runs.commands import (
     acknowledge,
@@ -80,6 +82,7 @@ __all__ = [
     "Resume",
     "ResumeStep",
     "Settled",
+    "Snapshot",
     "Submitted",
     "Succeed",
     "Wait",
@@ -97,6 +100,7 @@ __all__ = [
     "resume",
     "rewind",
     "settle",
+    "snapshot",
     "start_attempt",
     "submit",
 ]

@@ -151,7 +151,26 @@ def _claimed(
     row = conn.one(_CLAIMED_RUN, {"id": run_id})
     assert row is not None, "the run was locked above"
     pipeline_id, version_id, document, input_schema, inputs, force, subject = row
-    steps = tuple(
+    return Claim(
+        run_id=run_id,
+        epoch=epoch,
+        caller_id=caller_id,
+        subject=subject,
+        pipeline_id=pipeline_id,
+        version_id=version_id,
+        document=document,
+        input_schema=input_schema,
+        inputs=inputs,
+        force=bool(force),
+        deadline_at=deadline_at,
+        steps=_steps(conn, run_id),
+        lost_attempt=lost_attempt,
+        lost_in_row=lost_in_row,
+    )
+
+
+def _steps(conn: Connection, run_id: str) -> tuple[ClaimedStep, ...]:
+    return tuple(
         ClaimedStep(
             id=step[0],
             key=step[1],
@@ -168,22 +187,6 @@ def _claimed(
             output=step[12],
         )
         for step in conn.all(_CLAIMED_STEPS, {"id": run_id})
-    )
-    return Claim(
-        run_id=run_id,
-        epoch=epoch,
-        caller_id=caller_id,
-        subject=subject,
-        pipeline_id=pipeline_id,
-        version_id=version_id,
-        document=document,
-        input_schema=input_schema,
-        inputs=inputs,
-        force=bool(force),
-        deadline_at=deadline_at,
-        steps=steps,
-        lost_attempt=lost_attempt,
-        lost_in_row=lost_in_row,
     )
 
 
@@ -219,3 +222,57 @@ class Due:
 def due(conn: Connection, *, limit: int = 5_000) -> list[Due]:
     """Every run under way that no living worker holds, most urgent first; works from the store alone."""
     return [Due(row[0], row[1], row[2], instant(row[3])) for row in conn.all(_DUE, {"now": conn.now(), "limit": limit})]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A run as a resume or re-run starts from it."""
+
+    run_id: str
+    caller_id: str
+    state: RunState
+    pipeline_id: str | None
+    version_id: str | None
+    pack: str | None
+    document: str
+    input_schema: str | None
+    inputs: str
+    title: str
+    force: bool
+    deadline_seconds: float
+    resume_count: int
+    steps: tuple[ClaimedStep, ...]
+
+
+_SNAPSHOT = Sql(
+    """
+    SELECT run.caller_id, run.state, run.pipeline_id, run.version_id, run.pack,
+        coalesce(version.document, run.document), version.input_schema, run.inputs, run.title, run.force,
+        run.deadline_seconds, run.resume_count
+    FROM run LEFT JOIN pipeline_version AS version ON version.id = run.version_id
+    WHERE run.id = :id
+    """
+)
+
+
+def snapshot(conn: Connection, run_id: str) -> Snapshot | None:
+    """A run with its steps and the outputs of those that succeeded, read at one moment; None when there is none."""
+    row = conn.one(_SNAPSHOT, {"id": run_id})
+    if row is None:
+        return None
+    return Snapshot(
+        run_id=run_id,
+        caller_id=row[0],
+        state=RunState(row[1]),
+        pipeline_id=row[2],
+        version_id=row[3],
+        pack=row[4],
+        document=row[5],
+        input_schema=row[6],
+        inputs=row[7],
+        title=row[8],
+        force=bool(row[9]),
+        deadline_seconds=row[10],
+        resume_count=row[11],
+        steps=_steps(conn, run_id),
+    )

@@ -41,8 +41,10 @@ _RESUME_STEP = Sql(
 )
 _KEEP_ARTIFACTS = Sql("UPDATE artifact SET expires_at = NULL WHERE run_id = :id")
 _MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
+_REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_version WHERE id = :id")
 _PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
-_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position WHERE id = :id")
+# Negative positions are out of every list; each resume has its own thousand, so that they stay unique.
+_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
 
 
@@ -89,7 +91,7 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
     if row is None:
         raise WrongStateError(change.run_id, None)
     state = RunState(row[0])
-    if state not in {RunState.FAILED, RunState.CANCELLED}:
+    if state not in {RunState.FAILED, RunState.CANCELLED} or row[12] != change.based_on:
         raise WrongStateError(change.run_id, state)
     queued = conn.one(COUNT_QUEUED, {"caller_id": row[1]})
     if queued is not None and queued[0] >= queue_limit:
@@ -128,11 +130,14 @@ def _replace_steps(conn: Connection, change: Resume) -> None:
     if not (change.added_steps or change.retired_steps or change.moved_steps):
         return
     for step_id in change.retired_steps:
-        conn.run(_RETIRE_STEP, {"id": step_id})
+        conn.run(_RETIRE_STEP, {"id": step_id, "resumes": change.based_on})
     if change.moved_steps:
         conn.run(_PARK_STEPS, {"id": change.run_id})
-        for step_id, position in change.moved_steps.items():
-            conn.run(_MOVE_STEP, {"id": step_id, "position": position})
+        rerun = {step.step_id for step in change.steps if step.rerun}
+        for step_id, step in change.moved_steps.items():
+            conn.run(_MOVE_STEP, {"id": step_id, "position": step.position})
+            if step_id in rerun:
+                conn.run(_REFIT_STEP, {"id": step_id, "pack": step.pack, "pack_version": step.pack_version})
     conn.many(
         INSERT_STEP,
         [

@@ -309,18 +309,20 @@ class Resume:
     """A resume, decided by `runner.resume`.
 
     Attributes:
+        based_on: How often the run had been resumed when this was decided; another resume meanwhile refuses it.
         inputs: All run inputs as JSON text, when some were replaced.
         version_id: The version to go on with, when it is another.
-        replaced_steps: Steps of that version that the run has no row for yet.
+        added_steps: Steps of that version that the run has no row for yet.
         retired_steps: Ids of steps that are not in it; their attempts stay, their place is given up.
-        moved_steps: New positions by step id.
+        moved_steps: What each kept step is in it, by step id.
     """
 
     run_id: str
+    based_on: int
     steps: tuple[ResumeStep, ...]
     inputs: str | None = None
     inputs_digest: str | None = None
     version_id: str | None = None
     added_steps: tuple[NewStep, ...] = ()
     retired_steps: tuple[str, ...] = ()
-    moved_steps: Mapping[str, int] = field(default_factory=dict)
+    moved_steps: Mapping[str, NewStep] = field(default_factory=dict)

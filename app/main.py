@@ -1,0 +1,203 @@
+"""The application: the one place where objects are wired together.
+
+`create_app` is cheap and opens nothing. Starting (the ASGI lifespan) opens the store, loads packs and starters and
+starts the engine; stopping undoes it in the opposite order.
+"""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+import structlog
+from starlette.applications import Starlette
+from starlette.routing import Route, WebSocketRoute
+
+from app.auth import Authenticator
+from app.downloads import Downloads
+from app.gate import AttemptGate
+from app.graphiql import graphiql_routes
+from app.graphql import GraphQLApp, TransportLimits
+from app.hosts import guard_for
+from app.login import login_routes
+from app.pages import health_route, home_without_ui
+from resolvers.context import Caller, Context, Services
+from resolvers.versions import Versions
+from runner.egress import Egress, EgressPolicy
+from runner.engine import Engine
+from runner.processes import stop_processes
+from runner.redaction import Redactor
+from runner.registry import builtins_folder, load_registry
+from runner.resources import Resources, RunLimits
+from runner.starters import seed_starters
+from runner.tail import Tails
+from schema.build import build_schema
+from schema.context import RequestContext
+from store.blobs import BlobStore
+from store.engine import open_store
+from store.states import RunCause
+
+if TYPE_CHECKING:
+    from starlette.requests import HTTPConnection
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from app.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+class Application:
+    """Packline as an ASGI application.
+
+    Attributes:
+        services: What use cases work with; None before start and after stop.
+        authenticator: Who may call; None before start and after stop.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.services: Services | None = None
+        self.authenticator: Authenticator | None = None
+        self._schema = build_schema(settings.request_limits())
+        self._inner: ASGIApp | None = None
+        self._graphql: GraphQLApp[Caller] | None = None
+        self._stack = AsyncExitStack()
+        self._outer = guard_for(
+            Starlette(routes=[health_route(lambda: self._inner is not None)], lifespan=None), settings
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one connection, or starts and stops the application."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+            return
+        inner = self._inner
+        if inner is None or scope.get("path") == "/healthz":
+            await self._outer(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    def begin_stopping(self) -> None:
+        """Ends open event streams, so that the server need not wait for them."""
+        if self._graphql is not None:
+            self._graphql.stop()
+
+    async def start(self) -> None:
+        """Opens the store, loads packs and starters, starts the engine.
+
+        Raises:
+            StoreError: the database cannot be used; the message says what to do.
+            EgressPolicyError: PACKLINE_EGRESS_ALLOW has a bad entry.
+        """
+        settings, stack = self.settings, self._stack
+        embedded = settings.database_url == "sqlite"
+        policy = EgressPolicy.parse(",".join(settings.egress_allow))
+        store = await open_store(settings.database_url, settings.data_dir, migrate=embedded)
+        stack.push_async_callback(store.close)
+        stack.push_async_callback(stop_processes)
+        registry = load_registry(builtins_folder(), settings.pack_path)
+        for problem in registry.load_errors():
+            log.warning("a pack could not be loaded; the others were", origin=problem.origin, problem=problem.message)
+        await seed_starters(store, registry, builtins_folder() / "pipelines")
+        egress = Egress(policy)
+        stack.push_async_callback(egress.aclose)
+        resources = Resources(
+            store=store,
+            blobs=BlobStore(store, settings.data_dir / "blobs", quota_bytes=settings.artifact_quota_bytes),
+            registry=registry,
+            redactor=Redactor(),
+            egress=egress,
+            sessions_folder=settings.data_dir / "sessions",
+            limits=_limits(settings),
+            service_urls=dict(settings.service_urls),
+        )
+        authenticator = Authenticator(store, settings)
+        await authenticator.start()
+        stack.push_async_callback(authenticator.stop)
+        downloads = Downloads(store, resources.blobs, authenticator, settings)
+        engine = Engine(resources)
+        self.services = Services(
+            engine=engine,
+            tails=Tails(store, engine.bus),
+            settings=settings.describe,
+            sign_download=downloads.sign,
+            version=version("packline"),
+            versions=Versions(),
+        )
+        await engine.start()
+        stack.push_async_callback(engine.stop, settings.shutdown_grace_seconds)
+        self.authenticator = authenticator
+        self._inner = self._surfaces(authenticator, downloads)
+
+    async def stop(self) -> None:
+        """Stops what `start` started; harmless twice and before it."""
+        self._inner = None
+        await self._stack.aclose()
+        self.services = self.authenticator = self._graphql = None
+
+    def _surfaces(self, authenticator: Authenticator, downloads: Downloads) -> ASGIApp:
+        graphql = self._graphql = GraphQLApp(
+            self._schema,
+            authenticate=authenticator.authenticate,
+            make_context=self._context,
+            watch_caller=authenticator.watch,
+            transport=TransportLimits(frame_bytes=self.settings.request_body_bytes),
+            allowed_origins=self.settings.allowed_origins,
+        )
+        inner = Starlette(
+            routes=[
+                Route("/graphql", graphql, methods=["GET", "POST"]),
+                WebSocketRoute("/graphql", graphql),
+                *downloads.routes(),
+                *login_routes(authenticator),
+                *graphiql_routes(authenticator),
+                Route("/", home_without_ui, methods=["GET"]),
+            ]
+        )
+        return guard_for(AttemptGate(inner, authenticator), self.settings)
+
+    def _context(self, caller: Caller, connection: HTTPConnection) -> RequestContext:
+        assert self.services is not None, "surfaces exist only while the application runs"
+        client = connection.headers.get("x-packline-client") or connection.headers.get("user-agent")
+        context = Context(
+            services=self.services,
+            caller=caller,
+            client_name=client[:200] if client else None,
+            cause=RunCause.PERSON,
+        )
+        return RequestContext(context)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        try:
+            await self.start()
+        except BaseException:
+            await self.stop()
+            raise
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+
+def create_app(settings: Settings) -> Application:
+    """The application for these settings; nothing is opened until it is started."""
+    return Application(settings)
+
+
+def _limits(settings: Settings) -> RunLimits:
+    return RunLimits(
+        deadline_seconds=settings.run_deadline_seconds,
+        step_timeout_seconds=settings.step_timeout_seconds,
+        steps=settings.steps_max,
+        concurrent_runs=settings.caller_concurrent_runs,
+        queued_runs=settings.queue_limit,
+        step_input_bytes=settings.step_input_bytes,
+        step_output_bytes=settings.step_output_bytes,
+        wait_seconds=settings.wait_seconds_max,
+        session_idle_seconds=settings.session_idle_seconds,
+        artifact_days=settings.artifact_days,
+        lease_seconds=settings.lease_seconds,
+        lanes=settings.lanes,
+    )

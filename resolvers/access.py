@@ -1,0 +1,61 @@
+"""Who may see and change what (CONTRACT 1.10); to anyone else it does not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.problems import Forbidden, NotFound
+from store.run_reads import find_runs
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+    from store.pipeline_reads import PipelineRecord
+    from store.run_reads import RunRecord
+
+
+def visible_to(context: Context) -> str | None:
+    """The only caller whose runs may be seen; None when those of all may."""
+    return None if context.caller.may(Scope.OBSERVE) else context.caller.id
+
+
+async def readable_run(context: Context, run_id: str) -> RunRecord:
+    """A run the caller may see.
+
+    Raises:
+        NotFound: there is none, or it belongs to somebody else.
+    """
+    async with context.services.store.read() as connection:
+        run = (await find_runs(connection, [run_id])).get(run_id)
+    only = visible_to(context)
+    if run is None or (only is not None and run.caller_id != only):
+        raise NotFound("run", run_id, hint="`runs` lists those you may see.")
+    return run
+
+
+async def changeable_run(context: Context, run_id: str) -> RunRecord:
+    """A run the caller may change.
+
+    Raises:
+        NotFound: there is none, or the caller may not see it.
+        Forbidden: it belongs to somebody else.
+    """
+    run = await readable_run(context, run_id)
+    if run.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
+        raise Forbidden(
+            f"Run {run_id} belongs to another caller.", hint="Its caller, or somebody with `manage`, can change it."
+        )
+    return run
+
+
+def require_owner(context: Context, pipeline: PipelineRecord) -> None:
+    """Refuses changes to a pipeline by others than its owner.
+
+    Raises:
+        Forbidden: the caller neither owns it nor may manage.
+    """
+    if pipeline.owner_id != context.caller.id and not context.caller.may(Scope.MANAGE):
+        raise Forbidden(
+            f"The pipeline {pipeline.key} belongs to another caller.",
+            hint="Clone it and change the copy, or ask its owner.",
+        )

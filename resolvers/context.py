@@ -1,0 +1,113 @@
+"""What a use case is given: who calls, and what it works with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from store.states import RunCause, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.redaction import Redactor
+
+    from resolvers.versions import Versions
+    from runner.engine import Engine
+    from runner.registry import Registry
+    from runner.resources import RunLimits
+    from runner.tail import Tails
+    from store.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls, the same on every surface (CONTRACT 7.7).
+
+    Attributes:
+        scopes: What the bearer token presented allows.
+        token_id: The token or browser login; None for work the server does itself.
+        expires_at: When that token stops working.
+    """
+
+    id: str
+    subject: str
+    name: str
+    scopes: frozenset[Scope]
+    token_id: str | None = None
+    expires_at: datetime | None = None
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the token carries a scope; `manage` carries all of them."""
+        return scope in self.scopes or Scope.MANAGE in self.scopes
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What use cases work with, made once by `app.main`.
+
+    Attributes:
+        settings: Tells every setting, for those who may manage.
+        sign_download: Makes the address an artifact can be downloaded from for some minutes.
+    """
+
+    engine: Engine
+    tails: Tails
+    settings: Callable[[], list[SettingInfo]]
+    sign_download: Callable[[str, str], str]
+    version: str
+    versions: Versions
+
+    def now(self) -> datetime:
+        """The machine's clock, aware UTC."""
+        return datetime.now(UTC)
+
+    @property
+    def store(self) -> Store:
+        """The database."""
+        return self.engine.resources.store
+
+    @property
+    def registry(self) -> Registry:
+        """The packs."""
+        return self.engine.resources.registry
+
+    @property
+    def limits(self) -> RunLimits:
+        """What one run may use."""
+        return self.engine.resources.limits
+
+    @property
+    def redactor(self) -> Redactor:
+        """The one choke point before everything that is stored or shown."""
+        return self.engine.resources.redactor
+
+
+@dataclass(frozen=True, slots=True)
+class SettingInfo:
+    """One setting; `value` is None for what is secret, `source` is `default`, `file` or `environment`."""
+
+    name: str
+    description: str
+    value: object
+    default: object
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One call of one caller.
+
+    Attributes:
+        client_name: Program it calls with, as it names itself.
+        cause: What a run started by this call was started by.
+    """
+
+    services: Services
+    caller: Caller
+    client_name: str | None = None
+    cause: RunCause = RunCause.PERSON
+
+
+__all__ = ["Caller", "Context", "Services", "SettingInfo"]

@@ -1,0 +1,408 @@
+"""Pipelines: check, create, change, clone, delete, apply. A definition is data: nothing here runs anything."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+
+from catalog.derived import completed_metadata
+from resolvers.access import require_owner
+from resolvers.operations import operation
+from resolvers.problems import Conflict, Invalid
+from resolvers.versions import get_pipeline
+from runner.availability import Requirement, preflight
+from runner.check import Check, check_definition
+from runner.definition_models import definition_document
+from runner.document import (
+    DocumentError,
+    canonical_json,
+    digest,
+    dump_yaml,
+    forbidden_text,
+    load_document,
+    load_documents,
+)
+from runner.inputs import check_inputs
+from runner.issues import Issue, error
+from store.pipeline_reads import PipelineRecord, find_pipeline
+from store.pipelines import (
+    Definition,
+    Heading,
+    KeyTakenError,
+    Saved,
+    StaleVersionError,
+    create_pipeline,
+    delete_pipeline,
+    save_version,
+)
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+    from store.dialects import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionText:
+    """A definition as given: YAML text, or a JSON document."""
+
+    yaml: str | None = None
+    document: Mapping[str, JSONValue] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionCheck:
+    """What checking a definition told.
+
+    Attributes:
+        document: The definition in normal form; None when it cannot be read.
+        preflight: What it needs and cannot have here.
+    """
+
+    valid: bool
+    issues: tuple[Issue, ...]
+    input_schema: dict[str, JSONValue] | None
+    document: dict[str, JSONValue] | None
+    preflight: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPipeline:
+    """A pipeline that was saved; `new_version` is false when nothing differed."""
+
+    pipeline_id: str
+    new_version: bool
+    warnings: tuple[Issue, ...]
+
+
+ApplyAction = Literal["create", "update", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedDocument:
+    """What applying one document does; `pipeline_id` is None while there is no pipeline."""
+
+    key: str
+    action: ApplyAction
+    diff: str
+    pipeline_id: str | None
+    warnings: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A definition fit to be saved."""
+
+    key: str
+    heading: Heading
+    definition: Definition
+    warnings: tuple[Issue, ...]
+
+
+@operation("check_pipeline", scope=Scope.READ, kind="query")
+async def check_pipeline(
+    context: Context, *, definition: DefinitionText, inputs: Mapping[str, JSONValue] | None = None
+) -> DefinitionCheck:
+    """Whether a definition would be accepted and could run here; saves nothing."""
+    try:
+        document = _document(definition)
+    except Invalid as refused:
+        return DefinitionCheck(False, refused.issues, None, None, ())
+    check = _check(context, document)
+    issues = list(check.issues)
+    if inputs is not None and check.input_schema is not None:
+        issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
+    missing: list[Requirement] = []
+    if check.definition is not None:
+        steps = [(step.id, step.pack, step.version) for step in check.definition.steps]
+        missing = preflight(steps, context.services.registry)
+    return DefinitionCheck(
+        valid=check.valid,
+        issues=tuple(issues),
+        input_schema=check.input_schema,
+        document=definition_document(check.definition) if check.definition is not None else None,
+        preflight=tuple(missing),
+    )
+
+
+@operation("create_pipeline", scope=Scope.WRITE, kind="command")
+async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
+    """Saves a new pipeline with its first version."""
+    checked = _checked(context, _document(definition), definition.yaml)
+    try:
+        saved = await context.services.store.write(
+            create_pipeline, checked.heading, checked.definition, owner_id=context.caller.id, note=_note(note)
+        )
+    except KeyTakenError as taken:
+        raise _key_taken(taken) from taken
+    return SavedPipeline(saved.pipeline_id, True, checked.warnings)
+
+
+@operation("update_pipeline", scope=Scope.WRITE, kind="command", idempotent=True, target="pipeline")
+async def update(
+    context: Context,
+    *,
+    pipeline: str,
+    if_version: int,
+    definition: DefinitionText | None = None,
+    fields: Mapping[str, JSONValue] | None = None,
+    note: str | None = None,
+) -> SavedPipeline:
+    """Saves a new version of a pipeline: a whole definition, or its top-level keys that change."""
+    found = await get_pipeline(context, pipeline)
+    _refuse_starter(found)
+    require_owner(context, found)
+    if fields is not None:
+        current = await context.services.versions.get(context, found)
+        document: dict[str, JSONValue] = orjson.loads(current.body.document)
+        document |= dict(fields)
+        document = {key: value for key, value in document.items() if not (value is None and key in fields)}
+        text = None
+    else:
+        assert definition is not None, "the API takes one or the other"
+        document, text = _document(definition), definition.yaml
+    document = {"key": found.key, **document}
+    checked = _checked(context, document, text)
+    try:
+        saved = await context.services.store.write(
+            save_version,
+            found.id,
+            checked.heading,
+            checked.definition,
+            based_on=if_version,
+            saved_by=context.caller.id,
+            note=_note(note),
+        )
+    except StaleVersionError as stale:
+        raise Conflict(
+            f"The pipeline {found.key} is at version {stale.current}; your change was made from {stale.based_on}.",
+            current_id=found.id,
+            hint="Read it again, apply your change to the current version and save that.",
+        ) from stale
+    except KeyTakenError as taken:
+        raise _key_taken(taken) from taken
+    return SavedPipeline(found.id, saved.changed, checked.warnings)
+
+
+@operation("clone_pipeline", scope=Scope.WRITE, kind="command", target="pipeline")
+async def clone(context: Context, *, pipeline: str, key: str | None = None, name: str | None = None) -> SavedPipeline:
+    """Copies a pipeline, starters included, into one the caller owns."""
+    found = await get_pipeline(context, pipeline)
+    version = await context.services.versions.get(context, found)
+    document: dict[str, JSONValue] = orjson.loads(version.body.document)
+    document["name"] = name or f"Copy of {found.name}"
+    document["key"] = key or await _free_key(context, f"{found.key}-copy")
+    checked = _checked(context, document, None)
+    try:
+        saved = await context.services.store.write(
+            create_pipeline, checked.heading, checked.definition, owner_id=context.caller.id, note=None
+        )
+    except KeyTakenError as taken:
+        raise _key_taken(taken) from taken
+    return SavedPipeline(saved.pipeline_id, True, checked.warnings)
+
+
+@operation("delete_pipeline", scope=Scope.WRITE, kind="command", idempotent=True, destructive=True, target="pipeline")
+async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
+    """Deletes a pipeline; its runs and versions stay. The deleted pipeline's id."""
+    found = await get_pipeline(context, pipeline)
+    _refuse_starter(found)
+    require_owner(context, found)
+    if confirm_key != found.key:
+        raise Invalid(
+            f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`.",
+            [error(("confirm_key",), "confirmation", "It must repeat the pipeline's key.", f"Give `{found.key}`.")],
+        )
+    await context.services.store.write(delete_pipeline, found.id)
+    return found.id
+
+
+@operation("apply_pipelines", scope=Scope.WRITE, kind="command", idempotent=True)
+async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
+    """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
+    try:
+        documents = load_documents(yaml)
+    except DocumentError as refused:
+        raise _unreadable(refused) from refused
+    if not documents:
+        raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
+    planned: list[tuple[AppliedDocument, _Checked, PipelineRecord | None]] = []
+    seen: set[str] = set()
+    for number, document in enumerate(documents):
+        try:
+            checked = _checked(context, document, yaml if len(documents) == 1 else None)
+        except Invalid as refused:
+            issues = [issue.under(str(number)) for issue in refused.issues]
+            raise Invalid(f"Document {number + 1}: {refused.message}", issues) from refused
+        if checked.key in seen:
+            raise Invalid(
+                f"Two documents have the key `{checked.key}`.",
+                [error((str(number), "key"), "duplicate_key", "Each document needs a key of its own.")],
+            )
+        seen.add(checked.key)
+        planned.append(await _plan(context, checked))
+    if dry_run:
+        return tuple(applied for applied, _, _ in planned)
+    saved = await _write_all(context, planned)
+    return tuple(
+        replace(applied, pipeline_id=result.pipeline_id if result is not None else applied.pipeline_id)
+        for (applied, _, _), result in zip(planned, saved, strict=True)
+    )
+
+
+# ------------------------------------------------------------------------------------------------ parts
+
+
+def _document(definition: DefinitionText) -> dict[str, JSONValue]:
+    if definition.yaml is not None:
+        try:
+            return load_document(definition.yaml)
+        except DocumentError as refused:
+            raise _unreadable(refused) from refused
+    document = dict(definition.document or {})
+    if unsafe := forbidden_text(document):
+        raise Invalid(unsafe[0].message, unsafe)
+    return document
+
+
+def _unreadable(refused: DocumentError) -> Invalid:
+    place = f" (line {refused.line}, column {refused.column})" if refused.line is not None else ""
+    return Invalid(f"The definition cannot be read: {refused}{place}", [error((), "unreadable", f"{refused}{place}")])
+
+
+def _check(context: Context, document: Mapping[str, JSONValue]) -> Check:
+    return check_definition(document, context.services.registry)
+
+
+def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> _Checked:
+    check = _check(context, document)
+    if not check.valid or check.definition is None:
+        wrong = next(issue for issue in check.issues if issue.severity == "error")
+        where = ".".join(wrong.path)
+        raise Invalid(f"The definition is not valid at {where or 'its top'}: {wrong.message}", check.issues)
+    normal = definition_document(check.definition)
+    completed = completed_metadata(check.definition, context.services.registry)
+    metadata = completed.metadata.model_dump(mode="json") | {"derived": list(completed.derived)}
+    body = canonical_json(normal)
+    heading = Heading(
+        key=check.definition.key,
+        name=check.definition.name,
+        description=check.definition.description,
+        metadata_json=orjson.dumps(metadata).decode(),
+        search_text=search_words(check.definition.key, check.definition.name, check.definition.description, metadata),
+    )
+    definition = Definition(
+        digest=digest(body),
+        document=body,
+        yaml=text if text is not None else dump_yaml(normal),
+        input_schema=canonical_json(check.input_schema or {"type": "object", "properties": {}}),
+    )
+    return _Checked(check.definition.key, heading, definition, check.issues)
+
+
+def search_words(key: str, name: str, description: str, metadata: Mapping[str, object]) -> str:
+    """What a pipeline is found by: lower-case words of key, name, description and metadata."""
+    parts = [key, name, description]
+    for value in metadata.values():
+        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(str(value or ""))
+    return "\n".join(parts).lower()
+
+
+def _refuse_starter(pipeline: PipelineRecord) -> None:
+    if pipeline.builtin:
+        raise Conflict(
+            f"{pipeline.id} is a starter that ships with Packline: it is read-only.",
+            current_id=pipeline.id,
+            hint="Clone it and change the copy.",
+        )
+
+
+def _key_taken(taken: KeyTakenError) -> Conflict:
+    return Conflict(
+        f"The key `{taken.key}` belongs to another pipeline.",
+        current_id=taken.pipeline_id,
+        hint="Choose another key, or change that pipeline.",
+    )
+
+
+def _note(note: str | None) -> str | None:
+    if note is None:
+        return None
+    if len(note) > 1000:
+        raise Invalid("The note is too long.", [error(("note",), "too_long", "A note has at most 1000 characters.")])
+    if unsafe := forbidden_text(note):
+        raise Invalid(unsafe[0].message, [issue.under("note") for issue in unsafe])
+    return note
+
+
+async def _free_key(context: Context, wanted: str) -> str:
+    base = wanted[:60]
+    async with context.services.store.read() as connection:
+        key, number = base, 1
+        while await find_pipeline(connection, key) is not None:
+            number += 1
+            key = f"{base}-{number}"
+    return key
+
+
+async def _plan(context: Context, checked: _Checked) -> tuple[AppliedDocument, _Checked, PipelineRecord | None]:
+    async with context.services.store.read() as connection:
+        found = await find_pipeline(connection, checked.key)
+    if found is not None and (found.builtin or found.key != checked.key):
+        found = None  # a starter's key, or an alias, may be taken by a user's pipeline
+    before = ""
+    if found is not None:
+        require_owner(context, found)
+        before = (await context.services.versions.get(context, found)).body.yaml
+    after = checked.definition.yaml
+    diff = "".join(
+        difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), checked.key, checked.key
+        )
+    )
+    action: ApplyAction = "create" if found is None else "update" if diff else "keep"
+    applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
+    return applied, checked, found
+
+
+async def _write_all(
+    context: Context, planned: Sequence[tuple[AppliedDocument, _Checked, PipelineRecord | None]]
+) -> list[Saved | None]:
+    owner = context.caller.id
+
+    def unit(conn: Connection) -> list[Saved | None]:
+        saved: list[Saved | None] = []
+        for applied, checked, found in planned:
+            if applied.action == "keep":
+                saved.append(None)
+            elif found is None:
+                saved.append(create_pipeline(conn, checked.heading, checked.definition, owner_id=owner, note=None))
+            else:
+                saved.append(
+                    save_version(
+                        conn,
+                        found.id,
+                        checked.heading,
+                        checked.definition,
+                        based_on=found.current_number,
+                        saved_by=owner,
+                    )
+                )
+        return saved
+
+    try:
+        return await context.services.store.write(unit)
+    except KeyTakenError as taken:
+        raise _key_taken(taken) from taken
+    except StaleVersionError as stale:
+        raise Conflict(
+            "A pipeline was changed while the documents were applied; nothing was saved.",
+            current_id=stale.pipeline_id,
+            hint="Apply again.",
+        ) from stale

@@ -1,0 +1,139 @@
+"""Why a command is refused: one tree, one code each, the same on every surface (CONTRACT 4.4).
+
+`schema.problems` turns each into a union member, the MCP server into a structured tool error. What goes wrong inside a
+run is another matter: `runner.failures`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.availability import Requirement
+    from runner.issues import Issue
+    from store.states import Scope
+
+
+class ProblemCode(StrEnum):
+    """Kinds of refusal."""
+
+    NOT_FOUND = "NOT_FOUND"
+    FORBIDDEN = "FORBIDDEN"
+    INVALID = "INVALID"
+    CONFLICT = "CONFLICT"
+    WRONG_STATE = "WRONG_STATE"
+    LIMITED = "LIMITED"
+    UNAVAILABLE = "UNAVAILABLE"
+
+
+class Problem(Exception):
+    """A refused command. Nothing was changed, started or spent.
+
+    Attributes:
+        code: For programs; stable.
+        message: For people, one sentence naming the thing and the value.
+        hint: What to do next.
+        retryable: Whether the same call may succeed later.
+    """
+
+    code: ProblemCode
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class NotFound(Problem):
+    """There is no such object, or the caller may not know of it.
+
+    Attributes:
+        ref: What was looked for.
+        suggestion: The closest handle there is.
+    """
+
+    code = ProblemCode.NOT_FOUND
+
+    def __init__(self, what: str, ref: str, *, suggestion: str | None = None, hint: str | None = None) -> None:
+        near = f"Did you mean `{suggestion}`?" if suggestion else None
+        super().__init__(f"There is no {what} `{ref}`.", hint=hint or near)
+        self.ref = ref
+        self.suggestion = suggestion
+
+
+class Forbidden(Problem):
+    """The caller may not do this.
+
+    Attributes:
+        requires: The scope that is missing; None when the object belongs to somebody else.
+    """
+
+    code = ProblemCode.FORBIDDEN
+
+    def __init__(self, message: str, *, requires: Scope | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.requires = requires
+
+
+class Invalid(Problem):
+    """The input breaks a rule; every rule broken is told, not only the first."""
+
+    code = ProblemCode.INVALID
+
+    def __init__(self, message: str, issues: Sequence[Issue], *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint or next((issue.hint for issue in issues if issue.hint), None))
+        self.issues = tuple(issues)
+
+
+class Conflict(Problem):
+    """The object has moved on or is read-only, or the handle or idempotency key is taken.
+
+    Attributes:
+        current_id: Id of the object in the way.
+    """
+
+    code = ProblemCode.CONFLICT
+
+    def __init__(self, message: str, *, current_id: str | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.current_id = current_id
+
+
+class WrongState(Problem):
+    """The run's state does not allow it."""
+
+    code = ProblemCode.WRONG_STATE
+
+    def __init__(self, message: str, run_id: str, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.run_id = run_id
+
+
+class Limited(Problem):
+    """A limit is reached.
+
+    Attributes:
+        retry_after_seconds: When to try again, from now; None when unknown.
+    """
+
+    code = ProblemCode.LIMITED
+    retryable = True
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class Unavailable(Problem):
+    """Something the run needs is missing here; all of it is told, over all steps."""
+
+    code = ProblemCode.UNAVAILABLE
+    retryable = True
+
+    def __init__(self, message: str, missing: Sequence[Requirement], *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint or next((lack.hint for lack in missing if lack.hint), None))
+        self.missing = tuple(missing)

@@ -1,0 +1,409 @@
+"""Work that can be killed: functions in worker processes of their own, and programs (DESIGN 3).
+
+Both run in a process group of their own, started by a spawner that is not the server (`runner.process_worker`).
+Cancellation and time-outs kill the process with all its descendants, and so does the end of the server, even by
+`kill -9`. Nothing here waits for a pipe to close: a grandchild may hold it open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import pickle
+import shutil
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import weakref
+from dataclasses import asdict, dataclass
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from runner import pack_modules
+from runner.failures import Failure, JSONValue, PackError
+from runner.process_spawner import END_SECONDS, Child, close_spawner, get_spawner
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_Result = TypeVar("_Result")
+OutputName = Literal["stdout", "stderr"]
+
+_FRAME = struct.Struct(">Q")
+_MAX_RESULT_BYTES = 256 * 1024 * 1024
+_STDERR_BYTES = 4000
+_MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """Limits of each process on its own, enforced by the kernel. Core dumps are always off.
+
+    Attributes:
+        memory_bytes: Address space. Programs that reserve much more than they use (Node) do not start under it.
+        file_bytes: Size of any file it writes.
+    """
+
+    memory_bytes: int | None = None
+    file_bytes: int | None = None
+
+
+NO_LIMITS = ProcessLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a program ended.
+
+    Attributes:
+        exit_code: 0 to 255, or the negative number of the signal that ended it.
+        stdout: The first bytes of what it wrote.
+        stderr: The last bytes of what it wrote.
+        truncated: Whether either was longer than was kept.
+    """
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    truncated: bool
+
+
+async def run_in_process(
+    function: Callable[..., _Result],
+    /,
+    *args: object,
+    timeout_seconds: float | None = None,
+    preload: Sequence[str] | None = None,
+    limits: ProcessLimits = NO_LIMITS,
+) -> _Result:
+    """Runs a function in a worker process of its own; at most one per core at a time, the others wait.
+
+    Args:
+        function: Defined at the top level of a module; it may be one of a pack folder.
+        *args: Pickled, as is the result (at most 256 MiB).
+        timeout_seconds: Counted from the start of the process, not while waiting for a core.
+        preload: Libraries the worker finds already imported. By default those in the constant `PRELOAD` of the
+            function's module; only libraries that survive a fork belong there.
+        limits: For the process.
+
+    Raises:
+        PackError: what the function raised; `timeout`; `resource_exhausted` when memory ran out; `handler_failed`
+            when the process died, or the function raised what cannot be sent.
+        Exception: what the function raised, with its traceback as a note.
+    """
+    request = _request(function, args)
+    if preload is None:
+        preload = getattr(sys.modules.get(function.__module__), "PRELOAD", ())
+    name = f"{function.__module__}.{function.__qualname__}"
+    async with _core(), _started("call", limits, preload=["packline", *preload], keep=_STDERR_BYTES) as worker:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                answer = await worker.exchange(request)
+        except TimeoutError:
+            raise PackError("timeout", f"`{name}` took longer than {timeout_seconds:g} seconds.") from None
+        if answer is None:
+            await worker.child.end()
+            raise _death(name, worker)
+    return cast("_Result", _read_answer(answer, name))
+
+
+async def run_command(
+    argv: Sequence[str],
+    *,
+    cwd: Path | str | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    timeout_seconds: float | None = None,
+    max_output_bytes: int = _MAX_OUTPUT_BYTES,
+    on_output: Callable[[OutputName, bytes], None] | None = None,
+    limits: ProcessLimits = NO_LIMITS,
+) -> CommandResult:
+    """Runs a program without a shell. When it ends, whatever it left running is killed.
+
+    Args:
+        argv: Program and arguments. A name without a slash is looked up on `env`'s PATH, else on the server's.
+        cwd: Folder to start in; the server's own when None.
+        env: The whole environment; empty when None.
+        stdin: Its standard input; nothing when None.
+        timeout_seconds: From its start.
+        max_output_bytes: How much is kept of each of its outputs.
+        on_output: Called on the event loop with every part as it arrives, beyond the limit too.
+        limits: For the process and those it starts.
+
+    Raises:
+        PackError: `not_found` when there is no such program, `policy_denied` when it may not be run, `timeout`,
+            `resource_exhausted` when no process can be started.
+    """
+    program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=(env or {}).get("PATH"))
+    if program is None:
+        raise PackError("not_found", f"The program `{argv[0]}` is not there.", hint=f"Install `{argv[0]}`.")
+    order = pickle.dumps(([program, *argv[1:]], dict(env or {}), None if cwd is None else str(cwd)))
+    async with _started("exec", limits, stdin=stdin, keep=max_output_bytes, on_output=on_output) as worker:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                problem = await worker.exchange(order)
+                exit_code = None if problem else await worker.child.exited
+        except TimeoutError:
+            raise PackError("timeout", f"`{argv[0]}` took longer than {timeout_seconds:g} seconds.") from None
+        await worker.child.end()
+        if problem is not None:
+            raise _refused(*pickle.loads(problem))
+        if exit_code is None:
+            raise PackError("handler_failed", f"What became of `{argv[0]}` is not known: its starter died.")
+        worker.drain()
+        return CommandResult(
+            exit_code, worker.stdout.kept(), worker.stderr.kept(), worker.stdout.is_cut or worker.stderr.is_cut
+        )
+
+
+async def stop_processes() -> None:
+    """Kills all workers and commands, with what started them, and waits for it; harmless when there are none."""
+    await asyncio.to_thread(close_spawner)
+
+
+_cores: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+
+
+def _core() -> asyncio.Semaphore:
+    """One place per core this process may use, for each event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _cores:
+        count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        _cores[loop] = asyncio.Semaphore(count or 1)
+    return _cores[loop]
+
+
+class _Output:
+    """The server's end of an output pipe: reads whatever comes, keeps a part."""
+
+    def __init__(self, keep: int, keep_last: bool, listener: Callable[[bytes], None] | None) -> None:
+        self.read_file, self.write_file = os.pipe()
+        os.set_blocking(self.read_file, False)
+        self._keep = keep
+        self._keep_last = keep_last
+        self._listener = listener
+        self._data = bytearray()
+        self.is_cut = False
+        self._is_open = True
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self.read_file, self._ready)
+
+    def kept(self) -> bytes:
+        return bytes(self._data)
+
+    def _ready(self) -> bool:
+        """Reads once; whether there may be more."""
+        try:
+            part = os.read(self.read_file, 65536) if self._is_open else b""
+        except BlockingIOError:
+            return False
+        if not part:
+            self._loop.remove_reader(self.read_file)
+            self._is_open = False
+            return False
+        self._data += part
+        if len(self._data) > self._keep:
+            self.is_cut = True
+            if self._keep_last:
+                del self._data[: -self._keep or None]
+            else:
+                del self._data[self._keep :]
+        if self._listener is not None:
+            self._listener(part)
+        return True
+
+    def drain(self) -> None:
+        """Reads what is there already; whoever wrote it is dead, so this ends."""
+        while self._ready():
+            pass
+
+    def close(self) -> None:
+        self._loop.remove_reader(self.read_file)
+        os.close(self.read_file)
+
+
+class _Worker:
+    """A started process with the server's ends of its socket and outputs."""
+
+    def __init__(self, child: Child, connection: socket.socket, stdout: _Output, stderr: _Output) -> None:
+        self.child = child
+        self.stdout = stdout
+        self.stderr = stderr
+        self._connection = connection
+        self._loop = asyncio.get_running_loop()
+
+    def drain(self) -> None:
+        self.stdout.drain()
+        self.stderr.drain()
+
+    async def exchange(self, request: bytes) -> bytes | None:
+        """Sends a request and returns the answer, or None when the socket ends or the process dies without one."""
+        reason = await self.child.started
+        if reason is not None:
+            raise PackError("resource_exhausted", f"No process can be started: {reason}.", hint="Try again later.")
+        talk = asyncio.ensure_future(self._talk(request))
+        try:
+            await _first(talk, self.child.exited)
+            if not talk.done():
+                # Its leader is dead. With its descendants gone too, nobody holds the other end of the socket.
+                await self.child.end()
+                await asyncio.wait([talk], timeout=END_SECONDS)
+            return talk.result() if talk.done() else None
+        finally:
+            talk.cancel()
+            await asyncio.wait([talk])
+
+    async def _talk(self, request: bytes) -> bytes | None:
+        with contextlib.suppress(ConnectionError):
+            await self._loop.sock_sendall(self._connection, _FRAME.pack(len(request)) + request)
+            header = await self._receive(_FRAME.size)
+            if header is not None:
+                size = _FRAME.unpack(header)[0]
+                if size > _MAX_RESULT_BYTES:
+                    raise PackError("resource_exhausted", f"The result is larger than {_MAX_RESULT_BYTES:,} bytes.")
+                return await self._receive(size)
+        return None
+
+    async def _receive(self, size: int) -> bytes | None:
+        data = bytearray()
+        while len(data) < size:
+            part = await self._loop.sock_recv(self._connection, min(size - len(data), 1 << 20))
+            if not part:
+                return None
+            data += part
+        return bytes(data)
+
+
+async def _first(*futures: asyncio.Future[Any]) -> None:
+    """Waits until one of them is done; leaves the others alone."""
+    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+
+
+@contextlib.asynccontextmanager
+async def _started(
+    do: Literal["call", "exec"],
+    limits: ProcessLimits,
+    *,
+    preload: Sequence[str] = (),
+    stdin: bytes | None = None,
+    keep: int = 0,
+    on_output: Callable[[OutputName, bytes], None] | None = None,
+) -> AsyncIterator[_Worker]:
+    """A process for the length of the block; nothing of it is left afterwards, however the block is left."""
+
+    def listener(name: OutputName) -> Callable[[bytes], None] | None:
+        return None if on_output is None else lambda part: on_output(name, part)
+
+    with contextlib.ExitStack() as stack:
+        mine, its = socket.socketpair()
+        stack.callback(mine.close)
+        mine.setblocking(False)
+        stdout = _Output(keep, False, listener("stdout"))
+        stack.callback(stdout.close)
+        stderr = _Output(keep, True, listener("stderr"))
+        stack.callback(stderr.close)
+        try:
+            with _standard_input(stdin) as source:
+                files = [its.fileno(), source.fileno(), stdout.write_file, stderr.write_file]
+                request: dict[str, object] = {"do": do, "limits": asdict(limits), "preload": list(preload)}
+                child = get_spawner().spawn(request, files)
+        finally:
+            its.close()
+            os.close(stdout.write_file)
+            os.close(stderr.write_file)
+        try:
+            yield _Worker(child, mine, stdout, stderr)
+        finally:
+            await child.end()
+
+
+@contextlib.contextmanager
+def _standard_input(content: bytes | None) -> Iterator[IO[bytes]]:
+    """A file to read from: empty, or with the content, which then needs nobody to feed it."""
+    if content is None:
+        with open(os.devnull, "rb") as nothing:
+            yield nothing
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        yield file
+
+
+def _request(function: Callable[..., object], args: tuple[object, ...]) -> bytes:
+    module = sys.modules.get(function.__module__)
+    file = getattr(module, "__file__", None)
+    try:
+        call = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise PackError(
+            "handler_failed",
+            f"`{function.__qualname__}` or its arguments cannot be handed to a worker process: {error}.",
+            hint="Use a function at the top level of a module, and arguments that can be pickled.",
+        ) from error
+    if function.__module__ == "__main__":
+        raise PackError("handler_failed", f"`{function.__qualname__}` is in `__main__`, which no worker can import.")
+    return pickle.dumps((pack_modules.sources(), function.__module__, file, call), pickle.HIGHEST_PROTOCOL)
+
+
+def _read_answer(answer: bytes, name: str) -> object:
+    try:
+        kind, *value = pickle.loads(answer)
+    except Exception as error:
+        raise PackError("handler_failed", f"The result of `{name}` cannot be read: {error}.") from error
+    match kind:
+        case "result":
+            return value[0]
+        case "failure":
+            raise _pack_error(Failure.from_json(value[0]))
+        case "exception":
+            exception, trace = value
+            exception.add_note(f"In the worker process:\n{trace}")
+            raise exception
+    type_name, text, trace = value
+    raise PackError("handler_failed", f"`{name}` raised {type_name}: {text}".rstrip(": "), detail={"trace": trace})
+
+
+def _pack_error(failure: Failure) -> PackError:
+    return PackError(
+        failure.code,
+        failure.message,
+        field=failure.field,
+        hint=failure.hint,
+        retry_after_seconds=failure.retry_after_seconds,
+        detail=failure.detail,
+    )
+
+
+def _death(name: str, worker: _Worker) -> PackError:
+    """The failure of a worker that died without an answer."""
+    worker.drain()
+    status = worker.child.exited.result() if worker.child.exited.done() else None
+    detail: dict[str, JSONValue] = {"stderr": worker.stderr.kept()[-_STDERR_BYTES:].decode("utf-8", "replace")}
+    hint = None
+    if status is not None and status < 0:
+        how = f"was killed by {_signal_name(-status)}"
+        detail["signal"] = -status
+        if -status == signal.SIGKILL:
+            hint = "The system may have run out of memory: try a smaller input."
+    else:
+        how = "ended unexpectedly" if status is None else f"ended with exit code {status}"
+        detail["exit_code"] = status
+    return PackError("handler_failed", f"The worker process of `{name}` {how}.", hint=hint, detail=detail)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _refused(number: int, name: str) -> PackError:
+    reason = os.strerror(number)
+    if number in (2, 20):  # ENOENT, ENOTDIR
+        return PackError("not_found", f"`{name}` is not there: {reason}.")
+    return PackError("policy_denied", f"`{name}` cannot be run: {reason}.")

@@ -121,12 +121,14 @@ class _StepChecker:
             yield from (issue.under(*prefix, "input") for issue in template.issues)
             if not template.issues:
                 yield from (issue.under(*prefix, "input") for issue in self._input(index, step, template))
-        if self._definition.inputs is not None and isinstance(
-            declared := self._definition.inputs.get("properties"), dict
-        ):
-            for name in declared:
-                if self._definition.steps and name not in self._read:
-                    yield warning(("inputs", "properties", name), "unused_input", f"No step reads the input `{name}`.")
+        if self._definition.inputs is not None and not any(template.issues for template in self._templates):
+            yield from self._unused(self._definition.inputs)
+
+    def _unused(self, inputs: Mapping[str, JSONValue]) -> Iterator[Issue]:
+        declared = inputs.get("properties")
+        for name in declared if isinstance(declared, dict) else ():
+            if name not in self._read:
+                yield warning(("inputs", "properties", name), "unused_input", f"No step reads the input `{name}`.")
 
     def _unknown_pack(self, step: StepDefinition, prefix: tuple[str, ...]) -> Issue:
         versions = self._packs.versions(step.pack)

@@ -211,7 +211,7 @@ class _Constructor:
                     yield value
         except ReaderError as refused:
             line, column = _place(self._text, refused.position)
-            raise DocumentError(f"The character U+{ord(refused.character):04X} is refused.", line, column) from refused
+            raise DocumentError(f"The character U+{refused.character:04X} is refused.", line, column) from refused
         except MarkedYAMLError as refused:
             mark = refused.problem_mark or refused.context_mark
             said = " ".join(str(part) for part in (refused.context, refused.problem) if part)

@@ -139,7 +139,8 @@ def _schema(uses: list[_Use]) -> dict[str, Any]:
             }
         )
     if items:
-        candidates.append({"type": "array", "items": _schema(items)})
+        element = {key: value for key, value in _schema(items).items() if key != "default"}
+        candidates.append({"type": "array", "items": element})
     schema = combined(candidates)
     if not all(use.whole and not use.path for use in uses) or schema.get("default", 0) is None:
         schema.pop("default", None)

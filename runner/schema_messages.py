@@ -57,9 +57,7 @@ def issues_of(problem: Any) -> Iterator[Issue]:  # noqa: ANN401
     name = f"`{'.'.join(path)}`" if path else "The value"
     match keyword:
         case "required":
-            missing = problem.message.split("'")[1] if "'" in problem.message else ""
-            missing = next((field for field in wanted if field not in value and field == missing), missing)
-            yield error((*path, missing), "required", f"`{'.'.join((*path, missing))}` is missing.")
+            yield error(path, "required", f"{name} is missing.")
         case "additionalProperties":
             known = list(problem.schema.get("properties", {}))
             message = f"{name} is not a known field."

@@ -63,12 +63,14 @@ def inlined(schema: Schema, root: Schema | None = None) -> Schema:
             return [copy(item, open_references) for item in node]
         if not isinstance(node, dict):
             return node
+        if budget[0] < 0:
+            return {}
         if not is_schema:
             return {key: copy(item, open_references) for key, item in node.items()}
         reference = node.get("$ref")
         if isinstance(reference, str):
             target = resolve_pointer(root if root is not None else schema, reference)
-            if target is None or reference in open_references or budget[0] < 0:
+            if target is None or reference in open_references:
                 return {}
             named = copy(target, open_references | {reference})
             beside = rest(node, open_references)

@@ -232,6 +232,13 @@ def _validator_class() -> Any:  # noqa: ANN401 - made at run time by jsonschema
             else:
                 yield from validator.descend(item, value, path=key)
 
+    def required(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+        for name in value if isinstance(instance, dict) else ():
+            if name not in instance:
+                missing = ValidationError("required")
+                missing.path.append(name)
+                yield missing
+
     def unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
         if value and isinstance(instance, list) and len({_identity(item) for item in instance}) < len(instance):
             yield ValidationError("uniqueItems")
@@ -251,6 +258,7 @@ def _validator_class() -> Any:  # noqa: ANN401 - made at run time by jsonschema
         "format": format_,
         "patternProperties": pattern_properties,
         "additionalProperties": additional_properties,
+        "required": required,
         "uniqueItems": unique_items,
     }
     for name in ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "contains"):

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import contextlib
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runner.document import (
+    MAX_DEPTH,
+    DocumentError,
+    canonical_json,
+    digest,
+    dump_yaml,
+    forbidden_text,
+    idempotency_key,
+    load_document,
+    load_documents,
+)
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXTS
+)
+JSON = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4), max_leaves=12
+)
+
+
+def refused(text: str) -> DocumentError:
+    with pytest.raises(DocumentError) as caught:
+        load_document(text)
+    return caught.value
+
+
+class TestCanonicalJson:
+    def test_is_the_same_for_equal_values(self):
+        assert canonical_json({"b": [1, "é"], "a": None}) == '{"a":null,"b":[1,"é"]}'
+
+    @pytest.mark.parametrize("value", ["\ud800", 1 << 64, {"a": -(1 << 63) - 1}])
+    def test_refuses_what_json_cannot_hold(self, value):
+        with pytest.raises(DocumentError):
+            canonical_json(value)
+
+    def test_keeps_integers_exact_to_64_bits(self):
+        assert canonical_json([2**64 - 1, -(2**63)]) == "[18446744073709551615,-9223372036854775808]"
+
+
+class TestIdempotencyKey:
+    def test_ignores_the_session_and_nothing_else(self):
+        key = idempotency_key("run_1", "a", {"x": 1})
+        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_1", "x": 1})
+        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_2", "x": 1})
+        others = {
+            idempotency_key("run_1", "a", {"x": 2}),
+            idempotency_key("run_1", "b", {"x": 1}),
+            idempotency_key("run_2", "a", {"x": 1}),
+            idempotency_key("run_1", "a", {"x": 1, "nested": {"_session_id": "ses_1"}}),
+        }
+        assert len(others | {key}) == 5
+        assert len(key) == 64
+
+
+class TestForbiddenText:
+    def test_passes_ordinary_values(self):
+        assert forbidden_text({"a": [1, None, "ü", {"null": True}], "b": "\\u0000"}) == []
+
+    @pytest.mark.parametrize(
+        ("value", "path", "rule"),
+        [
+            ({"a": ["x\0y"]}, ("a", "0"), "forbidden_text"),
+            ({"a\0": 1}, (), "forbidden_text"),
+            ({"a": "\udfff"}, ("a",), "forbidden_text"),
+            ({"a": 1 << 64}, ("a",), "integer_too_large"),
+            ([float("nan")], ("0",), "not_a_number"),
+            ({"n": None, "x": float("inf")}, ("x",), "not_a_number"),
+            ({1: 2}, (), "key_not_text"),
+            ({"a": {1, 2}}, ("a",), "not_json"),
+        ],
+    )
+    def test_names_the_place(self, value, path, rule):
+        assert [(issue.path, issue.rule) for issue in forbidden_text(value)] == [(path, rule)]
+
+    def test_bounds_depth_without_recursing(self):
+        def nested(levels):
+            value = []
+            for _ in range(levels - 1):
+                value = [value]
+            return value
+
+        assert forbidden_text(nested(MAX_DEPTH)) == []
+        assert [issue.rule for issue in forbidden_text(nested(MAX_DEPTH + 1))] == ["too_deep"]
+        assert [issue.rule for issue in forbidden_text(nested(100_000))] == ["too_deep"]
+
+    def test_tells_a_bounded_number_of_places(self):
+        assert len(forbidden_text(["\0"] * 10_000)) == 50
+
+
+class TestLoading:
+    def test_follows_the_yaml_12_core_schema(self):
+        document = load_document(
+            "day: 2026-01-31\nstamp: 2026-01-31T10:00:00Z\nyes: yes\non: on\noctal: 0o17\nzero: 017\nhex: 0x1F\n"
+            "time: 1:30\nfloat: 1e3\nempty:\ntilde: ~\nbool: True\nquoted: '12'\ntagged: !!str 12\nunder: 1_000\n"
+        )
+        assert document == {
+            "day": "2026-01-31",
+            "stamp": "2026-01-31T10:00:00Z",
+            "yes": "yes",
+            "on": "on",
+            "octal": 15,
+            "zero": 17,
+            "hex": 31,
+            "time": "1:30",
+            "float": 1000.0,
+            "empty": None,
+            "tilde": None,
+            "bool": True,
+            "quoted": "12",
+            "tagged": "12",
+            "under": "1_000",
+        }
+
+    @pytest.mark.parametrize(
+        ("text", "said", "place"),
+        [
+            ("a: 1\nb: &x [1]\n", "anchor `&x`", (2, 4)),
+            ("a: *x\n", "alias", (1, 4)),
+            ("a: 1\na: 2\n", "stands twice", (2, 1)),
+            ("a:\n  <<: {b: 1}\n", "merge key", (2, 3)),
+            ("? [1]\n: 2\n", "A key is text", (1, 3)),
+            ("1: 2\n", "The key `1` is not text", (1, 1)),
+            ("true: 2\n", "The key `true` is not text", (1, 1)),
+            ("a: .nan\n", "not finite", (1, 4)),
+            ("a: -.inf\n", "not finite", (1, 4)),
+            ("a: 1e999\n", "not finite", (1, 4)),
+            ("a: 18446744073709551616\n", "64 bits", (1, 4)),
+            ("a: " + "9" * 5000, "64 bits", (1, 4)),
+            ("a: !!python/object:os.system x\n", "tag", (1, 4)),
+            ("a: !!binary aGk=\n", "tag", (1, 4)),
+            ('a: "\\0"\n', "U+0000", (1, 4)),
+            ('a: "\\ud800"\n', "lone surrogate", (1, 4)),
+            ("a: \ud800\n", "lone surrogate", (1, 4)),
+            ("a: b\n  \x07\n", "U+0007", (2, 3)),
+            ("a: [1\nb: 2\n", "not YAML", (2, 2)),
+            ("- 1\n", "mapping", (1, 1)),
+            ("", "no document", (None, None)),
+            ("a: 1\n---\nb: 2\n", "2 documents", (None, None)),
+        ],
+    )
+    def test_refuses_and_names_the_place(self, text, said, place):
+        error = refused(text)
+        assert said in str(error)
+        assert (error.line, error.column) == place
+
+    def test_reads_several_documents(self):
+        assert load_documents("a: 1\n---\n# empty\n---\nb: 2\n...\n") == [{"a": 1}, {"b": 2}]
+
+    def test_allows_64_levels_and_no_more(self):
+        def nested(levels):
+            return "a: " + "[" * (levels - 1) + "]" * (levels - 1)
+
+        load_document(nested(MAX_DEPTH))
+        assert "deeper than 64" in str(refused(nested(MAX_DEPTH + 1)))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "a: " + "[" * 10_000,
+            "{" * 10_000,
+            "- " * 10_000,
+            "? " * 10_000,
+            "".join(f"{' ' * depth}a:\n" for depth in range(700)),
+            "a: &a [x]\n"
+            + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [*{chr(97 + n)}, *{chr(97 + n)}]\n" for n in range(20)),
+            "a: &a [*a]\n",
+            "x" * 10_000_000,
+            "[" + "1," * 120_000,
+            "a:\n" * 80_000,
+        ],
+        ids=["flow", "maps", "lists", "keys", "block", "laughs", "cycle", "10MB", "many", "repeated"],
+    )
+    def test_hostile_texts_are_refused_quickly(self, text):
+        started = time.process_time()
+        refused(text)
+        assert time.process_time() - started < 5
+
+    @settings(max_examples=100, deadline=None)
+    @given(st.text(max_size=60))
+    def test_any_text_is_read_or_refused(self, text):
+        with contextlib.suppress(DocumentError):
+            assert forbidden_text(load_document(text)) == []
+
+
+class TestDumping:
+    def test_writes_the_form_of_the_design(self):
+        written = dump_yaml(
+            {
+                "steps": [{"id": "a", "input": {"prompt": "One\nTwo\n", "version": "1.0", "day": "2026-01-31"}}],
+                "metadata": {"accepts": ["url"]},
+                "name": "Deck",
+                "key": "deck",
+            }
+        )
+        assert written == (
+            "key: deck\nname: Deck\nsteps:\n  - id: a\n    input:\n      prompt: |\n        One\n        Two\n"
+            '      version: "1.0"\n      day: "2026-01-31"\nmetadata:\n  accepts:\n    - url\n'
+        )
+
+    @settings(max_examples=150, deadline=None)
+    @given(st.dictionaries(TEXTS, JSON, max_size=5))
+    def test_what_is_written_reads_back_unchanged(self, document):
+        again = load_document(dump_yaml(document))
+        assert again == document
+        assert digest(canonical_json(again)) == digest(canonical_json(document))

@@ -1,0 +1,353 @@
+"""Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
+
+A secret is looked up by its SHA-256. What was found is remembered for `REMEMBER_SECONDS`, so that a revoked token
+stops working within that time even when another process revoked it, and at once when this one did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+import structlog
+from store.audit import append_audit
+
+from app.throttle import Throttle
+from resolvers.context import Caller
+from store.callers import (
+    TOUCH_EVERY,
+    TokenKind,
+    create_token,
+    ensure_caller,
+    find_caller_of,
+    find_holder,
+    find_tokens,
+    hash_secret,
+    list_callers,
+    list_tokens,
+    revoke_token,
+    touch_token,
+    use_login_link,
+)
+from store.engine import StoreError
+from store.paging import PageWindow
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from starlette.requests import HTTPConnection
+
+    from app.settings import Settings
+    from store.callers import NewToken, TokenHolder
+    from store.engine import Store
+
+log = structlog.get_logger(__name__)
+
+#: How long a token that was found is taken as valid without looking again. With `WATCH_SECONDS` below 5 (CONTRACT 3.2).
+REMEMBER_SECONDS = 4.0
+#: How often the tokens of open streams are looked at.
+WATCH_SECONDS = 2.0
+_REMEMBERED = 10_000
+#: Who the first login, the bootstrap token and this machine's command line are.
+ADMIN_SUBJECT = "admin"
+#: How the token of this machine's command line is called.
+CLI_TOKEN_NAME = "Command line on this machine"
+
+current_caller: ContextVar[Caller] = ContextVar("current_caller")
+"""Who the current task works for; set by `Authenticator.authenticate`, copied into every task it starts."""
+
+
+class _Known(NamedTuple):
+    """A secret that was found valid."""
+
+    caller: Caller
+    kind: TokenKind
+    until: float
+
+
+@dataclass(eq=False, slots=True)
+class _Watcher:
+    caller: Caller
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Authenticator:
+    """Turns what a request carries into a `Caller`.
+
+    Args:
+        store: Where tokens are.
+        settings: The bootstrap token, how long logins last, how many failures are borne.
+        clock: The time, aware UTC.
+        ticks: Seconds that only go forward, for what is remembered.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings
+        self.throttle = Throttle(settings.login_attempts_per_minute, ticks)
+        #: Named after the port, because browsers share cookies between the ports of one host.
+        self.cookie_name = f"packline_{settings.port}"
+        self._store = store
+        self._clock = clock
+        self._ticks = ticks
+        self._remembered: dict[str, _Known] = {}
+        self._hash_of: dict[str, str] = {}
+        self._bootstrap: Caller | None = None
+        self._bootstrap_hash = (
+            hash_secret(settings.bootstrap_token.get_secret_value()) if settings.bootstrap_token else None
+        )
+        self._watchers: set[_Watcher] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        store.on_wake(self._woken)
+
+    async def start(self) -> None:
+        """Makes the administrator; call before requests are served."""
+        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        if self._bootstrap_hash is not None:
+            self._bootstrap = Caller(admin.id, admin.subject, admin.name, frozenset(Scope), None, None)
+
+    async def stop(self) -> None:
+        """Ends what runs in the background. A second call does nothing."""
+        tasks = [*self._background, *([self._watching] if self._watching else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # ------------------------------------------------------------------------------------------ requests
+
+    async def authenticate(self, connection: HTTPConnection, token: str | None) -> Caller | None:
+        """Who sent a request or opened a socket, and makes it the current caller.
+
+        Args:
+            connection: The request or socket; its cookie counts when there is no bearer token, and then a request that
+                can change something, or a socket, has to come from a page of this server.
+            token: The bearer token, if one was sent.
+
+        Returns:
+            None when nobody valid did; that is counted against the address.
+        """
+        if token is not None:
+            caller = await self._find(token, TokenKind.TOKEN)
+        else:
+            cookie = connection.cookies.get(self.cookie_name)
+            if cookie is None:
+                return None
+            caller = await self._find(cookie, TokenKind.BROWSER) if _from_our_page(connection) else None
+        if caller is None:
+            if self.throttle.failed(address_of(connection)):
+                # One row for a burst of failures: whoever floods us must not fill the audit.
+                self._spawn(
+                    self.audit("authenticate", None, accepted=False, detail={"address": address_of(connection)})
+                )
+            return None
+        current_caller.set(caller)
+        return caller
+
+    async def knows(self, token: str) -> bool:
+        """Whether a bearer token is valid; counts nothing."""
+        return await self._find(token, TokenKind.TOKEN) is not None
+
+    async def knows_login(self, cookie: str) -> bool:
+        """Whether a browser's cookie is valid; counts nothing."""
+        return await self._find(cookie, TokenKind.BROWSER) is not None
+
+    async def audit(
+        self, action: str, actor_id: str | None, *, accepted: bool, detail: Mapping[str, str] | None = None
+    ) -> None:
+        """Leaves an audit row; a store that refuses it is logged and does not fail what was done."""
+        try:
+            await self._store.write(
+                append_audit,
+                actor_id=actor_id,
+                action=action,
+                accepted=accepted,
+                target_id=None,
+                detail=None if detail is None else json.dumps(dict(detail)),
+            )
+        except StoreError:
+            log.exception("an audit row was not written", action=action, actor=actor_id)
+
+    async def _find(self, secret: str, kind: TokenKind) -> Caller | None:
+        if len(secret) > 512:
+            return None
+        secret_hash = hash_secret(secret)
+        if (
+            self._bootstrap_hash is not None
+            and kind is TokenKind.TOKEN
+            and hmac.compare_digest(secret_hash, self._bootstrap_hash)
+        ):
+            return self._bootstrap
+        now = self._clock()
+        known = self._remembered.get(secret_hash)
+        if known is None or known.until <= self._ticks():
+            async with self._store.read() as connection:
+                holder = await find_holder(connection, secret_hash)
+            if holder is None or not holder.valid_at(now):
+                self._forget(secret_hash)
+                return None
+            known = self._remember(secret_hash, holder, now)
+        expires_at = known.caller.expires_at
+        if known.kind is not kind or (expires_at is not None and expires_at <= now):
+            return None
+        return known.caller
+
+    def _remember(self, secret_hash: str, holder: TokenHolder, now: datetime) -> _Known:
+        caller = Caller(
+            id=holder.caller.id,
+            subject=holder.caller.subject,
+            name=holder.caller.name,
+            scopes=holder.scopes,
+            token_id=holder.token_id,
+            expires_at=holder.expires_at,
+        )
+        known = _Known(caller, holder.kind, self._ticks() + REMEMBER_SECONDS)
+        if len(self._remembered) >= _REMEMBERED:
+            self._remembered.clear()
+            self._hash_of.clear()
+        self._remembered[secret_hash] = known
+        self._hash_of[holder.token_id] = secret_hash
+        if holder.last_used_at is None or now - holder.last_used_at > TOUCH_EVERY:
+            self._spawn(self._touch(holder.token_id, holder.caller.id))
+        return known
+
+    def _forget(self, secret_hash: str) -> None:
+        known = self._remembered.pop(secret_hash, None)
+        if known is not None and known.caller.token_id is not None:
+            self._hash_of.pop(known.caller.token_id, None)
+
+    async def _touch(self, token_id: str, caller_id: str) -> None:
+        try:
+            await self._store.write(touch_token, token_id, caller_id)
+        except StoreError as error:
+            log.warning("the use of a token was not noted", token=token_id, error=str(error))
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    # ------------------------------------------------------------------------------------------ watching
+
+    async def watch(self, caller: Caller) -> None:
+        """Returns once the caller's token has expired, been revoked, or lost a scope; within 5 seconds of it."""
+        if caller.token_id is None:
+            await asyncio.Event().wait()
+        watcher = _Watcher(caller)
+        self._watchers.add(watcher)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch_all(), name="token watch")
+        left = None if caller.expires_at is None else (caller.expires_at - self._clock()).total_seconds()
+        try:
+            await asyncio.wait_for(watcher.ended.wait(), left)
+        except TimeoutError:
+            return
+        finally:
+            self._watchers.discard(watcher)
+
+    async def _watch_all(self) -> None:
+        while self._watchers:
+            try:
+                await self._check_watched()
+            except StoreError as error:
+                log.warning("the tokens of open streams could not be looked at", error=str(error))
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def _check_watched(self) -> None:
+        watchers = list(self._watchers)
+        ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
+        found = {}
+        async with self._store.read() as connection:
+            for start in range(0, len(ids), 500):
+                found.update(await find_tokens(connection, ids[start : start + 500]))
+        for watcher in watchers:
+            record = found.get(watcher.caller.token_id or "")
+            if record is None or record.revoked_at is not None or not watcher.caller.scopes <= record.scopes:
+                watcher.ended.set()
+
+    def _woken(self, keys: frozenset[str]) -> None:
+        for key in keys:
+            if not key.startswith("token:"):
+                continue
+            token_id = key.removeprefix("token:")
+            self._forget(self._hash_of.get(token_id, ""))
+            for watcher in self._watchers:
+                if watcher.caller.token_id == token_id:
+                    watcher.ended.set()
+
+    # ------------------------------------------------------------------------------------------ sign-in
+
+    async def first_link(self) -> NewToken | None:
+        """A login link for the administrator while nobody has signed in with a browser yet; else None."""
+        async with self._store.read() as connection:
+            admin = await find_caller_of(connection, ADMIN_SUBJECT)
+            if admin is None or await list_tokens(connection, admin.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
+                return None
+        return await self.make_link(admin.id, frozenset(Scope))
+
+    async def make_link(self, caller_id: str, scopes: frozenset[Scope]) -> NewToken:
+        """A link that signs one browser in, once, as a caller with these scopes."""
+        expires_at = self._clock() + timedelta(minutes=self.settings.login_link_minutes)
+        return await self._store.write(
+            create_token, caller_id, name="Browser", scopes=scopes, expires_at=expires_at, kind=TokenKind.LOGIN_LINK
+        )
+
+    async def sign_in(self, link_secret: str) -> NewToken | None:
+        """Trades the secret of a login link for a browser login; None when it is unknown, used or expired."""
+        if len(link_secret) > 512:
+            return None
+        return await self._store.write(use_login_link, hash_secret(link_secret), browser_days=self.settings.login_days)
+
+    async def sign_out(self, caller: Caller) -> None:
+        """Ends the login a caller came with."""
+        if caller.token_id is not None:
+            await self._store.write(revoke_token, caller.token_id)
+
+    async def is_set_up(self) -> bool:
+        """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
+        if self._bootstrap_hash is not None:
+            return True
+        async with self._store.read() as connection:
+            for caller in await list_callers(connection, PageWindow(limit=100)):
+                tokens = await list_tokens(connection, caller.id, PageWindow(limit=100))
+                if any(token.revoked_at is None and token.name != CLI_TOKEN_NAME for token in tokens):
+                    return True
+                if await list_tokens(connection, caller.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
+                    return True
+        return False
+
+    async def make_cli_token(self) -> NewToken:
+        """A token for the commands of the user the server runs as."""
+        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        return await self._store.write(
+            create_token, admin.id, name=CLI_TOKEN_NAME, scopes=frozenset(Scope), expires_at=None
+        )
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Where a request came from; behind a trusted proxy, what the proxy says."""
+    return connection.client.host if connection.client else "unknown"
+
+
+def _from_our_page(connection: HTTPConnection) -> bool:
+    """Whether a browser's request may use its cookie: reading always, changing and sockets only from our own pages.
+
+    `app.hosts` has refused foreign Origins already. What is left are requests without one, which a browser sends only
+    for plain reads; `Sec-Fetch-Site` covers those that leave Origin out.
+    """
+    if connection.scope["type"] != "websocket" and connection.scope["method"] in ("GET", "HEAD"):
+        return connection.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    return "origin" in connection.headers or connection.headers.get("sec-fetch-site") == "same-origin"

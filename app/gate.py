@@ -1,0 +1,52 @@
+"""Middleware that stops addresses which keep presenting wrong tokens or login links (CONTRACT 7.7)."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+
+from app.auth import address_of
+from app.hosts import refuse
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from app.auth import Authenticator
+
+
+class AttemptGate:
+    """Answers 429 with Retry-After to an address that was wrong too often; a valid token still gets through.
+
+    Somebody else's failures behind the same address would otherwise lock out those who are known.
+    """
+
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
+        self._app = app
+        self._authenticator = authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or refuses it with 429."""
+        if scope["type"] != "lifespan":
+            connection = HTTPConnection(scope)
+            wait = self._authenticator.throttle.wait_seconds(address_of(connection))
+            if wait > 0 and not await self._is_known(connection):
+                seconds = math.ceil(wait)
+                await refuse(
+                    scope,
+                    receive,
+                    send,
+                    429,
+                    f"Too many wrong tokens or login links came from this address. Wait {seconds} seconds.",
+                    [(b"retry-after", str(seconds).encode())],
+                )
+                return
+        await self._app(scope, receive, send)
+
+    async def _is_known(self, connection: HTTPConnection) -> bool:
+        scheme, _, token = connection.headers.get("authorization", "").partition(" ")
+        if token:
+            return scheme.lower() == "bearer" and await self._authenticator.knows(token.strip())
+        cookie = connection.cookies.get(self._authenticator.cookie_name)
+        return cookie is not None and await self._authenticator.knows_login(cookie)

@@ -11,10 +11,9 @@ from store.states import RunCause, Scope
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.redaction import Redactor
-
     from resolvers.versions import Versions
     from runner.engine import Engine
+    from runner.redaction import Redactor
     from runner.registry import Registry
     from runner.resources import RunLimits
     from runner.tail import Tails

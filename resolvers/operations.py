@@ -6,17 +6,18 @@ ones too (CONTRACT 7.8).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import orjson
 import structlog
-from store.audit import append_audit
 
 from resolvers.problems import Forbidden, Problem
+from store.audit import append_audit
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from resolvers.context import Context
     from store.states import Scope
 

@@ -8,8 +8,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 import orjson
-from store.artifacts import gone_artifacts
-from store.sessions import live_sessions
 
 from resolvers.access import changeable_run, readable_run
 from resolvers.operations import operation
@@ -32,6 +30,7 @@ from runner.document import canonical_json, digest, forbidden_text
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, error, has_errors
 from runner.resume import PlannedStep, ResumePlan, StepSnapshot, plan_rerun, plan_resume
+from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import (
     ClaimedStep,
@@ -44,6 +43,7 @@ from store.runs import (
     WrongStateError,
     snapshot,
 )
+from store.sessions import live_sessions
 from store.states import RunCause, Scope, StepState
 
 if TYPE_CHECKING:

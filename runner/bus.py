@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from broadcaster import Broadcast
 from broadcaster import Event as BroadcastEvent
-from broadcaster.backends.base import BroadcastBackend
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 _CHANNEL = "wake"
 #: Key that stands for every key: sent when wake-ups may have been missed.
 EVERYTHING = "*"
+#: Runs a collector keeps apart before it only says that more changed.
+COLLECTED = 1000
 
 
-class StoreBackend(BroadcastBackend):
-    """Publishes what the store's commits woke; keys that come while nobody looked are merged into one message."""
+class StoreBackend:
+    """A backend for `Broadcast`: what the store's commits woke; keys nobody has taken yet are merged."""
 
     def __init__(self, store: Store) -> None:
         self._keys: set[str] = set()
@@ -61,12 +63,51 @@ class StoreBackend(BroadcastBackend):
         self._ready.set()
 
 
+@dataclass(eq=False, slots=True)
+class Collector:
+    """Runs that were woken since `take` was last called, bounded; `flag` is set while there are any.
+
+    Attributes:
+        more: More changed than is kept, or wake-ups may have been missed.
+    """
+
+    flag: asyncio.Event = field(default_factory=asyncio.Event)
+    changed: set[str] = field(default_factory=set)
+    gone: set[str] = field(default_factory=set)
+    more: bool = False
+
+    def add(self, keys: list[str]) -> None:
+        """Takes note of what was woken."""
+        for key in keys:
+            if key.startswith("run_"):
+                self.changed.add(key)
+            elif key.startswith("gone:"):
+                self.gone.add(key.removeprefix("gone:"))
+            elif key == EVERYTHING:
+                self.more = True
+            else:
+                continue
+            self.flag.set()
+        if len(self.changed) + len(self.gone) > COLLECTED:
+            self.changed.clear()
+            self.gone.clear()
+            self.more = True
+
+    def take(self) -> tuple[set[str], set[str], bool]:
+        """Changed runs, runs that are gone, and whether more changed than is told; empties the collector."""
+        taken = (self.changed, self.gone, self.more)
+        self.changed, self.gone, self.more = set(), set(), False
+        self.flag.clear()
+        return taken
+
+
 class Bus:
     """Flags by key, set by wake-ups; one subscription to `broadcaster` feeds them all."""
 
     def __init__(self, store: Store) -> None:
-        self._broadcast = Broadcast(backend=StoreBackend(store))
+        self._broadcast = Broadcast(backend=StoreBackend(store))  # type: ignore[arg-type] # its base class is not public
         self._flags: dict[str, set[asyncio.Event]] = {}
+        self._collectors: set[Collector] = set()
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -102,13 +143,26 @@ class Bus:
                 if not flags:
                     del self._flags[key]
 
+    @contextmanager
+    def collect(self) -> Iterator[Collector]:
+        """Gathers which runs were woken, for lists of runs."""
+        collector = Collector()
+        self._collectors.add(collector)
+        try:
+            yield collector
+        finally:
+            self._collectors.discard(collector)
+
     async def _fan_out(self, listening: asyncio.Event) -> None:
         async with self._broadcast.subscribe(_CHANNEL) as subscriber:
             listening.set()
-            async for message in subscriber:  # type: ignore[union-attr] # broadcaster types it as optional
+            while True:
+                message = await subscriber.get()
                 self._set(str(message.message).split())
 
     def _set(self, keys: list[str]) -> None:
+        for collector in self._collectors:
+            collector.add(keys)
         if EVERYTHING in keys:
             for flags in self._flags.values():
                 for flag in flags:

@@ -120,7 +120,9 @@ class Attempt:
         except (PackError, asyncio.CancelledError):
             raise
         except TimeoutError as error:
-            raise PackError(FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {error or 'time-out'}.") from error
+            raise PackError(
+                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {str(error) or 'time-out'}."
+            ) from error
         except MemoryError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
         except BaseException as error:  # a pack may raise anything, native panics included

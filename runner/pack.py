@@ -13,7 +13,6 @@ import re
 import shutil
 import typing
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +22,7 @@ from runner.metadata import Metadata
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     import httpx2
 
@@ -146,7 +146,10 @@ class PackContext(Protocol):
     attempt_number: int
     idempotency_key: str
     session: PackSession | None
-    http: httpx2.AsyncClient
+
+    @property
+    def http(self) -> httpx2.AsyncClient:
+        """HTTP client behind the egress guard; see above."""
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is (0 to 1); coalesced to 5 a second."""
@@ -174,9 +177,7 @@ class PackContext(Protocol):
     async def start_session(self) -> PackSession:
         """Makes a workspace that later steps can use; only for packs that declare `preserves_session`."""
 
-    async def cached(
-        self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]
-    ) -> JSONValue:
+    async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
         """The caller's cached value under this pack and key, made when absent or older than `ttl_seconds`."""
 
     async def run_in_process(
@@ -198,7 +199,6 @@ class PackContext(Protocol):
         """
 
 
-
 @dataclass(frozen=True, eq=False)
 class Pack:
     """A callable capability with its contract.
@@ -212,6 +212,7 @@ class Pack:
         effects: What it changes outside.
         repeatable: Whether running it again gives an equivalent result, sessions included.
         preserves_session: Whether it leaves a session that later steps can use.
+        uses_session: Whether it works in the session an earlier step left; only such packs are given one.
         at_most_once: Whether it must not run again when an outcome is unknown.
         takes_idempotency_key: Whether outside effects happen once however often it runs with one key.
         timeout_seconds: Longest one attempt may take, unless the step says otherwise; None for the server's default.
@@ -229,6 +230,7 @@ class Pack:
     effects: Effects
     repeatable: bool
     preserves_session: bool
+    uses_session: bool
     at_most_once: bool
     takes_idempotency_key: bool
     timeout_seconds: float | None
@@ -260,6 +262,7 @@ def pack(
     repeatable: bool,
     metadata: Metadata | None = None,
     preserves_session: bool = False,
+    uses_session: bool = False,
     at_most_once: bool = False,
     takes_idempotency_key: bool = False,
     timeout_seconds: float | None = None,
@@ -302,6 +305,7 @@ def pack(
             effects=effects,
             repeatable=repeatable,
             preserves_session=preserves_session,
+            uses_session=uses_session,
             at_most_once=at_most_once,
             takes_idempotency_key=takes_idempotency_key,
             timeout_seconds=timeout_seconds,

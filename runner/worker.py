@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 import orjson
 import structlog
-from store.sessions import end_session, end_sessions_of_run, live_sessions, touch_session
 
 from runner.compiled import CompiledPipeline, CompiledStep, CompileError, compile_document
 from runner.context import AttemptContext
@@ -52,6 +51,7 @@ from store.runs import (
     settle,
     start_attempt,
 )
+from store.sessions import end_session, end_sessions_of_run, live_sessions, touch_session
 from store.states import AttemptState, RunState, StepState
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class Worker:
             await self._dispatcher.serve(self.advance)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Lets short steps finish, releases the rest so that another worker goes on; harmless twice and before start."""
+        """Lets short steps finish and releases the rest to other workers; harmless twice and before `start`."""
         self._stopping = True
         await self._dispatcher.stop()
         if self._active:
@@ -424,10 +424,11 @@ class Worker:
 
         pack, notes = self._pack(step)
         if pack is None:
-            return refused(notes)
+            return refused(self._no_pack(step))
+        warnings: tuple[str, ...] = ()
         try:
             if step.input_override is not None:
-                value, warnings = orjson.loads(step.input_override), ()
+                value = orjson.loads(step.input_override)
             else:
                 resolved = compiled.resolve(stretch.inputs, stretch.outputs, stretch.pipeline.optional_inputs)
                 value, warnings = resolved.value, resolved.warnings
@@ -462,20 +463,26 @@ class Worker:
             session=session,
         )
 
-    def _pack(self, step: ClaimedStep) -> tuple[Pack, str] | tuple[None, Failure]:
-        """The pack that runs the step: the version resolved at start, else another of its major (CONTRACT 1.2)."""
+    def _pack(self, step: ClaimedStep) -> tuple[Pack | None, str]:
+        """The pack that runs the step, with notes as a JSON list.
+
+        The version resolved at start, else another of its major (CONTRACT 1.2).
+        """
         registry = self._resources.registry
         pack = registry.find(step.pack, step.pack_version)
         if pack is not None:
             return pack, "[]"
-        major = step.pack_version.split(".", 1)[0]
-        other = registry.find(step.pack, major)
-        if other is not None:
-            return other, orjson.dumps([f"runs on {other.version} instead of {step.pack_version}"]).decode()
-        installed = ", ".join(registry.versions(step.pack)) or "none"
-        return None, Failure(
+        other = registry.find(step.pack, step.pack_version.split(".", 1)[0])
+        if other is None:
+            return None, "[]"
+        return other, orjson.dumps([f"runs on {other.version} instead of {step.pack_version}"]).decode()
+
+    def _no_pack(self, step: ClaimedStep) -> Failure:
+        installed = ", ".join(self._resources.registry.versions(step.pack)) or "none"
+        return Failure(
             FailureCode.SCHEMA_MISMATCH,
-            f"The pack {step.pack} {step.pack_version} is not installed here, nor another {major}.x (installed: {installed}).",
+            f"The pack {step.pack} {step.pack_version} is not installed here, nor another of its major version "
+            f"(installed: {installed}).",
             hint="Install it again, or resume with the current definition.",
         )
 
@@ -566,8 +573,7 @@ class Worker:
         return None
 
     def _find(self, step: ClaimedStep) -> Pack | None:
-        found, _ = self._pack(step)
-        return found
+        return self._pack(step)[0]
 
     # -------------------------------------------------------------------------------------------- signs of life
 

@@ -18,6 +18,7 @@ from store.runs.claim import (
 )
 from store.runs.commands import (
     acknowledge,
+    delete_run,
     request_cancel,
     resume,
 )
@@ -89,6 +90,7 @@ __all__ = [
     "WrongStateError",
     "acknowledge",
     "claim",
+    "delete_run",
     "due",
     "fail_run",
     "fail_step",

@@ -10,7 +10,7 @@ from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.ledger import Ledger
 from store.runs.submit import COUNT_QUEUED, INSERT_STEP
 from store.runs.values import QueueFullError, Resume, WrongStateError
-from store.states import RUN_TRANSITIONS, RunState, StepState, require_step_transition
+from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -45,6 +45,9 @@ _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_versio
 _PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
 # Negative positions are out of every list; each resume has its own thousand, so that they stay unique.
 _RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes WHERE id = :id")
+_DELETE_ARTIFACTS = Sql("DELETE FROM artifact WHERE run_id = :id AND NOT pinned")
+# Steps, attempts, log lines, events and sessions go with it by their foreign keys.
+_DELETE_RUN = Sql("DELETE FROM run WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
 
 
@@ -165,3 +168,18 @@ def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
         raise WrongStateError(run_id, RunState(row[0]) if row else None)
     conn.wake("runs")
     conn.wake(run_id)
+
+
+def delete_run(conn: Connection, run_id: str) -> None:
+    """Deletes a run that has ended, with its steps, attempts, events and artifacts; pinned artifacts stay.
+
+    Raises:
+        WrongStateError: it has not ended, or there is none.
+    """
+    row = conn.one(LOCK_RUN, {"id": run_id})
+    if row is None or RunState(row[0]) not in FINAL_RUN_STATES:
+        raise WrongStateError(run_id, RunState(row[0]) if row else None)
+    conn.run(_DELETE_ARTIFACTS, {"id": run_id})
+    conn.run(_DELETE_RUN, {"id": run_id})
+    conn.wake("runs")
+    conn.wake("gone:" + run_id)

@@ -1,0 +1,225 @@
+"""Runs: look up, list, wait, cancel, acknowledge, delete."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from resolvers.access import changeable_run, readable_run, visible_to
+from resolvers.operations import operation
+from resolvers.problems import Invalid, NotFound, WrongState
+from runner.bus import wait_flag
+from runner.issues import error
+from store.events import events_after
+from store.pipeline_reads import find_pipeline
+from store.run_reads import RunFilter, RunRecord, count_runs, find_runs, list_runs
+from store.runs import WrongStateError, acknowledge, delete_run
+from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from resolvers.context import Context
+    from store.paging import PageWindow
+
+#: A waiter looks at the run this often even when no wake-up comes, in seconds.
+POLL_SECONDS = 1.0
+
+
+class RunAction(StrEnum):
+    """What can be done with a run, what most people want first."""
+
+    RESUME = "resume"
+    RERUN = "rerun"
+    CANCEL = "cancel"
+    ACKNOWLEDGE = "acknowledge"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class RunQuery:
+    """Which runs are asked for; pipelines by id, key or alias. See `store.run_reads.RunFilter`."""
+
+    states: tuple[RunState, ...] | None = None
+    pipelines: tuple[str, ...] | None = None
+    packs: tuple[str, ...] | None = None
+    callers: tuple[str, ...] | None = None
+    causes: tuple[RunCause, ...] | None = None
+    rerun_of: str | None = None
+    needs_attention: bool | None = None
+    text: str | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waited:
+    """What waiting for a run came to; `sequence` is the position to wait on after."""
+
+    run: RunRecord
+    timed_out: bool
+    sequence: int
+
+
+def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
+    """What the caller may do with a run now."""
+    caller = context.caller
+    owns = run.caller_id == caller.id or caller.may(Scope.MANAGE)
+    may_run = caller.may(Scope.RUN)
+    actions = []
+    if owns and may_run and run.state in {RunState.FAILED, RunState.CANCELLED}:
+        actions.append(RunAction.RESUME)
+    if owns and may_run and run.state not in FINAL_RUN_STATES and run.state is not RunState.CANCELLING:
+        actions.append(RunAction.CANCEL)
+    if may_run:
+        actions.append(RunAction.RERUN)
+    if owns and may_run and run.state is RunState.FAILED and run.acknowledged_at is None:
+        actions.append(RunAction.ACKNOWLEDGE)
+    if owns and caller.may(Scope.WRITE) and run.state in FINAL_RUN_STATES:
+        actions.append(RunAction.DELETE)
+    return tuple(actions)
+
+
+async def filter_of(context: Context, query: RunQuery) -> RunFilter:
+    """The store's filter for a query; a pipeline that is not found matches nothing."""
+    pipelines = None
+    if query.pipelines is not None:
+        async with context.services.store.read() as connection:
+            found = [await find_pipeline(connection, ref) for ref in query.pipelines]
+        pipelines = tuple(
+            pipeline.id if pipeline is not None else ref for ref, pipeline in zip(query.pipelines, found, strict=True)
+        )
+    return RunFilter(
+        states=query.states,
+        pipeline_ids=pipelines,
+        packs=query.packs,
+        caller_ids=query.callers,
+        causes=query.causes,
+        rerun_of=query.rerun_of,
+        needs_attention=query.needs_attention,
+        text=query.text,
+        created_from=query.created_from,
+        created_before=query.created_before,
+    )
+
+
+@operation("get_run", scope=Scope.READ, kind="query")
+async def get_run(context: Context, *, id: str) -> RunRecord | None:
+    """A run the caller may see; None when there is none."""
+    try:
+        return await readable_run(context, id)
+    except NotFound:
+        return None
+
+
+@operation("list_runs", scope=Scope.READ, kind="query")
+async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
+    """Runs the caller may see, newest first; one more than the window asks for when there are more."""
+    wanted = await filter_of(context, query)
+    async with context.services.store.read() as connection:
+        return await list_runs(connection, wanted, window, visible_to=visible_to(context))
+
+
+async def count_visible_runs(context: Context, query: RunQuery) -> int:
+    """How many runs of a query the caller may see, counted up to 10,000."""
+    wanted = await filter_of(context, query)
+    async with context.services.store.read() as connection:
+        return await count_runs(connection, wanted, visible_to=visible_to(context))
+
+
+@operation("wait_run", scope=Scope.READ, kind="query")
+async def wait_run(
+    context: Context,
+    *,
+    id: str,
+    wait_seconds: int = 45,
+    until_change: bool = False,
+    after: int | None = None,
+) -> Waited | None:
+    """Waits until a run has ended or changed; running out of time is a normal answer, and cancels nothing.
+
+    `after` is the sequence number after which events count as a change; those from now on when None.
+    """
+    longest = context.services.limits.wait_seconds
+    if not 0 <= wait_seconds <= longest:
+        raise Invalid(
+            f"waitSeconds is {wait_seconds}; use 0 to {longest}.",
+            [error(("wait_seconds",), "out_of_range", f"Use 0 to {longest}, and wait again.")],
+        )
+    try:
+        run = await readable_run(context, id)
+    except NotFound:
+        return None
+    position = after if after is not None else run.next_seq - 1
+    if not until_change:
+        ended = run.state in FINAL_RUN_STATES or await context.services.engine.wait_ended(id, wait_seconds)
+    else:
+        ended = run.state in FINAL_RUN_STATES or await _wait_changed(context, id, position, wait_seconds)
+    run = await readable_run(context, id)
+    return Waited(run, not ended, run.next_seq - 1)
+
+
+async def _wait_changed(context: Context, run_id: str, position: int, seconds: float) -> bool:
+    engine = context.services.engine
+    waited = 0.0
+    with engine.bus.watch(run_id) as flag:
+        while True:
+            flag.clear()
+            async with context.services.store.read() as connection:
+                if await events_after(connection, run_id, position, limit=1):
+                    return True
+            if waited >= seconds:
+                return False
+            step = min(POLL_SECONDS, seconds - waited)
+            if not await wait_flag(flag, step):
+                waited += step
+
+
+@operation("cancel_run", scope=Scope.RUN, kind="command", idempotent=True, destructive=True, target="id")
+async def cancel_run(context: Context, *, id: str, reason: str | None = None) -> str:
+    """Stops a run; it is `cancelling` until its step has let go. The run's id."""
+    await changeable_run(context, id)
+    shown = context.services.redactor.text(reason[:500]) if reason else None
+    try:
+        await context.services.engine.cancel(id, shown)
+    except WrongStateError as wrong:
+        if wrong.state is RunState.CANCELLED:
+            return id
+        raise WrongState(
+            f"Run {id} has ended already: it is {wrong.state}.", id, hint="There is nothing left to cancel."
+        ) from wrong
+    return id
+
+
+@operation("acknowledge_run", scope=Scope.RUN, kind="command", idempotent=True, target="id")
+async def acknowledge_run(context: Context, *, id: str, acknowledged: bool = True) -> str:
+    """Marks a failure as dealt with, or takes the mark off. The run's id."""
+    await changeable_run(context, id)
+    try:
+        await context.services.store.write(acknowledge, id, acknowledged=acknowledged)
+    except WrongStateError as wrong:
+        raise WrongState(
+            f"Run {id} is {wrong.state}; only failed runs are acknowledged.", id, hint="There is nothing to deal with."
+        ) from wrong
+    return id
+
+
+@operation("delete_run", scope=Scope.WRITE, kind="command", destructive=True, target="id")
+async def delete_one_run(context: Context, *, id: str) -> str:
+    """Deletes a run that has ended, with what it produced; pinned artifacts stay. The run's id."""
+    await changeable_run(context, id)
+    try:
+        await context.services.store.write(delete_run, id)
+    except WrongStateError as wrong:
+        raise WrongState(
+            f"Run {id} is {wrong.state}; only runs that have ended can be deleted.", id, hint="Cancel it first."
+        ) from wrong
+    return id
+
+
+async def visible_runs(context: Context, ids: Sequence[str]) -> dict[str, RunRecord]:
+    """The runs of these ids that the caller may see."""
+    async with context.services.store.read() as connection:
+        return await find_runs(connection, ids, visible_to=visible_to(context))

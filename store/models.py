@@ -298,6 +298,7 @@ class ArtifactRow(SQLModel, table=True):
     __table_args__ = (
         Index("ix_artifact_caller", "caller_id", "id"),
         Index("ix_artifact_digest", "digest"),
+        Index("ix_artifact_expires_at", "expires_at"),
     )
 
     id: str = Field(primary_key=True)

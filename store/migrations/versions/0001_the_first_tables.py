@@ -70,6 +70,7 @@ def upgrade() -> None:
         batch_op.create_index(batch_op.f("ix_artifact_attempt_id"), ["attempt_id"], unique=False)
         batch_op.create_index("ix_artifact_caller", ["caller_id", "id"], unique=False)
         batch_op.create_index("ix_artifact_digest", ["digest"], unique=False)
+        batch_op.create_index("ix_artifact_expires_at", ["expires_at"], unique=False)
         batch_op.create_index(batch_op.f("ix_artifact_run_id"), ["run_id"], unique=False)
 
     op.create_table(
@@ -417,6 +418,7 @@ def downgrade() -> None:
     op.drop_table("cache_entry")
     with op.batch_alter_table("artifact", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_artifact_run_id"))
+        batch_op.drop_index("ix_artifact_expires_at")
         batch_op.drop_index("ix_artifact_digest")
         batch_op.drop_index("ix_artifact_caller")
         batch_op.drop_index(batch_op.f("ix_artifact_attempt_id"))

@@ -1,0 +1,261 @@
+"""Artifacts: named files of attempts and uploads. Their content lies in `store.blobs`, found by its digest.
+
+An artifact of a succeeded run goes some days after it unless pinned; those of failed or cancelled runs, and those that
+another run reuses, stay as long as the run (CONTRACT 4.5). Erasing keeps the row, so that history tells what there was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select
+
+from store.dialects import Sql, instant
+from store.ids import new_id
+from store.paging import capped_count, fetch_page, words_in
+from store.states import ArtifactStatus
+from store.tables import ARTIFACT, RUN, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRecord:
+    """A file with a name.
+
+    Attributes:
+        run_id: None for an upload; may dangle once the run is pruned.
+        expires_at: When it will be erased unless pinned; None while its run goes on, failed or was cancelled.
+        erased_at: When its content went; the row tells that it existed.
+    """
+
+    id: str
+    caller_id: str
+    run_id: str | None
+    step_id: str | None
+    attempt_id: str | None
+    name: str
+    media_type: str
+    size_bytes: int
+    digest: str
+    status: ArtifactStatus
+    pinned: bool
+    created_at: datetime
+    expires_at: datetime | None
+    erased_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFilter:
+    """Which artifacts; fields are joined by and, values within a field by or.
+
+    Attributes:
+        text: Words that all occur in the name.
+        media_types: Such as `text/plain`, or `image/*` for all of a kind.
+        erased: Those without content too; left out by default.
+    """
+
+    text: str | None = None
+    media_types: tuple[str, ...] | None = None
+    statuses: tuple[ArtifactStatus, ...] | None = None
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    pinned: bool | None = None
+    erased: bool = False
+
+
+_INSERT_BLOB = Sql(
+    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
+)
+_INSERT = Sql(
+    """INSERT INTO artifact (id, caller_id, name, media_type, size_bytes, digest, status, pinned, created_at,
+        expires_at)
+    VALUES (:id, :caller_id, :name, :media_type, :size_bytes, :digest, :status, :pinned, :now, :expires_at)"""
+)
+_PIN = Sql(
+    """UPDATE artifact SET pinned = :pinned, expires_at = NULL
+    WHERE id = :id AND NOT pinned AND erased_at IS NULL AND status <> 'quarantined'"""
+)
+_PINNED = Sql(
+    """SELECT artifact.run_id, run.state, run.ended_at FROM artifact LEFT JOIN run ON run.id = artifact.run_id
+    WHERE artifact.id = :id AND artifact.pinned"""
+)
+_UNPIN = Sql("UPDATE artifact SET pinned = :pinned, expires_at = :expires_at WHERE id = :id")
+_STATUS = Sql("UPDATE artifact SET status = :after WHERE id = :id AND status = :before AND erased_at IS NULL")
+_ERASE = Sql("UPDATE artifact SET erased_at = :now, pinned = :pinned WHERE id = :id AND erased_at IS NULL")
+# What another run's attempts reuse stays as long as that run, whatever became of the artifact's own run.
+_EXPIRED = Sql(
+    """SELECT id FROM artifact WHERE expires_at <= :now AND erased_at IS NULL AND NOT pinned
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)
+    ORDER BY expires_at LIMIT :limit"""
+)
+_COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
+_STATUS_AT = 9
+
+
+# ------------------------------------------------------------------------------------------------ units
+
+
+def add_upload(
+    conn: Connection,
+    *,
+    caller_id: str,
+    name: str,
+    media_type: str,
+    size_bytes: int,
+    digest: str,
+    keep_days: float,
+) -> str:
+    """Records a file that a caller uploaded and answers its id; its content is in the blob store already."""
+    artifact_id = new_id("art")
+    now = conn.now()
+    conn.run(_INSERT_BLOB, {"digest": digest, "size_bytes": size_bytes, "now": now})
+    conn.run(
+        _INSERT,
+        {
+            "id": artifact_id,
+            "caller_id": caller_id,
+            "name": name,
+            "media_type": media_type,
+            "size_bytes": size_bytes,
+            "digest": digest,
+            "status": ArtifactStatus.STORED.value,
+            "pinned": False,
+            "now": now,
+            "expires_at": now + timedelta(days=keep_days),
+        },
+    )
+    return artifact_id
+
+
+def pin_artifact(conn: Connection, artifact_id: str) -> bool:
+    """Keeps an artifact for good; false when it is pinned, erased, quarantined or does not exist."""
+    return conn.run(_PIN, {"id": artifact_id, "pinned": True}) > 0
+
+
+def unpin_artifact(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
+    """Lets an artifact go again; false when it is not pinned.
+
+    It goes `keep_days` after its run succeeded, or from now when it has no run any more or is an upload; artifacts of
+    runs in any other state stay with the run.
+    """
+    row = conn.one(_PINNED, {"id": artifact_id})
+    if row is None:
+        return False
+    _, state, ended = row
+    expires_at: datetime | None = None
+    if state is None:
+        expires_at = conn.now() + timedelta(days=keep_days)
+    elif state == "succeeded" and (ended_at := instant(ended)) is not None:
+        expires_at = ended_at + timedelta(days=keep_days)
+    conn.run(_UNPIN, {"id": artifact_id, "pinned": False, "expires_at": expires_at})
+    return True
+
+
+def change_status(conn: Connection, artifact_id: str, before: ArtifactStatus, after: ArtifactStatus) -> bool:
+    """Says what an artifact is worth from now on; false when it is not `before` any more."""
+    return conn.run(_STATUS, {"id": artifact_id, "before": before.value, "after": after.value}) > 0
+
+
+def erase_artifacts(conn: Connection, ids: Sequence[str]) -> int:
+    """Gives up the content of artifacts, pinned ones too; how many had one. `prune_blobs` removes the bytes."""
+    now = conn.now()
+    return sum(conn.run(_ERASE, {"id": artifact_id, "now": now, "pinned": False}) for artifact_id in ids)
+
+
+def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
+    """Erases artifacts whose time is over, oldest first; how many."""
+    return erase_artifacts(conn, [row[0] for row in conn.all(_EXPIRED, {"now": conn.now(), "limit": limit})])
+
+
+# ------------------------------------------------------------------------------------------------ reads
+
+
+async def find_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, ArtifactRecord]:
+    """Artifacts by id, erased ones too."""
+    rows = await connection.execute(select(*_COLUMNS).where(ARTIFACT.c.id.in_(ids)))
+    return {row[0]: _record(row) for row in rows}
+
+
+async def find_artifact(connection: AsyncConnection, artifact_id: str) -> ArtifactRecord | None:
+    """One artifact, also when erased."""
+    return (await find_artifacts(connection, [artifact_id])).get(artifact_id)
+
+
+async def gone_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
+    """Which of these have no content any more, or never existed."""
+    rows = await connection.execute(select(ARTIFACT.c.id).where(ARTIFACT.c.id.in_(ids), ARTIFACT.c.erased_at.is_(None)))
+    return frozenset(ids) - {row[0] for row in rows}
+
+
+async def list_artifacts(
+    connection: AsyncConnection, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
+) -> list[ArtifactRecord]:
+    """Artifacts, newest first; the sort key is `(id,)`. `visible_to` leaves those of one caller, None everybody's."""
+    statement = select(*_COLUMNS).where(*_conditions(wanted, visible_to))
+    return [_record(row) for row in await fetch_page(connection, statement, [(ARTIFACT.c.id, True)], window)]
+
+
+async def count_artifacts(connection: AsyncConnection, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
+    """How many artifacts match, up to `store.paging.COUNT_CAP`."""
+    return await capped_count(connection, select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
+
+
+async def artifacts_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
+    """The artifacts of each run, oldest first, by run id; every id asked for has an entry."""
+    wanted = select(*_COLUMNS).where(ARTIFACT.c.run_id.in_(run_ids)).order_by(ARTIFACT.c.id)
+    artifacts: dict[str, list[ArtifactRecord]] = {run_id: [] for run_id in run_ids}
+    for row in await connection.execute(wanted):
+        artifacts[row[2]].append(_record(row))
+    return artifacts
+
+
+async def artifacts_of_attempts(
+    connection: AsyncConnection, attempt_ids: Sequence[str]
+) -> dict[str, list[ArtifactRecord]]:
+    """The artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
+    wanted = select(*_COLUMNS).where(ARTIFACT.c.attempt_id.in_(attempt_ids)).order_by(ARTIFACT.c.id)
+    artifacts: dict[str, list[ArtifactRecord]] = {attempt_id: [] for attempt_id in attempt_ids}
+    for row in await connection.execute(wanted):
+        artifacts[row[4]].append(_record(row))
+    return artifacts
+
+
+def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
+    conditions: list[Any] = []
+    if visible_to is not None:
+        conditions.append(ARTIFACT.c.caller_id == visible_to)
+    if not wanted.erased:
+        conditions.append(ARTIFACT.c.erased_at.is_(None))
+    if wanted.text:
+        conditions.extend(words_in(func.lower(ARTIFACT.c.name), wanted.text))
+    if wanted.media_types is not None:
+        kinds = [media_type[:-1] for media_type in wanted.media_types if media_type.endswith("/*")]
+        plain = [media_type for media_type in wanted.media_types if not media_type.endswith("/*")]
+        by_kind = (ARTIFACT.c.media_type.startswith(kind, autoescape=True) for kind in kinds)
+        conditions.append(or_(ARTIFACT.c.media_type.in_(plain), *by_kind))
+    if wanted.statuses is not None:
+        conditions.append(ARTIFACT.c.status.in_([status.value for status in wanted.statuses]))
+    if wanted.pipeline_id is not None:
+        runs = select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
+        conditions.append(ARTIFACT.c.run_id.in_(runs))
+    if wanted.run_id is not None:
+        conditions.append(ARTIFACT.c.run_id == wanted.run_id)
+    if wanted.pinned is not None:
+        conditions.append(ARTIFACT.c.pinned.is_(wanted.pinned))
+    return conditions
+
+
+def _record(row: Sequence[Any]) -> ArtifactRecord:
+    values = list(row)
+    values[_STATUS_AT] = ArtifactStatus(values[_STATUS_AT])
+    return ArtifactRecord(*values)

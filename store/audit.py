@@ -1,0 +1,120 @@
+"""The audit trail: one append-only row for every command, sign-in, credential use and trigger firing (CONTRACT 7.8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, select
+
+from store.dialects import Sql
+from store.ids import new_id
+from store.paging import capped_count, fetch_page, words_in
+from store.tables import AUDIT, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Something somebody did.
+
+    Attributes:
+        actor_id: Who; None before anybody was known, such as at a refused sign-in.
+        on_behalf_of: The caller it was done for, when that was somebody else.
+        detail: JSON text, secrets masked by whoever wrote it.
+    """
+
+    id: str
+    at: datetime
+    actor_id: str | None
+    on_behalf_of: str | None
+    action: str
+    accepted: bool
+    target_id: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries; fields are joined by and, values within a field by or. `from_at` is inclusive."""
+
+    actor_ids: tuple[str, ...] | None = None
+    actions: tuple[str, ...] | None = None
+    text: str | None = None
+    from_at: datetime | None = None
+    before_at: datetime | None = None
+
+
+_INSERT = Sql(
+    """INSERT INTO audit (id, at, actor_id, on_behalf_of, action, accepted, target_id, detail)
+    VALUES (:id, :at, :actor_id, :on_behalf_of, :action, :accepted, :target_id, :detail)"""
+)
+_COLUMNS = columns_of(AUDIT, AuditRecord)
+
+
+def append_audit(
+    conn: Connection,
+    *,
+    actor_id: str | None,
+    action: str,
+    accepted: bool,
+    target_id: str | None = None,
+    detail: str | None = None,
+    on_behalf_of: str | None = None,
+) -> str:
+    """Writes an entry and answers its id; call it inside the unit it tells of, so that both stand or fall together."""
+    audit_id = new_id("aud")
+    conn.run(
+        _INSERT,
+        {
+            "id": audit_id,
+            "at": conn.now(),
+            "actor_id": actor_id,
+            "on_behalf_of": on_behalf_of,
+            "action": action,
+            "accepted": accepted,
+            "target_id": target_id,
+            "detail": detail,
+        },
+    )
+    return audit_id
+
+
+async def list_audit(connection: AsyncConnection, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
+    """Entries, newest first; the sort key is `(id,)`."""
+    statement = select(*_COLUMNS).where(*_conditions(wanted))
+    return [AuditRecord(*row) for row in await fetch_page(connection, statement, [(AUDIT.c.id, True)], window)]
+
+
+async def count_audit(connection: AsyncConnection, wanted: AuditFilter) -> int:
+    """How many entries match, up to `store.paging.COUNT_CAP`."""
+    return await capped_count(connection, select(AUDIT.c.id).where(*_conditions(wanted)))
+
+
+async def find_audit(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, AuditRecord]:
+    """Entries by id."""
+    rows = await connection.execute(select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
+    return {row[0]: AuditRecord(*row) for row in rows}
+
+
+def _conditions(wanted: AuditFilter) -> list[Any]:
+    conditions: list[Any] = []
+    if wanted.actor_ids is not None:
+        conditions.append(AUDIT.c.actor_id.in_(wanted.actor_ids))
+    if wanted.actions is not None:
+        conditions.append(AUDIT.c.action.in_(wanted.actions))
+    if wanted.text:
+        conditions.extend(words_in(func.lower(AUDIT.c.detail), wanted.text))
+    if wanted.from_at is not None:
+        conditions.append(AUDIT.c.at >= wanted.from_at)
+    if wanted.before_at is not None:
+        conditions.append(AUDIT.c.at < wanted.before_at)
+    return conditions

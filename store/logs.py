@@ -1,0 +1,98 @@
+"""What attempts log, line by line: capped, so that a chatty pack fills neither disk nor page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlalchemy import select
+
+from store.dialects import Sql
+from store.paging import capped_count, fetch_page
+from store.tables import LOG_LINE, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+#: Lines of one attempt that are kept, and their text together.
+MAX_LINES = 10_000
+MAX_BYTES = 1 << 20
+#: The last line of a log that went beyond either.
+CUT = "The log was cut here: it reached 10,000 lines or 1 MiB."
+
+
+@dataclass(frozen=True, slots=True)
+class LogLineRecord:
+    """A line as it was logged; `sequence` counts from 1 within the attempt."""
+
+    attempt_id: str
+    sequence: int
+    at: datetime
+    level: str
+    text: str
+
+
+_LAST = Sql("SELECT max(sequence) FROM log_line WHERE attempt_id = :id")
+_SIZE = {
+    "sqlite": Sql("SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM log_line WHERE attempt_id = :id"),
+    "postgresql": Sql("SELECT coalesce(sum(octet_length(text)), 0) FROM log_line WHERE attempt_id = :id"),
+}
+_IS_CUT = Sql("SELECT 1 FROM log_line WHERE attempt_id = :id AND sequence = :sequence AND text = :text")
+_INSERT = Sql(
+    """INSERT INTO log_line (attempt_id, sequence, at, level, text)
+    VALUES (:attempt_id, :sequence, :at, :level, :text)"""
+)
+_COLUMNS = columns_of(LOG_LINE, LogLineRecord)
+
+
+def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[datetime, str, str]]) -> int:
+    """Adds lines `(at, level, text)` and answers how many were kept.
+
+    At the cap one last line `CUT` is added and whatever comes after is dropped. Wakes `log:<attempt id>`. One attempt
+    is written by one worker, so its lines need no lock.
+    """
+    if not lines:
+        return 0
+    last = (conn.one(_LAST, {"id": attempt_id}) or (None,))[0] or 0
+    if last > 0 and conn.one(_IS_CUT, {"id": attempt_id, "sequence": last, "text": CUT}) is not None:
+        return 0
+    used = int((conn.one(_SIZE[conn.dialect], {"id": attempt_id}) or (0,))[0])
+    rows: list[dict[str, object]] = []
+    kept = 0
+    for at, level, line in lines:
+        # PostgreSQL takes neither U+0000 nor lone surrogates; what a process prints may hold both.
+        text = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+        used += len(text.encode())
+        full = last + len(rows) >= MAX_LINES or used > MAX_BYTES
+        rows.append(
+            {
+                "attempt_id": attempt_id,
+                "sequence": last + len(rows) + 1,
+                "at": at,
+                "level": "warning" if full else level,
+                "text": CUT if full else text,
+            }
+        )
+        if full:
+            break
+        kept += 1
+    conn.many(_INSERT, rows)
+    conn.wake(f"log:{attempt_id}")
+    return kept
+
+
+async def list_log(connection: AsyncConnection, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
+    """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
+    wanted = select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
+    return [LogLineRecord(*row) for row in await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)]
+
+
+async def count_log(connection: AsyncConnection, attempt_id: str) -> int:
+    """How many lines an attempt has, up to `store.paging.COUNT_CAP`."""
+    return await capped_count(connection, select(LOG_LINE.c.sequence).where(LOG_LINE.c.attempt_id == attempt_id))

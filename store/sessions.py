@@ -1,0 +1,112 @@
+"""Sessions: workspaces that a step leaves for later ones.
+
+The rows say which may still be used; the folders are the runner's. A session belongs to one machine; elsewhere it
+counts as missing (CONTRACT 2.6).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import and_, or_, select
+
+from store.dialects import Sql
+from store.tables import RUN, SESSION, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A workspace a step left; `ended_at` is set once it can no longer be used."""
+
+    id: str
+    run_id: str
+    step_id: str
+    machine: str
+    created_at: datetime
+    last_used_at: datetime
+    ended_at: datetime | None
+
+
+_START = Sql(
+    """INSERT INTO session (id, run_id, step_id, machine, created_at, last_used_at)
+    VALUES (:id, :run_id, :step_id, :machine, :now, :now)"""
+)
+_TOUCH = Sql("UPDATE session SET last_used_at = :now WHERE id = :id AND ended_at IS NULL")
+_END = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
+_END_OF_RUN = Sql("UPDATE session SET ended_at = :now WHERE run_id = :run_id AND ended_at IS NULL RETURNING id")
+_LIVE = Sql("SELECT id FROM session WHERE run_id = :run_id AND machine = :machine AND ended_at IS NULL")
+_COLUMNS = columns_of(SESSION, SessionRecord)
+
+
+def start_session(conn: Connection, *, session_id: str, run_id: str, step_id: str, machine: str) -> None:
+    """Records a session whose folder exists."""
+    conn.run(_START, {"id": session_id, "run_id": run_id, "step_id": step_id, "machine": machine, "now": conn.now()})
+
+
+def touch_session(conn: Connection, session_id: str) -> bool:
+    """Notes that a session is used; false when it has ended."""
+    return conn.run(_TOUCH, {"id": session_id, "now": conn.now()}) > 0
+
+
+def end_session(conn: Connection, session_id: str) -> bool:
+    """Ends a session; false when it had ended."""
+    return conn.run(_END, {"id": session_id, "now": conn.now()}) > 0
+
+
+def end_sessions_of_run(conn: Connection, run_id: str) -> frozenset[str]:
+    """Ends what a run's steps left, and answers those ids."""
+    return frozenset(row[0] for row in conn.all(_END_OF_RUN, {"run_id": run_id, "now": conn.now()}))
+
+
+def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]:
+    """Ids of a run's sessions that this machine can still use, as far as the rows know."""
+    return frozenset(row[0] for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
+
+
+async def find_sessions(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, SessionRecord]:
+    """Sessions by id."""
+    rows = await connection.execute(select(*_COLUMNS).where(SESSION.c.id.in_(ids)))
+    return {row[0]: SessionRecord(*row) for row in rows}
+
+
+async def sessions_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[SessionRecord]]:
+    """The sessions of each run, oldest first, by run id; every id asked for has an entry."""
+    wanted = select(*_COLUMNS).where(SESSION.c.run_id.in_(run_ids)).order_by(SESSION.c.id)
+    sessions: dict[str, list[SessionRecord]] = {run_id: [] for run_id in run_ids}
+    for row in await connection.execute(wanted):
+        sessions[row[1]].append(SessionRecord(*row))
+    return sessions
+
+
+async def expired_sessions(
+    connection: AsyncConnection, machine: str, now: datetime, *, idle_seconds: float, limit: int = 100
+) -> list[SessionRecord]:
+    """This machine's sessions that nobody will use any more.
+
+    Those of succeeded runs at once; those of failed and cancelled runs when neither they nor their run did anything for
+    `idle_seconds`. A run that is not final has a running or scheduled step, so its sessions stay.
+    """
+    before = now - timedelta(seconds=idle_seconds)
+    over = or_(RUN.c.state == "succeeded", and_(SESSION.c.last_used_at < before, RUN.c.ended_at < before))
+    wanted = (
+        select(*_COLUMNS)
+        .join_from(SESSION, RUN, RUN.c.id == SESSION.c.run_id)
+        .where(SESSION.c.machine == machine, SESSION.c.ended_at.is_(None), RUN.c.ended_at.is_not(None), over)
+    )
+    return [SessionRecord(*row) for row in await connection.execute(wanted.order_by(SESSION.c.id).limit(limit))]
+
+
+async def ended_or_unknown(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
+    """Which of these sessions have no use left; for sweeping folders whose rows were pruned with their run."""
+    rows = await connection.execute(select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
+    return frozenset(ids) - {row[0] for row in rows}

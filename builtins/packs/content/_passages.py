@@ -1,0 +1,100 @@
+"""Which of the found pages is about a statement, by the words they share (BM25)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from .._search import Hit
+    from ._claims import Claim
+
+#: BM25's usual parameters (Robertson and Zaragoza 2009, §3.2).
+_K1, _B = 1.2, 0.75
+
+#: Share of the statement's words, weighted by how telling they are, that a page must have to be named.
+MIN_COVERAGE = 0.4
+MIN_SHARED_WORDS = 3
+
+_WORD = re.compile(r"[^\W_]+")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
+_STOP_WORDS_TEXT = """
+a about after all also an and any are as at be because been before between both but by can could did do does
+during each for from had has have he her him his how if in into is it its just like made make many may more
+most much must my no not now of off on one only or other our out over own said same she should since so some
+such than that the their them then there these they this those through to too two under until up upon us use
+used very was we were what when where which while who whom whose why will with would you your
+"""
+_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The best passage of a page for a statement; `coverage` is the weighted share of its words found there, 0 to 1."""
+
+    hit: Hit
+    passage: str
+    score: float
+    coverage: float
+
+
+def terms(text: str) -> list[str]:
+    """Words that carry meaning, lower case, cut to a stem."""
+    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS and (len(word) > 1)]
+
+
+def _stem(word: str) -> str:
+    """A light stemmer: plural and verb endings, enough to make `towers` meet `tower`."""
+    for ending in ("ing", "edly", "ed", "ies", "es", "s", "ly"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)] + ("y" if ending == "ies" else "")
+    return word.removesuffix("e") if len(word) > 4 else word
+
+
+def passages(hit: Hit) -> list[str]:
+    """The page's text in windows of two sentences."""
+    sentences = _SENTENCE.split(hit.snippet) if hit.snippet else []
+    return (
+        [" ".join(sentences[start : start + 2]) for start in range(max(len(sentences) - 1, 1))] if sentences else [""]
+    )
+
+
+def best_match(claim: Claim, hits: Sequence[Hit]) -> Match | None:
+    """The page most about the claim, or None when none shares enough of its words.
+
+    A page must have at least three of the claim's words, 40 % of them by weight, and one of its names or years where
+    it has any.
+    """
+    wanted = list(dict.fromkeys(terms(claim.text)))
+    marks = {term for mark in (*claim.names, *claim.years) for term in terms(mark)}
+    documents = [(hit, text, Counter(terms(f"{hit.title} {text}"))) for hit in hits for text in passages(hit)]
+    if not wanted or not documents:
+        return None
+    weights = _weights(wanted, [counts for _, _, counts in documents])
+    total = sum(weights.values())
+    mean_length = sum(counts.total() for _, _, counts in documents) / len(documents) or 1.0
+    matches = []
+    for hit, text, counts in documents:
+        shared = [term for term in wanted if counts[term]]
+        coverage = sum(weights[term] for term in shared) / total
+        if len(shared) < MIN_SHARED_WORDS or coverage < MIN_COVERAGE or (marks and not marks & set(shared)):
+            continue
+        matches.append(Match(hit, text, _bm25(shared, weights, counts, mean_length), round(coverage, 2)))
+    return max(matches, key=lambda match: match.score, default=None)
+
+
+def _weights(wanted: Iterable[str], documents: Sequence[Counter[str]]) -> dict[str, float]:
+    """Inverse document frequency over what was found, never below a floor: all hits share what was searched for."""
+    count = len(documents)
+    found = {term: sum(term in document for document in documents) for term in wanted}
+    return {term: math.log(1 + (count - seen + 0.5) / (seen + 0.5)) + 0.5 for term, seen in found.items()}
+
+
+def _bm25(shared: Iterable[str], weights: dict[str, float], counts: Counter[str], mean_length: float) -> float:
+    length = _K1 * (1 - _B + _B * counts.total() / mean_length)
+    return sum(weights[term] * counts[term] * (_K1 + 1) / (counts[term] + length) for term in shared)

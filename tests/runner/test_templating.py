@@ -269,8 +269,11 @@ class TestProperties:
     def test_what_a_reference_yields_is_never_read_again(self, hostile):
         result = value({"a": "${{ inputs.x }}", "b": ["${{ steps.s.output }}"]}, {"x": hostile}, {"s": hostile})
         assert result == {"a": hostile, "b": [hostile]}
-        if isinstance(hostile, str):
-            assert value("<${{ inputs.x }}>", {"x": hostile}) == f"<{hostile}>"
+
+    @given(TEXTS, TEXTS)
+    def test_nor_is_what_was_spliced_into_a_text(self, first, second):
+        template = "<${{ inputs.x }}${{ steps.s.output }}>"
+        assert value(template, {"x": first}, {"s": second}) == f"<{first}{second}>"
 
     @given(JSON, JSON)
     def test_resolving_changes_nothing_it_was_given(self, literal, given_value):
@@ -294,6 +297,17 @@ class TestProperties:
     def test_any_text_compiles_or_is_told(self, text):
         template = compile_template([text])
         assert template.issues or template.resolve({"x": 1}, {}, lambda path: True) is not None
+
+    def test_two_resolutions_share_nothing_that_changes(self):
+        template = compile_template(
+            {"a": "${{ inputs.x? }}", "b": ["${{ inputs.x? }}"], "c": {"d": "<${{ inputs.x? }}>"}}
+        )
+        results = [template.resolve(inputs, {}).value for inputs in ({"x": 1}, {}, {"x": 2})]
+        assert results == [
+            {"a": 1, "b": [1], "c": {"d": "<1>"}},
+            {"b": [None], "c": {"d": "<>"}},
+            {"a": 2, "b": [2], "c": {"d": "<2>"}},
+        ]
 
     def test_literal_parts_are_handed_on_uncopied(self):
         literal = {"big": [1, 2, 3]}

@@ -307,3 +307,26 @@ def test_ranking_prefers_the_page_with_the_telling_words() -> None:
 
     assert passages.best_match(claim, [near, about]).hit is about
     assert passages.best_match(claim, [hit("https://c.example", "Lit", "")]) is None
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        # Three words of fifteen, a name among them.
+        ("Smeaton", "Smeaton designed towers."),
+        # Nearly all words, but none of its names and years.
+        (
+            "Third tower",
+            "The third tower, a conical one covered with hydraulic lime mortar, was designed and lit again.",
+        ),
+    ],
+)
+def test_sharing_a_few_words_is_not_being_about_it(title: str, text: str) -> None:
+    hit = load_module("_search.py").Hit
+    sentence = (
+        "John Smeaton designed the third conical tower, covered with hydraulic lime mortar and lit again in 1759."
+    )
+    [claim] = claims.find_claims(sentence, 1)
+
+    assert passages.best_match(claim, [hit("https://a.example", title, text)]) is None
+    assert passages.best_match(claim, [hit("https://a.example", title, f"{text} {sentence}")]) is not None

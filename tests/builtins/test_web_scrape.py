@@ -99,6 +99,21 @@ async def test_works_without_the_extra_library(
     assert "newsletter" not in output["markdown"]
 
 
+async def test_the_rules_leave_out_what_is_named_as_decoration(
+    harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "trafilatura", None)
+    inside = '<div class="share-buttons">Tell a friend</div><div id="newsletter">Sign up</div>'
+    whole = f'<div class="content sidebar"><h1>A light</h1>{inside}{STORY}</div>'
+    site.routes["/"] = html_reply(f"<body><nav>Home</nav>{whole}</body>")
+
+    output = await harness.call(scrape, {"url": site.url()})
+
+    assert output["markdown"].startswith("# A light\n\nThe keeper climbed")
+    assert output["confidence"] == 0.4
+    assert "confidence 40%" in harness.warnings[0]
+
+
 @pytest.mark.parametrize(
     ("charset", "encode_as", "meta"),
     [

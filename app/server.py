@@ -9,21 +9,25 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import os
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 import structlog
 import uvicorn
 
-from app.settings import is_loopback, url_of
+from app.settings import SettingsError, cli_token_path, is_loopback, url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
 
     from starlette.types import ASGIApp, Message
 
+    from app.auth import Authenticator
     from app.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -36,15 +40,12 @@ class StartError(Exception):
     """The server cannot start; the message says what to do."""
 
 
-class Announce(Protocol):
-    """Tells the user that the server runs."""
+#: Called once with the address of the server, without a slash at the end, when connections are accepted.
+Announce = Callable[[str], Awaitable[None]]
 
-    def __call__(self, url: str) -> None:
-        """Called once, when connections are accepted.
 
-        Args:
-            url: Address of the server, without a slash at the end.
-        """
+async def _nothing() -> None:
+    pass
 
 
 def bind(host: str, port: int) -> list[socket.socket]:
@@ -83,15 +84,19 @@ class Lifespan:
     """Starts and stops an ASGI application and hands out what its start raised.
 
     Has the shape uvicorn expects of its lifespan classes; unlike those it lets the exception through.
+
+    Args:
+        app: The application.
+        then: What is done once it has started, before anything is listened on.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, then: Callable[[], Awaitable[None]] = _nothing) -> None:
         self.state: dict[str, object] = {}
         self.should_exit = False
         self._app = app
+        self._then = then
         self._inbox: asyncio.Queue[Message] = asyncio.Queue()
         self._started = asyncio.Event()
-        self._stopped = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
     async def startup(self) -> None:
@@ -108,6 +113,7 @@ class Lifespan:
         if self._task.done():
             await self._task
             raise StartError("The application ended while it was starting.")
+        await self._then()
 
     async def shutdown(self) -> None:
         """Runs the application's stop to its end; without a start, or a second time, does nothing."""
@@ -129,13 +135,13 @@ class Lifespan:
 class _Server(uvicorn.Server):
     """uvicorn's server, with our signals and a call once it accepts connections."""
 
-    def __init__(self, config: uvicorn.Config, on_accepting: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_accepting: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
         self._on_accepting = on_accepting
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._on_accepting()
+        await self._on_accepting()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -148,12 +154,14 @@ async def run_app(
     settings: Settings,
     *,
     announce: Announce,
+    before_listening: Callable[[], Awaitable[None]] = _nothing,
     on_stopping: Callable[[], None] = lambda: None,
     stop: asyncio.Event | None = None,
 ) -> None:
     """Serves `app` until SIGTERM, SIGINT or `stop`.
 
-    At the first signal no new connection is accepted, `on_stopping` is called, requests under way get
+    `before_listening` runs when the application has started and nothing is listened on yet; what it raises ends the
+    start. At the first signal no new connection is accepted, `on_stopping` is called, requests under way get
     `shutdown_grace_seconds`, then the application is stopped. A second signal does not wait for requests.
 
     Raises:
@@ -162,7 +170,7 @@ async def run_app(
     """
     sockets = bind(settings.host, settings.port)
     url = settings.public_url or url_of(settings.host, sockets[0].getsockname()[1])
-    lifespan = Lifespan(app)
+    lifespan = Lifespan(app, before_listening)
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -181,12 +189,11 @@ async def run_app(
     config.load()
     config.lifespan_class = lambda _config: lifespan
 
-    def accepting() -> None:
+    async def accepting() -> None:
         # What start-up made lives as long as the process: take it out of every later collection.
-        gc.collect()
         gc.freeze()
         gc.enable()
-        announce(url=url)
+        await announce(url)
 
     server = _Server(config, accepting)
 
@@ -220,21 +227,65 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
         log.warning(warning)
     import uvloop
 
+    from app.login import link_url
     from app.main import create_app
+    from runner.egress import EgressPolicyError
     from store.engine import StoreError
 
     app = create_app(settings)
 
-    def say(url: str) -> None:
-        print_start(url, link=app.state.authenticator.first_link(url), host=settings.host)
+    async def prepare() -> None:
+        assert app.authenticator is not None
+        await require_set_up(app.authenticator, settings)
+        await leave_cli_token(app.authenticator, settings.data_dir)
+
+    async def say(url: str) -> None:
+        assert app.authenticator is not None
+        link = await app.authenticator.first_link()
+        print_start(url, link=link_url(url, link) if link else None, host=settings.host)
 
     try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(run_app(app, settings, announce=announce or say, on_stopping=lambda: app.state.begin_stopping()))
-    except (StartError, StoreError) as error:
+            runner.run(
+                run_app(
+                    app,
+                    settings,
+                    announce=announce or say,
+                    before_listening=prepare,
+                    on_stopping=app.begin_stopping,
+                )
+            )
+    except (StartError, StoreError, SettingsError, EgressPolicyError) as error:
         print(f"packline: {error}", file=sys.stderr)
         return EXIT_CANNOT_START
     return 0
+
+
+async def require_set_up(authenticator: Authenticator, settings: Settings) -> None:
+    """Refuses to let other machines in before anybody can prove who they are (CONTRACT 7.7).
+
+    Raises:
+        StartError: the server would listen wider than this machine, and nobody has a login or token.
+    """
+    if not settings.is_loopback and not await authenticator.is_set_up():
+        raise StartError(
+            f"PACKLINE_HOST (--host) is `{settings.host}`, which other machines can reach, and nobody can sign in yet. "
+            "Start once without --host and open the login link or run `packline token create`, or set "
+            "PACKLINE_BOOTSTRAP_TOKEN."
+        )
+
+
+async def leave_cli_token(authenticator: Authenticator, data_dir: Path) -> None:
+    """Leaves a token for the commands of the user the server runs as, unless a valid one lies there."""
+    path = cli_token_path(data_dir)
+    with contextlib.suppress(FileNotFoundError, UnicodeDecodeError):
+        if await authenticator.knows(path.read_text("ascii").strip()):
+            return
+    made = await authenticator.make_cli_token()
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{made.plaintext}\n")
+    partial.replace(path)
 
 
 def print_start(url: str, *, link: str | None, host: str) -> None:

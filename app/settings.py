@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
     from runner.failures import JSONValue
+    from schema.limits import RequestLimits
 
 PREFIX = "PACKLINE_"
 _SERVICE = re.compile(r"PACKLINE_SERVICE_([A-Z0-9_]+)_URL\Z")
@@ -127,9 +128,9 @@ class Settings(BaseSettings):
     # -- what one request may ask for
     request_body_bytes: Bytes = Field(1 << 20, description="Body of a GraphQL request, in bytes.")
     request_depth: int = Field(20, ge=1, le=200, description="Nesting of fields in a query.")
-    request_fields: int = Field(2000, ge=1, le=1_000_000, description="Fields of a query, fragments unfolded.")
-    request_aliases: int = Field(50, ge=0, le=100_000, description="Aliases of a query.")
-    request_lexemes: int = Field(10_000, ge=1, le=10_000_000, description="Lexical units of a query.")
+    request_fields: int = Field(400, ge=1, le=1_000_000, description="Fields of a query, fragments unfolded.")
+    request_aliases: int = Field(40, ge=0, le=100_000, description="Aliases of a query.")
+    request_lexemes: int = Field(1500, ge=1, le=10_000_000, description="Lexical units of a query.")
     request_cost: int = Field(10_000, ge=1, le=10_000_000, description="Cost of a query, page sizes multiplied out.")
 
     #: Where each value came from, by field.
@@ -242,6 +243,19 @@ class Settings(BaseSettings):
         """Sentences about variables that were set and mean nothing."""
         return self._warnings
 
+    def request_limits(self) -> RequestLimits:
+        """What one GraphQL request may ask for."""
+        from schema.limits import RequestLimits
+
+        return RequestLimits(
+            depth=self.request_depth,
+            fields=self.request_fields,
+            aliases=self.request_aliases,
+            lexemes=self.request_lexemes,
+            cost=self.request_cost,
+            body_bytes=self.request_body_bytes,
+        )
+
     def describe(self) -> list[SettingInfo]:
         """Every setting in the order of declaration, secrets without their value."""
         values = self.model_dump(mode="json")
@@ -287,6 +301,11 @@ def url_of(host: str, port: int) -> str:
     if name in ("0.0.0.0", "::"):
         name = "127.0.0.1"
     return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
+
+
+def cli_token_path(data_dir: Path) -> Path:
+    """The file in which a server leaves a token for the commands of its own user."""
+    return data_dir / "cli-token"
 
 
 def unknown_variables() -> tuple[str, ...]:

@@ -51,11 +51,15 @@ class Probe:
     async def running(self, settings):
         stop = asyncio.Event()
         address = asyncio.get_running_loop().create_future()
+
+        async def announce(url):
+            address.set_result(url)
+
         task = asyncio.create_task(
             run_app(
                 self.app,
                 settings,
-                announce=lambda url: address.set_result(url),
+                announce=announce,
                 on_stopping=lambda: self.told.append("stopping"),
                 stop=stop,
             )
@@ -166,8 +170,9 @@ from app.pages import health_route
 from app.server import run_app
 from app.settings import Settings
 app = Starlette(routes=[health_route(lambda: True)])
-asyncio.run(run_app(app, Settings.load({"data_dir": sys.argv[1], "port": 0}),
-                    announce=lambda url: print(url, flush=True)))
+async def announce(url):
+    print(url, flush=True)
+asyncio.run(run_app(app, Settings.load({"data_dir": sys.argv[1], "port": 0}), announce=announce))
 print("stopped well")
 """
 

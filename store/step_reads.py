@@ -85,7 +85,8 @@ _STEP_STATE, _ATTEMPT_STATE = 6, 5
 
 async def steps_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[StepRecord]]:
     """The steps of each run in order, by run id; every id asked for has an entry."""
-    wanted = select(*_STEP_COLUMNS).where(RUN_STEP.c.run_id.in_(run_ids))
+    # Steps that a switched definition retired have negative positions: their attempts stay, the list leaves them out.
+    wanted = select(*_STEP_COLUMNS).where(RUN_STEP.c.run_id.in_(run_ids), RUN_STEP.c.position > 0)
     steps: dict[str, list[StepRecord]] = {run_id: [] for run_id in run_ids}
     for row in await connection.execute(wanted.order_by(RUN_STEP.c.run_id, RUN_STEP.c.position)):
         steps[row[1]].append(_step(row))

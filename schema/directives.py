@@ -1,0 +1,222 @@
+"""The schema's own directives, and the enforcement of `@requires`.
+
+`@mcp` publishes a field as a tool, `@cost` weighs it (see `schema.cost`), `@requires` names the scope it needs. A field
+that carries `@requires` is guarded because it carries it: `guard_fields` wraps it when the schema is built, so the
+printed directive and the check cannot drift apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import strawberry
+from graphql import GraphQLInterfaceType, GraphQLObjectType
+from strawberry.schema_directive import Location, StrawberrySchemaDirective
+from strawberry.types.field import StrawberryField
+
+from schema.enums import described_enum
+from schema.masking import PublicError
+from schema.scalars import JSON  # noqa: TC001 - Strawberry reads the annotations
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
+
+    from runner.failures import JSONValue
+
+described_enum(
+    Scope,
+    "What a caller may do.",
+    {
+        "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
+        "OBSERVE": "Read the runs, artifacts and transcripts of other callers.",
+        "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
+        "WRITE": "Write pipelines and triggers.",
+        "MANAGE": "Everything of everybody: credentials, callers, settings, audit.",
+    },
+)
+
+DirectiveT = TypeVar("DirectiveT")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="requires",
+    description="Scope a caller must hold before the field is resolved.",
+)
+class Requires:
+    """`directives=[Requires(scope=Scope.READ)]`; see `guard_fields` for what it does."""
+
+    scope: Scope = strawberry.field(description="The scope.")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="cost",
+    description="What the field adds to the cost of an operation, times the page sizes above it; "
+    "1 for an object and 0 for a leaf when absent.",
+)
+class Cost:
+    """`directives=[Cost(weight=10)]`."""
+
+    weight: int = strawberry.field(description="Cost of resolving the field once.")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="mcp",
+    description="Publishes a root field as an MCP tool; arguments become its parameters in snake_case, "
+    "hints its annotations.",
+)
+class Mcp:
+    """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `publication_of`.
+
+    An argument left at its default is not printed on the field.
+    """
+
+    tool: str | None = strawberry.field(
+        description="Tool name; the field name in snake_case when absent.", default=strawberry.UNSET
+    )
+    toolset: str = strawberry.field(
+        description="Tool set it belongs to: `default`, or `author` for those who write pipelines.", default="default"
+    )
+    read_only: bool = strawberry.field(description="The field changes nothing.", default=False)
+    destructive: bool = strawberry.field(
+        description="The field may destroy something that cannot be got back.", default=False
+    )
+    idempotent: bool = strawberry.field(
+        description="Calling twice with the same arguments does no more than calling once.", default=False
+    )
+    open_world: bool = strawberry.field(description="The field may reach outside systems.", default=False)
+    defaults: JSON | None = strawberry.field(
+        description="Argument defaults that differ for the tool.", default=strawberry.UNSET
+    )
+    select: str | None = strawberry.field(
+        description="Selection set sent for the tool, as GraphQL text; derived from the return type when absent.",
+        default=strawberry.UNSET,
+    )
+
+    def __post_init__(self) -> None:
+        # The printer writes every argument that is set; what equals the default is left out of the SDL.
+        for name, default in _MCP_DEFAULTS.items():
+            if getattr(self, name) == default:
+                setattr(self, name, strawberry.UNSET)
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How a root field appears as an MCP tool; `Mcp` with its defaults filled in."""
+
+    #: None: the field name in snake_case.
+    tool: str | None = None
+    toolset: str = "default"
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    open_world: bool = False
+    #: Argument defaults that differ for the tool, by GraphQL argument name.
+    defaults: dict[str, JSONValue] | None = None
+    #: Selection set as GraphQL text; None: derived from the return type.
+    select: str | None = None
+
+
+_MCP_DEFAULTS: dict[str, object] = {
+    "toolset": "default",
+    "read_only": False,
+    "destructive": False,
+    "idempotent": False,
+    "open_world": False,
+}
+
+
+def find_directive(field: GraphQLField, kind: type[DirectiveT]) -> DirectiveT | None:
+    """Return the directive of one kind that a field of the schema carries, or None."""
+    definition = field.extensions.get("strawberry-definition")
+    if not isinstance(definition, StrawberryField):
+        return None
+    return next((directive for directive in definition.directives if isinstance(directive, kind)), None)
+
+
+def publication_of(field: GraphQLField) -> Publication | None:
+    """Return how a field is published as a tool, or None when it is not."""
+    mark = find_directive(field, Mcp)
+    if mark is None:
+        return None
+    given = {part.name: getattr(mark, part.name) for part in fields(Publication)}
+    return Publication(**{name: value for name, value in given.items() if value is not strawberry.UNSET})
+
+
+def describe_directives(schema: GraphQLSchema) -> None:
+    """Print the descriptions of directive arguments too, which Strawberry 0.341 drops on the way."""
+    for directive in schema.directives:
+        definition = directive.extensions.get("strawberry-definition")
+        if isinstance(definition, StrawberrySchemaDirective):
+            for argument, field in zip(directive.args.values(), definition.fields, strict=True):
+                argument.description = field.description
+
+
+class ScopedCaller(Protocol):
+    """Whoever calls, as far as `@requires` is concerned; `resolvers.context.Caller` is one."""
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the token carries a scope."""
+        ...
+
+
+class ScopedContext(Protocol):
+    """What the context of an operation must offer for `@requires` to work."""
+
+    @property
+    def caller(self) -> ScopedCaller:
+        """Who calls."""
+        ...
+
+
+def forbidden(scope: Scope) -> PublicError:
+    """Return the refusal for a missing scope."""
+    return PublicError(
+        f"This needs the scope {scope.name}, which your token does not have. Ask for a token that has it.",
+        "FORBIDDEN",
+        scope=scope.name,
+    )
+
+
+#: Answers a command whose scope is missing, with the member of its result union that says so.
+RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]"], object]
+
+
+def guard_fields(schema: GraphQLSchema, refuse_command: RefuseCommand | None = None) -> None:
+    """Make every field that carries `@requires` check the caller's scope before its resolver runs.
+
+    The check is one call of `context.caller.may`; fields without the directive are not touched. On queries,
+    subscriptions and nested fields a missing scope is a `PublicError` FORBIDDEN that names the scope.
+
+    Args:
+        schema: Its fields are changed in place; guard it once.
+        refuse_command: Gives the answer of a mutation instead; without it mutations raise too.
+    """
+    for graphql_type in schema.type_map.values():
+        if not isinstance(graphql_type, GraphQLObjectType | GraphQLInterfaceType):
+            continue
+        refuse = refuse_command if graphql_type is schema.mutation_type else None
+        for field in graphql_type.fields.values():
+            required = find_directive(field, Requires)
+            if required is None:
+                continue
+            if field.subscribe is not None:
+                field.subscribe = _guarded(field.subscribe, required.scope, refuse)
+            elif field.resolve is not None:
+                field.resolve = _guarded(field.resolve, required.scope, refuse)
+
+
+def _guarded(inner: Callable[..., object], scope: Scope, refuse: RefuseCommand | None) -> Callable[..., object]:
+    def resolve(source: object, info: GraphQLResolveInfo[ScopedContext], **arguments: object) -> object:
+        if info.context.caller.may(scope):
+            return inner(source, info, **arguments)
+        if refuse is not None:
+            return refuse(scope, info)
+        raise forbidden(scope)
+
+    return resolve

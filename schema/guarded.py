@@ -1,0 +1,131 @@
+"""The one kind of schema Packline executes: limits, cost, scopes, masking and fresh contexts built in.
+
+Every way in (HTTP, sockets, streams, MCP tools, tests) runs operations through it, so none can forget a check.
+"""
+
+# ruff: noqa: ANN401 - the signatures are Strawberry's
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import strawberry
+from strawberry.schema.config import StrawberryConfig
+from strawberry.types.execution import PreExecutionError
+
+from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
+from schema.documents import DocumentGuard, Documents
+from schema.execution import OperationExecutor, mark_leaves
+from schema.limits import RequestLimits
+from schema.masking import mask_errors
+from schema.scalars import SCALAR_MAP
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable
+
+    from graphql import GraphQLError
+    from strawberry.extensions import SchemaExtension
+    from strawberry.schema.schema import StreamResult
+    from strawberry.types import ExecutionContext, ExecutionResult
+    from strawberry.types.base import StrawberryType
+    from strawberry.types.graphql import OperationType
+
+
+async def _only(result: PreExecutionError) -> AsyncGenerator[PreExecutionError, None]:
+    yield result
+
+
+class GuardedSchema(strawberry.Schema):
+    """A Strawberry schema that checks what it is asked and says only what callers may know.
+
+    Args:
+        query: Root types, as for `strawberry.Schema`.
+        mutation: See above.
+        subscription: See above.
+        types: Types that no field names, such as members of interfaces.
+        limits: What one request may ask for.
+        refuse_command: Answers a mutation whose `@requires` scope is missing; see `guard_fields`.
+    """
+
+    def __init__(
+        self,
+        query: type,
+        mutation: type | None = None,
+        subscription: type | None = None,
+        *,
+        types: Iterable[type | StrawberryType] = (),
+        limits: RequestLimits | None = None,
+        refuse_command: RefuseCommand | None = None,
+    ) -> None:
+        super().__init__(
+            query,
+            mutation,
+            subscription,
+            types=(*types, Requires, Cost, Mcp),
+            extensions=(self._guard,),
+            execution_context_class=OperationExecutor,
+            config=StrawberryConfig(scalar_map=SCALAR_MAP),
+        )
+        self.limits = limits or RequestLimits()
+        guard_fields(self._schema, refuse_command)
+        describe_directives(self._schema)
+        mark_leaves(self._schema)
+        self.documents = Documents(self._schema, self.limits)
+
+    def _guard(self) -> SchemaExtension:
+        return DocumentGuard(self.documents)
+
+    async def execute(
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+        operation_extensions: dict[str, Any] | None = None,
+    ) -> ExecutionResult:
+        """Run a query or mutation once; see `strawberry.Schema.execute`. What cannot be parsed is told, not raised."""
+        return self._unreadable(query) or await super().execute(
+            query,
+            variable_values,
+            context_value,
+            root_value,
+            operation_name,
+            allowed_operation_types,
+            operation_extensions,
+        )
+
+    async def stream(
+        self,
+        query: str | None,
+        variable_values: dict[str, Any] | None = None,
+        context_value: Any | None = None,
+        root_value: Any | None = None,
+        operation_name: str | None = None,
+        operation_extensions: dict[str, Any] | None = None,
+        allowed_operation_types: Iterable[OperationType] | None = None,
+    ) -> StreamResult:
+        """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
+        unreadable = self._unreadable(query)
+        if unreadable is not None:
+            return _only(unreadable)
+        return await super().stream(
+            query,
+            variable_values,
+            context_value,
+            root_value,
+            operation_name,
+            operation_extensions,
+            allowed_operation_types,
+        )
+
+    def _unreadable(self, query: str | None) -> PreExecutionError | None:
+        """The answer to a text that is no document."""
+        if not query:
+            return None
+        checked = self.documents.get(query)
+        return PreExecutionError(None, list(checked.errors)) if checked.document is None else None
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Mask, in place, what was not made for callers. Called for every result of every transport."""
+        mask_errors(errors, None if execution_context is None else execution_context.operation_name)

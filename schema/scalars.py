@@ -1,0 +1,211 @@
+"""The scalars of the API: strict about what comes in, exact about what goes out.
+
+Annotate with the Python names defined here (`JSON`, `JSONSchema`, `Cursor`, `Long`, `Key`) or with plain
+`datetime.datetime`; `SCALAR_MAP` tells Strawberry what each is called in the schema.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NewType
+
+import strawberry
+from graphql import GraphQLError, Undefined, value_from_ast_untyped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from graphql import ValueNode
+    from strawberry.types.scalar import ScalarDefinition
+
+JSON = NewType("JSON", object)
+JSONSchema = NewType("JSONSchema", object)
+Cursor = NewType("Cursor", str)
+Long = NewType("Long", int)
+Key = NewType("Key", str)
+
+#: The largest whole number that JavaScript, and so every JSON client, keeps exactly.
+LONG_MAX = 2**53 - 1
+#: JSON payloads keep whole numbers exactly within 64 bits; larger ones would come back changed (CONTRACT 1.6).
+JSON_INTEGER_MIN, JSON_INTEGER_MAX = -(2**63), 2**63 - 1
+KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,63}")
+#: RFC 3339 section 5.6, with the offset that makes it one moment; digits beyond microseconds are cut.
+_DATE_TIME = re.compile(
+    r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
+_SHOWN_CHARACTERS = 60
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
+def format_instant(value: datetime) -> str:
+    """Write a moment as the API sends it: UTC, milliseconds, `2026-11-21T09:30:00.125Z`.
+
+    Raises:
+        TypeError: The value carries no time zone, so it names no moment; a defect of the server.
+    """
+    if value.tzinfo is None:
+        raise TypeError(f"{value!r} has no time zone")
+    if value.tzinfo is not UTC:
+        value = value.astimezone(UTC)
+    return value.isoformat(timespec="milliseconds")[:-6] + "Z"
+
+
+def parse_instant(value: object) -> datetime:
+    """Read an RFC 3339 moment into an aware UTC datetime.
+
+    Raises:
+        GraphQLError: It is no text, has no offset, or names no moment that exists.
+    """
+    match = _DATE_TIME.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise GraphQLError(
+            f"{_shown(value)} is not a moment. Write RFC 3339 with an offset, such as 2026-11-21T09:30:00Z."
+        )
+    date, clock, fraction, offset = match.groups()
+    microseconds = (fraction or "0").ljust(6, "0")[:6]
+    zone = "+00:00" if offset in "Zz" else offset
+    try:
+        return datetime.fromisoformat(f"{date}T{clock}.{microseconds}{zone}").astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise GraphQLError(f"{_shown(value)} is not a moment that exists: {error}.") from None
+
+
+def check_json(value: object) -> object:
+    """Return a JSON value unchanged once everything in it can be stored and sent back exactly.
+
+    Raises:
+        GraphQLError: It holds U+0000, half of a surrogate pair, a whole number beyond 64 bits, or no JSON at all.
+    """
+    pending = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, str):
+            check_text(item)
+        elif isinstance(item, dict):
+            for name in item:
+                check_text(name)
+            pending.extend(item.values())
+        elif isinstance(item, list):
+            pending.extend(item)
+        elif isinstance(item, int):
+            if not JSON_INTEGER_MIN <= item <= JSON_INTEGER_MAX:
+                raise GraphQLError(f"{_shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
+        elif isinstance(item, float):
+            if item != item or item in (float("inf"), float("-inf")):
+                raise GraphQLError("NaN and Infinity are not JSON; send null or text.")
+        elif item is not None and item is not Undefined:  # a variable inside a literal, while it is validated
+            raise GraphQLError(f"{_shown(item)} is not JSON.")
+    return value
+
+
+def check_text(text: str) -> str:
+    """Return text unchanged once every store and client can hold it.
+
+    Raises:
+        GraphQLError: It holds U+0000 or half of a surrogate pair (CONTRACT 1.4).
+    """
+    if "\0" in text:
+        raise GraphQLError("The character U+0000 is not accepted anywhere; remove it.")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise GraphQLError("Half of a surrogate pair is not accepted anywhere; send whole characters.") from None
+    return text
+
+
+def _json_schema(value: object) -> object:
+    if not isinstance(value, dict | bool):
+        raise GraphQLError(f"{_shown(value)} is not a JSON Schema; it must be an object or a boolean.")
+    return check_json(value)
+
+
+def _long(value: object) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > LONG_MAX:
+        raise GraphQLError(f"{_shown(value)} is not a whole number up to 2^53 - 1.")
+    return value
+
+
+def _key(value: object) -> str:
+    if not isinstance(value, str) or KEY_PATTERN.fullmatch(value) is None:
+        raise GraphQLError(f"{_shown(value)} is not a key. Write {KEY_PATTERN.pattern}, such as `weekly-report`.")
+    return value
+
+
+def _cursor(value: object) -> str:
+    if not isinstance(value, str):
+        raise GraphQLError(f"{_shown(value)} is not a cursor; pass one that a list or stream gave.")
+    return value
+
+
+def _literal(read: Callable[[object], object]) -> Callable[[ValueNode, dict[str, object] | None], object]:
+    """Read a value written into the document by the same rule as one in a variable."""
+
+    def parse(node: ValueNode, variables: dict[str, object] | None = None) -> object:
+        try:
+            return read(value_from_ast_untyped(node, variables))
+        except (GraphQLError, ValueError) as error:  # ValueError: a number of thousands of digits
+            raise GraphQLError(str(getattr(error, "message", error)), node) from None
+
+    return parse
+
+
+def _unchanged(value: object) -> object:
+    return value
+
+
+#: For `StrawberryConfig(scalar_map=…)`.
+SCALAR_MAP: Mapping[object, ScalarDefinition] = {
+    datetime: strawberry.scalar(
+        name="DateTime",
+        description="A moment, RFC 3339, always sent in UTC with milliseconds.",
+        specified_by_url="https://scalars.graphql.org/andimarek/date-time",
+        serialize=format_instant,
+        parse_value=parse_instant,
+        parse_literal=_literal(parse_instant),
+    ),
+    JSON: strawberry.scalar(
+        name="JSON",
+        description="Any JSON value whose shape a pack or pipeline author chose.",
+        specified_by_url="https://ecma-international.org/wp-content/uploads/ECMA-404_2nd_edition_december_2017.pdf",
+        serialize=_unchanged,
+        parse_value=check_json,
+        parse_literal=_literal(check_json),
+    ),
+    JSONSchema: strawberry.scalar(
+        name="JSONSchema",
+        description="A JSON Schema, draft 2020-12.",
+        specified_by_url="https://json-schema.org/draft/2020-12/schema",
+        serialize=_unchanged,
+        parse_value=_json_schema,
+        parse_literal=_literal(_json_schema),
+    ),
+    Cursor: strawberry.scalar(
+        name="Cursor",
+        description="An opaque position in a list or stream. Compare for equality only; never build one.",
+        serialize=str,
+        parse_value=_cursor,
+        parse_literal=_literal(_cursor),
+    ),
+    Long: strawberry.scalar(
+        name="Long",
+        description="A whole number up to 2^53 - 1, for byte counts and sequence numbers.",
+        serialize=_long,
+        parse_value=_long,
+        parse_literal=_literal(_long),
+    ),
+    Key: strawberry.scalar(
+        name="Key",
+        description="A handle: `[a-z][a-z0-9_-]{0,63}`.",
+        serialize=str,
+        parse_value=_key,
+        parse_literal=_literal(_key),
+    ),
+}

@@ -13,7 +13,7 @@ from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
 from store.pipeline_reads import find_pipeline
-from store.run_reads import RunFilter, RunRecord, count_runs, find_runs, list_runs
+from store.run_reads import RunFilter, RunRecord, count_runs, find_runs, list_runs, queue_place
 from store.runs import WrongStateError, acknowledge, delete_run
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
@@ -80,6 +80,15 @@ def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
     if owns and caller.may(Scope.WRITE) and run.state in FINAL_RUN_STATES:
         actions.append(RunAction.DELETE)
     return tuple(actions)
+
+
+async def queue_message(context: Context, run_id: str) -> str:
+    """What a queued run waits for, for people: its place in the queue."""
+    async with context.services.store.read() as connection:
+        place = await queue_place(connection, run_id)
+    if place is None or not place.ahead_of_caller:
+        return "starts next"
+    return f"{place.ahead_of_caller} of your runs are ahead" if place.ahead_of_caller > 1 else "1 run is ahead"
 
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:

@@ -1,0 +1,239 @@
+"""Artifacts: what steps produced."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.artifacts import (
+    ArtifactQuery,
+    artifact_text,
+    count_visible_artifacts,
+    download_address,
+    get_artifact,
+    list_visible_artifacts,
+    pin,
+)
+from resolvers.problems import Problem as Refusal
+from schema.context import Info
+from schema.directives import Cost, Mcp, Requires
+from schema.enums import described_enum
+from schema.node_interface import Node
+from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
+from schema.problems import ForbiddenProblem, NotFoundProblem, problem_of
+from schema.scalars import Cursor, Long
+from store.artifacts import ArtifactRecord
+from store.paging import PageWindow
+from store.states import ArtifactStatus, Scope
+
+if TYPE_CHECKING:
+    from schema.runs import Run
+    from schema.steps import Attempt
+
+described_enum(
+    ArtifactStatus,
+    "What an artifact is worth.",
+    {
+        "STORED": "Uploaded, or made by a pack whose post-conditions held.",
+        "PROPOSED": "Made by an agent; nothing has vouched for it.",
+        "VERIFIED": "Made by an agent; a later deterministic step read it and succeeded.",
+        "QUARANTINED": "Holds a known secret; not handed out.",
+    },
+)
+
+ARTIFACTS = CursorKind("artifacts", (str,))
+
+
+@strawberry.type(description="A file the server keeps, addressed by content.")
+class Artifact(Node):
+    """Make one with `of`."""
+
+    name: str = strawberry.field(description="File name.")
+    media_type: str = strawberry.field(description="Media type.")
+    size_bytes: Long = strawberry.field(description="How large.")
+    digest: str = strawberry.field(description="SHA-256 of the content.")
+    status: ArtifactStatus = strawberry.field(description="What it is worth.")
+    created_at: datetime = strawberry.field(description="When it was stored.")
+    expires_at: datetime | None = strawberry.field(
+        description="When it will be erased; null while its run goes on and when pinned."
+    )
+    pinned: bool = strawberry.field(description="Whether it is kept for good.")
+    record: strawberry.Private[ArtifactRecord]
+
+    @classmethod
+    def of(cls, record: ArtifactRecord) -> Artifact:
+        """The artifact of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            name=record.name,
+            media_type=record.media_type,
+            size_bytes=Long(record.size_bytes),
+            digest=record.digest,
+            status=ArtifactStatus(record.status),
+            created_at=record.created_at,
+            expires_at=None if record.pinned else record.expires_at,
+            pinned=record.pinned,
+            record=record,
+        )
+
+    @strawberry.field(description="The run it came from; null for an upload.")
+    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")] | None:
+        """Its run, while it is kept."""
+        from schema.runs import load_run
+
+        return None if self.record.run_id is None else await load_run(info, self.record.run_id)
+
+    @strawberry.field(description="The attempt that produced it; null for an upload.")
+    async def produced_by(self, info: Info) -> Annotated[Attempt, strawberry.lazy("schema.steps")] | None:
+        """Its attempt, while it is kept."""
+        from schema.steps import Attempt
+
+        if self.record.attempt_id is None:
+            return None
+        found = await info.context.loaders.attempt.load(self.record.attempt_id)
+        return None if found is None else Attempt.of(found)
+
+    @strawberry.field(
+        description=("Where to download it, with ranges; valid for some minutes; null once erased or in quarantine.")
+    )
+    def download_url(self, info: Info) -> str | None:
+        """A signed path on this server."""
+        return download_address(info.context.context, self.record)
+
+
+ArtifactConnection = CountedConnection[Artifact]
+
+
+@strawberry.type(description="A stretch of an artifact's text.")
+class ArtifactText:
+    """What `artifactText` answers."""
+
+    artifact: Artifact = strawberry.field(description="The artifact.")
+    text: str | None = strawberry.field(description="The stretch; null when it is no text.")
+    next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
+
+
+@strawberry.input(description="Which artifacts.")
+class ArtifactFilter:
+    """Fields are joined by and."""
+
+    text: str | None = strawberry.field(default=None, description="Words in the name.")
+    media_types: list[str] | None = strawberry.field(
+        default=None, description="Of one of these media types; `image/*` is understood."
+    )
+    statuses: list[ArtifactStatus] | None = strawberry.field(default=None, description="Worth one of these.")
+    pipeline: strawberry.ID | None = strawberry.field(default=None, description="From runs of this pipeline.")
+    pinned: bool | None = strawberry.field(default=None, description="Pinned only, or none of them.")
+
+    def query(self) -> ArtifactQuery:
+        """The same as the use case takes it."""
+        return ArtifactQuery(
+            text=self.text,
+            media_types=tuple(self.media_types) if self.media_types is not None else None,
+            statuses=tuple(self.statuses) if self.statuses is not None else None,
+            pipeline=self.pipeline,
+            pinned=self.pinned,
+        )
+
+
+@strawberry.type(description="An artifact was changed.")
+class ArtifactSuccess:
+    """A command on an artifact was accepted."""
+
+    artifact: Artifact = strawberry.field(description="The artifact as it is now.")
+
+
+PinArtifactResult = Annotated[
+    ArtifactSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("PinArtifactResult", description="What came of pinArtifact."),
+]
+
+
+async def artifact_page(
+    info: Info,
+    query: ArtifactQuery,
+    first: int | None,
+    after: str | None,
+    last: int | None,
+    before: str | None,
+) -> ArtifactConnection:
+    """A page of the artifacts the caller may see, newest first."""
+    arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
+    context = info.context.context
+    window = PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse)
+    rows = await list_visible_artifacts(context, query=query, window=window)
+    page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
+    return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
+
+
+async def load_artifact(info: Info, artifact_id: str) -> Artifact | None:
+    """An artifact the caller may see."""
+    found = await get_artifact(info.context.context, id=artifact_id)
+    return None if found is None else Artifact.of(found)
+
+
+@strawberry.type
+class ArtifactQueries:
+    """Reads of artifacts."""
+
+    @strawberry.field(description="Everything produced, newest first.", directives=[Requires(scope=Scope.READ)])
+    async def artifacts(
+        self,
+        info: Info,
+        filter: Annotated[
+            ArtifactFilter | None, strawberry.argument(description="Only those that match.")
+        ] = None,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> ArtifactConnection:
+        """A page of artifacts."""
+        return await artifact_page(info, (filter or ArtifactFilter()).query(), first, after, last, before)
+
+    @strawberry.field(
+        description="An artifact with a stretch of its text and an address to download it.",
+        directives=[
+            Requires(scope=Scope.READ),
+            Cost(weight=10),
+            Mcp(tool="get_artifact", read_only=True, idempotent=True),
+        ],
+    )
+    async def artifact_text(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
+        offset: Annotated[Long, strawberry.argument(description="First byte.")] = Long(0),  # noqa: B008
+        limit_bytes: Annotated[int, strawberry.argument(description="Longest stretch, up to 200000.")] = 20_000,
+    ) -> ArtifactText | None:
+        """A stretch of text."""
+        found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
+        if found is None:
+            return None
+        following = Long(found.next_offset) if found.next_offset is not None else None
+        return ArtifactText(artifact=Artifact.of(found.artifact), text=found.text, next_offset=following)
+
+
+@strawberry.type
+class ArtifactMutations:
+    """Commands on artifacts."""
+
+    @strawberry.mutation(
+        description="Keeps an artifact for good, or lets it go with its run again.",
+        directives=[Requires(scope=Scope.RUN)],
+    )
+    async def pin_artifact(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
+        pinned: Annotated[bool, strawberry.argument(description="False lets it go.")] = True,
+    ) -> PinArtifactResult:
+        """Pins or unpins."""
+        try:
+            record = await pin(info.context.context, id=id, pinned=pinned)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return ArtifactSuccess(artifact=Artifact.of(record))

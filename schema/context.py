@@ -1,0 +1,39 @@
+"""What the resolvers of one operation share: who calls, and the loaders that batch its reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from schema.loaders import Loaders
+
+if TYPE_CHECKING:
+    from resolvers.context import Caller, Context
+
+
+class RequestContext:
+    """The context of one operation; a socket gets a new one for each of its operations.
+
+    Attributes:
+        context: What use cases are given.
+        loaders: Batched reads, remembered for the operation.
+    """
+
+    __slots__ = ("context", "loaders")
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.loaders = Loaders(context)
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self.context.caller
+
+    def fresh(self) -> None:
+        """Forgets what was read: the next message of a subscription sees what is stored by then."""
+        self.loaders = Loaders(self.context)
+
+
+Info = strawberry.Info[RequestContext, None]

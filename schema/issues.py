@@ -1,0 +1,114 @@
+"""What is wrong with an input, and what is missing here, as the API shows them."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from schema.enums import described_enum
+from schema.scalars import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.availability import Requirement as MissingRequirement
+    from runner.issues import Issue as FoundIssue
+
+
+class Severity(Enum):
+    """How bad an issue is."""
+
+    WARNING = "warning"
+    ERROR = "error"
+
+
+described_enum(Severity, "How bad an issue is.", {"WARNING": "Worth knowing.", "ERROR": "Refused."})
+
+
+class RequirementKind(Enum):
+    """What an entry or step can need."""
+
+    INPUT = "input"
+    PACK = "pack"
+    SERVICE = "service"
+    SESSION = "session"
+
+
+described_enum(
+    RequirementKind,
+    "What an entry or step can need.",
+    {
+        "INPUT": "A run input.",
+        "PACK": "A pack, in a version that satisfies the step.",
+        "SERVICE": "An outside service or program.",
+        "SESSION": "A pack that can leave or keep a session.",
+    },
+)
+
+
+@strawberry.type(description="One thing wrong with an input.")
+class Issue:
+    """Make one with `of`."""
+
+    path: list[str] = strawberry.field(description="Path into the input, outermost first.")
+    rule: str = strawberry.field(description="For programs; stable.")
+    severity: Severity = strawberry.field(description="Whether it stops the command.")
+    message: str = strawberry.field(description="For people.")
+    hint: str | None = strawberry.field(description="What was probably meant, or what to do.")
+
+    @classmethod
+    def of(cls, issue: FoundIssue) -> Issue:
+        """The issue a check found."""
+        return cls(
+            path=list(issue.path),
+            rule=issue.rule,
+            severity=Severity(issue.severity),
+            message=issue.message,
+            hint=issue.hint,
+        )
+
+    @classmethod
+    def all(cls, issues: Iterable[FoundIssue]) -> list[Issue]:
+        """All issues of a check."""
+        return [cls.of(issue) for issue in issues]
+
+
+@strawberry.type(description="Something an entry or step needs.")
+class Requirement:
+    """Make one with `of`."""
+
+    kind: RequirementKind = strawberry.field(description="What sort of thing.")
+    name: str = strawberry.field(description="Its name.")
+    steps: list[Key] = strawberry.field(description="Steps that need it; empty outside pipelines.")
+    message: str = strawberry.field(description="Why it cannot be had, for people.")
+    hint: str | None = strawberry.field(description="What to do about it.")
+
+    @classmethod
+    def of(cls, missing: MissingRequirement) -> Requirement:
+        """What a preflight found missing."""
+        return cls(
+            kind=RequirementKind(missing.kind),
+            name=missing.name,
+            steps=[Key(step) for step in missing.steps],
+            message=missing.message,
+            hint=missing.hint,
+        )
+
+
+@strawberry.type(description="Whether something can run here now.")
+class Availability:
+    """Make one with `of`."""
+
+    usable: bool = strawberry.field(description="It can.")
+    missing: list[Requirement] = strawberry.field(description="What it needs and does not find; empty when usable.")
+    checked_at: datetime = strawberry.field(description="When this was last looked at.")
+
+    @classmethod
+    def of(cls, missing: Iterable[MissingRequirement], now: datetime) -> Availability:
+        """What a preflight told at `now`."""
+        found = [Requirement.of(lack) for lack in missing]
+        return cls(usable=not found, missing=found, checked_at=now)

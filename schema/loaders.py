@@ -1,0 +1,154 @@
+"""Batched reads: whatever a page of a list needs of one kind is one query."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
+
+from strawberry.dataloader import DataLoader
+
+from resolvers.access import visible_to
+from store.artifacts import ArtifactRecord, artifacts_of_attempts, artifacts_of_runs, find_artifacts
+from store.callers import CallerRecord, find_callers
+from store.pipeline_reads import (
+    PipelineRecord,
+    VersionBody,
+    VersionRecord,
+    current_versions,
+    find_bodies,
+    find_pipelines,
+    find_versions,
+)
+from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, latest_runs
+from store.sessions import SessionRecord, find_sessions
+from store.step_reads import (
+    AttemptPayload,
+    AttemptRecord,
+    StepRecord,
+    attempt_payloads,
+    attempts_of_steps,
+    find_attempts,
+    find_steps,
+    milestones_of,
+    steps_of_runs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from resolvers.context import Context
+
+V = TypeVar("V")
+
+
+class Loaders:
+    """One operation's loaders, made when first used; each remembers what it loaded."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def _loader(
+        self, read: Callable[[AsyncConnection, Sequence[str]], Awaitable[Mapping[str, V]]]
+    ) -> DataLoader[str, V | None]:
+        store = self._context.services.store
+
+        async def load(keys: list[str]) -> list[V | None]:
+            async with store.read() as connection:
+                found = await read(connection, keys)
+            return [found.get(key) for key in keys]
+
+        return DataLoader(load_fn=load)
+
+    @cached_property
+    def run(self) -> DataLoader[str, RunRecord | None]:
+        """Runs the caller may see, by id."""
+        only = visible_to(self._context)
+        return self._loader(lambda connection, ids: find_runs(connection, ids, visible_to=only))
+
+    @cached_property
+    def run_payload(self) -> DataLoader[str, RunPayload | None]:
+        """Inputs of runs, by run id."""
+        return self._loader(find_payloads)
+
+    @cached_property
+    def latest_run(self) -> DataLoader[str, RunRecord | None]:
+        """The newest run of a pipeline that the caller may see, by pipeline id."""
+        only = visible_to(self._context)
+        return self._loader(lambda connection, ids: latest_runs(connection, ids, visible_to=only))
+
+    @cached_property
+    def steps(self) -> DataLoader[str, list[StepRecord] | None]:
+        """Steps of a run in order, by run id."""
+        return self._loader(steps_of_runs)
+
+    @cached_property
+    def step(self) -> DataLoader[str, StepRecord | None]:
+        """Steps by id."""
+        return self._loader(find_steps)
+
+    @cached_property
+    def milestones(self) -> DataLoader[str, str | None]:
+        """Milestones of a step as JSON text, by step id."""
+        return self._loader(milestones_of)
+
+    @cached_property
+    def attempts(self) -> DataLoader[str, list[AttemptRecord] | None]:
+        """Attempts of a step in order, by step id."""
+        return self._loader(attempts_of_steps)
+
+    @cached_property
+    def attempt(self) -> DataLoader[str, AttemptRecord | None]:
+        """Attempts by id."""
+        return self._loader(find_attempts)
+
+    @cached_property
+    def attempt_payload(self) -> DataLoader[str, AttemptPayload | None]:
+        """Input and output of attempts, by attempt id."""
+        return self._loader(attempt_payloads)
+
+    @cached_property
+    def artifact(self) -> DataLoader[str, ArtifactRecord | None]:
+        """Artifacts by id, whoever may see them: ask for those of runs the caller sees."""
+        return self._loader(find_artifacts)
+
+    @cached_property
+    def artifacts_of_run(self) -> DataLoader[str, list[ArtifactRecord] | None]:
+        """Artifacts of a run, oldest first, by run id."""
+        return self._loader(artifacts_of_runs)
+
+    @cached_property
+    def artifacts_of_attempt(self) -> DataLoader[str, list[ArtifactRecord] | None]:
+        """Artifacts of an attempt, oldest first, by attempt id."""
+        return self._loader(artifacts_of_attempts)
+
+    @cached_property
+    def session(self) -> DataLoader[str, SessionRecord | None]:
+        """Sessions by id."""
+        return self._loader(find_sessions)
+
+    @cached_property
+    def caller(self) -> DataLoader[str, CallerRecord | None]:
+        """Callers by id."""
+        return self._loader(find_callers)
+
+    @cached_property
+    def pipeline(self) -> DataLoader[str, PipelineRecord | None]:
+        """Pipelines by id, deleted ones too."""
+        return self._loader(find_pipelines)
+
+    @cached_property
+    def version(self) -> DataLoader[str, VersionRecord | None]:
+        """Pipeline versions by id."""
+        return self._loader(find_versions)
+
+    @cached_property
+    def current_version(self) -> DataLoader[str, VersionRecord | None]:
+        """The version new runs use, by pipeline id."""
+        return self._loader(current_versions)
+
+    @cached_property
+    def version_body(self) -> DataLoader[str, VersionBody | None]:
+        """Texts of versions, by version id."""
+        return self._loader(find_bodies)

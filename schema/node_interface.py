@@ -1,0 +1,18 @@
+"""The interface of everything that can be fetched again by its id."""
+
+from __future__ import annotations
+
+import strawberry
+
+
+@strawberry.interface(
+    description=(
+        "Anything that can be fetched again by its id. The prefix tells the type: pipe_ Pipeline (starters: "
+        "`builtin.<slug>`), pver_ PipelineVersion, run_ Run, step_ RunStep, att_ Attempt, art_ Artifact, call_ Caller, "
+        "tok_ ApiToken, aud_ AuditEntry; a pack's id is its name."
+    )
+)
+class Node:
+    """Implemented by every type with an id of its own."""
+
+    id: strawberry.ID = strawberry.field(description="Its id, stable for life.")

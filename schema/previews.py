@@ -1,0 +1,88 @@
+"""What a resume would do, step by step."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from schema.enums import described_enum
+from schema.issues import Issue
+from schema.pack_effects import PackEffects
+from schema.steps import RunStep
+
+if TYPE_CHECKING:
+    from resolvers.resuming import Preview
+    from schema.context import Info
+
+
+class ResumeAction(Enum):
+    """What a resume does with a step."""
+
+    REUSE = "reuse"
+    RUN_AGAIN = "run_again"
+    RUN = "run"
+
+
+described_enum(
+    ResumeAction,
+    "What a resume does with a step.",
+    {
+        "REUSE": "Its output is reused untouched.",
+        "RUN_AGAIN": "It runs again although it succeeded: its session is gone.",
+        "RUN": "It runs.",
+    },
+)
+
+
+@strawberry.type(description="What a resume would do with one step.")
+class ResumePreviewStep:
+    """One planned step."""
+
+    run_step: RunStep | None = strawberry.field(
+        description="The step; null for one that only the definition to go on with has."
+    )
+    key: str = strawberry.field(description="Its id in the definition to go on with.")
+    action: ResumeAction = strawberry.field(description="What would be done.")
+    reason: str = strawberry.field(description="Why, for people.")
+    effects: PackEffects = strawberry.field(description="What it changes outside.")
+    may_repeat_effects: bool = strawberry.field(
+        description="Whether an outside effect may happen a second time."
+    )
+
+
+@strawberry.type(description="What a resume would do, step by step.")
+class ResumePreview:
+    """Make one with `of`."""
+
+    allowed: bool = strawberry.field(description="Whether it would be accepted.")
+    issues: list[Issue] = strawberry.field(
+        description="What is wrong or questionable, missing services included."
+    )
+    steps: list[ResumePreviewStep] = strawberry.field(description="Every step, in order.")
+    definition_changed: bool = strawberry.field(
+        description="Whether the pipeline has a newer version than the run's."
+    )
+
+    @classmethod
+    async def of(cls, info: Info, run_id: str, preview: Preview) -> ResumePreview:
+        """The preview of a run."""
+        rows = {row.key: row for row in await info.context.loaders.steps.load(run_id) or ()}
+        return cls(
+            allowed=preview.allowed,
+            issues=Issue.all(preview.issues),
+            steps=[
+                ResumePreviewStep(
+                    run_step=RunStep.of(rows[step.key]) if step.key in rows else None,
+                    key=step.key,
+                    action=ResumeAction(step.action),
+                    reason=step.reason,
+                    effects=PackEffects(step.effects),
+                    may_repeat_effects=step.may_repeat_effects,
+                )
+                for step in preview.steps
+            ],
+            definition_changed=preview.definition_changed,
+        )

@@ -1,0 +1,355 @@
+"""Steps of a run, their attempts and what those logged."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import strawberry
+
+from resolvers.access import visible_to
+from schema.artifacts import Artifact
+from schema.context import Info  # noqa: TC001 - strawberry reads the annotations at run time
+from schema.enums import described_enum
+from schema.failures import Failure
+from schema.node_interface import Node
+from schema.pagination import Connection, CursorKind, PageArguments, page_of
+from schema.payloads import Payload, payload_of
+from schema.scalars import JSON, Cursor, Key
+from schema.waits import Wait, WaitReason
+from store.logs import LogLineRecord, list_log
+from store.paging import PageWindow
+from store.sessions import SessionRecord
+from store.states import AttemptState, StepState
+from store.step_reads import AttemptRecord, StepRecord
+
+if TYPE_CHECKING:
+    from schema.pipelines import Step
+    from schema.runs import Run
+
+described_enum(
+    StepState,
+    "Where a step stands.",
+    {
+        "PENDING": "Not reached.",
+        "RUNNING": "Running.",
+        "WAITING": "Waiting for a retry or a session.",
+        "SUCCEEDED": "Done; its output is kept through every resume.",
+        "FAILED": "Failed.",
+        "CANCELLED": "Cancelled while it ran or waited.",
+    },
+)
+described_enum(
+    AttemptState,
+    "Where an attempt stands.",
+    {
+        "RUNNING": "Running.",
+        "SUCCEEDED": "Done.",
+        "FAILED": "Failed.",
+        "CANCELLED": "Cancelled.",
+        "LOST": "Found without a result after a crash.",
+    },
+)
+
+LOG_LINES = CursorKind("log", (int,))
+
+
+@strawberry.enum(description="How serious a line is.")
+class LogLevel(Enum):
+    """Values as they are stored."""
+
+    DEBUG = strawberry.enum_value("debug", description="For those who debug.")
+    INFO = strawberry.enum_value("info", description="In the course of things.")
+    WARNING = strawberry.enum_value("warning", description="Worth a look.")
+    ERROR = strawberry.enum_value("error", description="Something failed.")
+
+
+@strawberry.type(description="A line a pack or a process logged.")
+class LogLine:
+    """Make one with `of`."""
+
+    at: datetime = strawberry.field(description="When.")
+    level: LogLevel = strawberry.field(description="How serious.")
+    text: str = strawberry.field(description="The line without its end; secrets masked.")
+
+    @classmethod
+    def of(cls, record: LogLineRecord) -> LogLine:
+        """The line of a row."""
+        return cls(at=record.at, level=LogLevel(record.level), text=record.text)
+
+
+LogLineConnection = Connection[LogLine]
+
+
+@strawberry.type(description="Something a step told about its progress.")
+class Milestone:
+    """Make one with `read`."""
+
+    at: datetime = strawberry.field(description="When.")
+    fraction: float | None = strawberry.field(description="How far along, 0 to 1.")
+    message: str = strawberry.field(description="What it was doing.")
+
+    @classmethod
+    def read(cls, data: dict[str, object]) -> Milestone:
+        """The milestone of its stored JSON."""
+        fraction = data.get("fraction")
+        return cls(
+            at=datetime.fromisoformat(str(data["at"])),
+            fraction=float(fraction) if isinstance(fraction, int | float) else None,
+            message=str(data["message"]),
+        )
+
+
+@strawberry.type(
+    description="Something a step left for later steps, such as a workspace. Ends with its run or after idle minutes."
+)
+class Session:
+    """Make one with `of`."""
+
+    id: strawberry.ID = strawberry.field(description="Id passed to later steps as `_session_id`.")
+    alive: bool = strawberry.field(description="Whether it can still be used.")
+    expires_at: datetime | None = strawberry.field(description="When it ends unless it is used.")
+    step_id: strawberry.Private[str]
+
+    @classmethod
+    def of(cls, info: Info, record: SessionRecord) -> Session:
+        """The session of a row."""
+        services = info.context.context.services
+        alive = record.ended_at is None and record.machine == services.store.machine
+        idle = timedelta(seconds=services.limits.session_idle_seconds)
+        return cls(
+            id=strawberry.ID(record.id),
+            alive=alive,
+            expires_at=record.last_used_at + idle if alive else None,
+            step_id=record.step_id,
+        )
+
+    @strawberry.field(description="The step that left it.")
+    async def produced_by(self, info: Info) -> RunStep:
+        """Its step."""
+        found = await info.context.loaders.step.load(self.step_id)
+        if found is None:
+            raise LookupError(f"session {self.id} belongs to a step that is gone")
+        return RunStep.of(found)
+
+
+@strawberry.type(description="One try of one step; never overwritten.")
+class Attempt(Node):
+    """Make one with `of`."""
+
+    number: int = strawberry.field(description="Counts from 1 within the step.")
+    state: AttemptState = strawberry.field(description="Where it stands.")
+    started_at: datetime = strawberry.field(description="When it started.")
+    ended_at: datetime | None = strawberry.field(description="When it ended.")
+    pack_version: str | None = strawberry.field(description="Version of the pack that ran.")
+    record: strawberry.Private[AttemptRecord]
+
+    @classmethod
+    def of(cls, record: AttemptRecord) -> Attempt:
+        """The attempt of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            number=record.number,
+            state=record.state,
+            started_at=record.started_at,
+            ended_at=record.ended_at,
+            pack_version=record.pack_version,
+            record=record,
+        )
+
+    @strawberry.field(description="The step tried.")
+    async def run_step(self, info: Info) -> RunStep:
+        """Its step."""
+        found = await info.context.loaders.step.load(self.record.step_id)
+        if found is None:
+            raise LookupError(f"attempt {self.id} belongs to a step that is gone")
+        return RunStep.of(found)
+
+    @strawberry.field(description="What went wrong.")
+    def failure(self) -> Failure | None:
+        """Its failure."""
+        return Failure.read(self.record.failure)
+
+    @strawberry.field(description="The input it got, redacted, as it was resolved for this attempt.")
+    async def input(self, info: Info) -> JSON | None:
+        """Its input."""
+        payload = await info.context.loaders.attempt_payload.load(self.record.id)
+        return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
+
+    @strawberry.field(description="What it gave, redacted once before anything used it.")
+    async def output(self, info: Info) -> JSON | None:
+        """Its output."""
+        payload = await info.context.loaders.attempt_payload.load(self.record.id)
+        return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
+
+    @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
+    def notes(self) -> list[str]:
+        """Its notes."""
+        return [str(note) for note in orjson.loads(self.record.notes)]
+
+    @strawberry.field(description="What it logged, oldest first.")
+    async def log(
+        self,
+        info: Info,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 500.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> LogLineConnection:
+        """A page of its log."""
+        arguments = PageArguments.parse(
+            LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
+        )
+        window = PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse)
+        async with info.context.context.services.store.read() as connection:
+            rows = await list_log(connection, self.record.id, window)
+        page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
+        return LogLineConnection.of(page, LogLine.of)
+
+
+@strawberry.type(description="A step as it fares in one run.")
+class RunStep(Node):
+    """Make one with `of`."""
+
+    key: Key = strawberry.field(description="Its id in the definition.")
+    pack_version: str | None = strawberry.field(description="Version of the pack that ran; null before.")
+    state: StepState = strawberry.field(description="Where it stands.")
+    progress: float | None = strawberry.field(
+        description="How far along, 0 to 1; null when it does not say."
+    )
+    started_at: datetime | None = strawberry.field(description="When its first attempt started.")
+    ended_at: datetime | None = strawberry.field(description="When it ended.")
+    record: strawberry.Private[StepRecord]
+
+    @classmethod
+    def of(cls, record: StepRecord) -> RunStep:
+        """The step of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            key=Key(record.key),
+            pack_version=record.pack_version if record.attempts else None,
+            state=record.state,
+            progress=record.progress,
+            started_at=record.started_at,
+            ended_at=record.ended_at,
+            record=record,
+        )
+
+    @strawberry.field(description="The run it is part of.")
+    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")]:
+        """Its run."""
+        from schema.runs import get_run_now
+
+        return await get_run_now(info, self.record.run_id)
+
+    @strawberry.field(description="The step as defined; null for a single pack.")
+    async def step(self, info: Info) -> Annotated[Step, strawberry.lazy("schema.pipelines")] | None:
+        """Its definition in the run's version."""
+        from schema.pipelines import steps_of_version
+
+        run = await info.context.loaders.run.load(self.record.run_id)
+        if run is None or run.version_id is None:
+            return None
+        steps = await steps_of_version(info, run.version_id)
+        return next((step for step in steps if step.key == self.key), None)
+
+    @strawberry.field(description="What it waits for while WAITING.")
+    def wait(self) -> Wait | None:
+        """Its wait."""
+        if self.state is not StepState.WAITING:
+            return None
+        return Wait(
+            reason=WaitReason.RETRY,
+            message=f"retry {self.record.stretch_attempts + 1}",
+            until=self.record.wait_until,
+        )
+
+    @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
+    async def milestones(self, info: Info) -> list[Milestone]:
+        """Its milestones."""
+        text = await info.context.loaders.milestones.load(self.record.id)
+        return [Milestone.read(data) for data in orjson.loads(text or "[]")]
+
+    @strawberry.field(description="Input with templates resolved, secrets masked; null until it starts.")
+    async def input(
+        self,
+        info: Info,
+        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+    ) -> Payload | None:
+        """Input of the attempt that counts."""
+        if self.record.attempt_id is None:
+            return None
+        found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
+        return payload_of(found.input if found is not None else None, limit_bytes)
+
+    @strawberry.field(description="What it returned; null until it succeeds.")
+    async def output(
+        self,
+        info: Info,
+        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+    ) -> Payload | None:
+        """Output of the attempt that counts."""
+        if self.record.attempt_id is None or self.state is not StepState.SUCCEEDED:
+            return None
+        found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
+        return payload_of(found.output if found is not None else None, limit_bytes)
+
+    @strawberry.field(description="What it produced, all attempts.")
+    async def artifacts(self, info: Info) -> list[Artifact]:
+        """Its artifacts."""
+        found = await info.context.loaders.artifacts_of_run.load(self.record.run_id)
+        return [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
+
+    @strawberry.field(description="Every attempt, first to last, resumes included.")
+    async def attempts(self, info: Info) -> list[Attempt]:
+        """Its attempts."""
+        found = await info.context.loaders.attempts.load(self.record.id)
+        return [Attempt.of(record) for record in found or ()]
+
+    @strawberry.field(description="The session it used or left.")
+    async def session(self, info: Info) -> Session | None:
+        """Its session."""
+        session_id = self.record.session_id
+        if session_id is None and self.record.attempt_id is not None:
+            attempt = await info.context.loaders.attempt.load(self.record.attempt_id)
+            session_id = attempt.session_used if attempt is not None else None
+        if session_id is None:
+            return None
+        found = await info.context.loaders.session.load(session_id)
+        return None if found is None else Session.of(info, found)
+
+    @strawberry.field(description="What was not quite right although it went on.")
+    def warnings(self) -> list[str]:
+        """Its warnings."""
+        return [str(warning) for warning in orjson.loads(self.record.warnings)]
+
+    @strawberry.field(description="What went wrong in the latest attempt.")
+    async def failure(self, info: Info) -> Failure | None:
+        """Failure of the attempt that counts."""
+        if self.record.attempt_id is None:
+            return None
+        found = await info.context.loaders.attempt.load(self.record.attempt_id)
+        return Failure.read(found.failure if found is not None else None)
+
+
+async def load_step(info: Info, step_id: str) -> RunStep | None:
+    """A step of a run the caller may see."""
+    found = await info.context.loaders.step.load(step_id)
+    if found is None or not await _sees(info, found.run_id):
+        return None
+    return RunStep.of(found)
+
+
+async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:
+    """An attempt of a run the caller may see."""
+    found = await info.context.loaders.attempt.load(attempt_id)
+    if found is None or not await _sees(info, found.run_id):
+        return None
+    return Attempt.of(found)
+
+
+async def _sees(info: Info, run_id: str) -> bool:
+    return visible_to(info.context.context) is None or await info.context.loaders.run.load(run_id) is not None

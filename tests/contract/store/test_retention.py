@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import asyncio
+import os
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import func, select
+
+from store.blobs import BlobStore
+from store.paging import PageWindow
+from store.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
+from store.run_reads import RunFilter, list_runs
+from store.tables import ARTIFACT, ATTEMPT, BLOB, LOG_LINE, RUN_EVENT, RUN_STEP
+from tests.contract.store.test_artifacts import artifact
+from tests.support.rows import attempt, caller, insert, run, step
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from store.engine import Store
+
+NOW = datetime.now(UTC)
+OLD = NOW - timedelta(days=100)
+
+
+async def runs_left(store: Store) -> set[str]:
+    async with store.read() as connection:
+        return {each.id for each in await list_runs(connection, RunFilter(), PageWindow(limit=100))}
+
+
+async def rows_left(store: Store) -> dict[str, int]:
+    async with store.read() as connection:
+        tables = (RUN_STEP, ATTEMPT, LOG_LINE, RUN_EVENT, ARTIFACT, BLOB)
+        return {
+            table.name: (await connection.execute(select(func.count()).select_from(table))).scalar_one()
+            for table in tables
+        }
+
+
+async def test_old_final_runs_go_with_everything_below_them(store: Store):
+    ada = await caller(store)
+    old = await run(store, ada.id, OLD)
+    under = await attempt(store, old, await step(store, old))
+    await store.write(insert, "log_line", dict(attempt_id=under, sequence=1, at=OLD, level="info", text="x"))
+    await store.write(insert, "run_event", dict(run_id=old, sequence=1, at=OLD, type="run_state"))
+    await artifact(store, ada.id, run_id=old, attempt_id=under)
+    pinned = await artifact(store, ada.id, run_id=old, attempt_id=under, pinned=True)
+    unfinished = await run(store, ada.id, OLD, 1, state="waiting")
+    just_ended = await run(store, ada.id, OLD, 2, ended_at=NOW)
+    young = await run(store, ada.id, NOW - timedelta(days=1), rerun_of=old)
+    heard: set[str] = set()
+    store.on_wake(heard.update)
+
+    assert await store.write(prune_runs, keep_days=90, keep_count=100) == 1
+    assert await store.write(prune_runs, keep_days=90, keep_count=100) == 0
+    assert await runs_left(store) == {unfinished, just_ended, young}
+    assert await rows_left(store) == {
+        "run_step": 0,
+        "attempt": 0,
+        "log_line": 0,
+        "run_event": 0,
+        "artifact": 1,
+        "blob": 0,
+    }
+    async with store.read() as connection:
+        assert (await connection.execute(select(ARTIFACT.c.id))).scalars().all() == [pinned]
+    assert {f"gone:{old}", "runs"} <= heard
+
+
+async def test_beyond_the_number_the_oldest_final_ones_go(store: Store):
+    ada = await caller(store)
+    made = [await run(store, ada.id, NOW - timedelta(hours=1), number) for number in range(6)]
+    stuck = await run(store, ada.id, NOW - timedelta(hours=2), state="running")
+    while await store.write(prune_runs, keep_days=90, keep_count=3, limit=2):
+        pass
+    assert await runs_left(store) == {stuck, *made[3:]}
+
+
+async def test_what_a_live_run_reuses_stays_until_that_run_goes(store: Store):
+    ada = await caller(store)
+    origin = await run(store, ada.id, OLD)
+    source = await attempt(store, origin, await step(store, origin))
+    made = await artifact(store, ada.id, run_id=origin, attempt_id=source)
+    again = await run(store, ada.id, NOW - timedelta(days=1))
+    await attempt(store, again, await step(store, again), reused_from=source)
+    assert await store.write(prune_runs, keep_days=90, keep_count=100) == 1
+    async with store.read() as connection:
+        assert (await connection.execute(select(ARTIFACT.c.id))).scalars().all() == [made]
+    assert await store.write(prune_runs, keep_days=0, keep_count=100) == 1
+    assert (await rows_left(store))["artifact"] == 0
+
+
+async def test_contents_without_an_artifact_are_pruned_and_others_not(store: Store, tmp_path: Path):
+    ada = await caller(store)
+    blobs = BlobStore(tmp_path / "files")
+    used, _ = await blobs.put(b"used")
+    erased, _ = await blobs.put(b"erased")
+    unknown, _ = await blobs.put(b"unknown")
+    fresh, _ = await blobs.put(b"fresh")
+    await artifact(store, ada.id, digest=used)
+    await artifact(store, ada.id, digest=erased, erased_at=NOW)
+    for digest in (used, erased):
+        await store.write(insert, "blob", dict(digest=digest, size_bytes=4, created_at=NOW))
+    for digest in (used, erased, unknown):
+        os.utime(blobs.path(digest), (0, 0))
+    assert await prune_blobs(store, blobs) == (2, len(b"erased") + len(b"unknown"))
+    assert set(blobs.digests()) == {used, fresh}
+    assert (await rows_left(store))["blob"] == 1
+
+
+async def test_a_sweep_goes_on_until_nothing_is_left(store: Store, tmp_path: Path):
+    ada = await caller(store)
+    await asyncio.gather(*(run(store, ada.id, OLD, number) for number in range(45)))
+    swept = await sweep(store, BlobStore(tmp_path / "files"), RetentionPolicy())
+    assert swept == Swept(runs=45)
+    assert swept + Swept(blobs=2) == Swept(runs=45, blobs=2)
+    assert await sweep(store, BlobStore(tmp_path / "files"), RetentionPolicy()) == Swept()

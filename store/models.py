@@ -7,7 +7,7 @@ keys. Ids are a type prefix and a ULID, so ordering by id is ordering by creatio
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - SQLModel reads the annotations at run time
+from datetime import datetime
 
 from sqlalchemy import BigInteger, CheckConstraint, Column, Index, Text, text
 from sqlmodel import Field, SQLModel

@@ -20,7 +20,6 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from store.dialects import Connection, Dialect, Row, Sql
 from store.engine import StoreBusyError, StoreClosedError, StoreError, StoreFullError
 from store.schema import ensure_sqlite_schema
 
@@ -28,6 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
     from io import TextIOWrapper
     from pathlib import Path
+
+    from sqlalchemy.engine.interfaces import DBAPIConnection
+
+    from store.dialects import Connection, Dialect, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -167,7 +170,7 @@ class SQLiteWriter:
                     return self._refuse(batch, _classified(answer.error)), frozenset()
             if raw.in_transaction:
                 raw.execute("COMMIT")
-        except Exception as error:  # noqa: BLE001 - every caller of the batch must hear of it, whatever it is
+        except Exception as error:
             if raw.in_transaction:
                 raw.execute("ROLLBACK")
             return self._refuse(batch, _classified(error)), frozenset()
@@ -182,7 +185,7 @@ class SQLiteWriter:
             result = job.unit(conn)
             if not alone:
                 raw.execute("RELEASE unit")
-        except Exception as error:  # noqa: BLE001 - handed to the unit's caller
+        except Exception as error:
             conn.woken = woken
             if raw.in_transaction:
                 if alone:
@@ -236,9 +239,7 @@ class SQLiteStore:
         """Starts the writer."""
         self._writer.start()
 
-    async def write(
-        self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
         future = self._writer.submit(lambda conn: unit(conn, *args, **kwargs))
         return await asyncio.shield(future)
@@ -276,7 +277,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
         StoreBusyError: another process owns the file.
         StoreSchemaError: its schema does not fit this release.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything is served
     lock = acquire_lock(data_dir)
     path = data_dir / "packline.db"
     try:
@@ -319,7 +320,7 @@ def _readers(path: Path) -> AsyncEngine:
     engine = create_async_engine(f"sqlite+aiosqlite:///{path}", pool_size=READERS, max_overflow=16)
 
     @event.listens_for(engine.sync_engine, "connect")
-    def configure(raw: Any, _record: object) -> None:
+    def configure(raw: DBAPIConnection, _record: object) -> None:
         # No transaction of its own: each statement sees the newest commit and none outlives a batch.
         raw.isolation_level = None
         cursor = raw.cursor()
@@ -332,13 +333,13 @@ def _readers(path: Path) -> AsyncEngine:
 
 def _classified(error: BaseException) -> BaseException:
     """The store's own name for what SQLite raised; anything else stays what it is."""
-    if isinstance(error, sqlite3.OperationalError | sqlite3.DatabaseError):
-        if error.sqlite_errorcode == sqlite3.SQLITE_FULL or "disk I/O error" in str(error):
+    if isinstance(error, sqlite3.Error):
+        # Errors of the module itself, such as a parameter that was not given, carry no code.
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or "disk I/O error" in str(error):
             full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
             full.__cause__ = error
             return full
-        if not isinstance(error, sqlite3.IntegrityError):
-            broken = StoreError(f"The database refused the change: {error}.")
-            broken.__cause__ = error
-            return broken
+        broken = StoreError(f"The database refused the change: {error}.")
+        broken.__cause__ = error
+        return broken
     return error

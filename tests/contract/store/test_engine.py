@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 
 from store.dialects import Sql, instant
-from store.engine import StoreClosedError
+from store.engine import StoreClosedError, StoreError
 from store.models import CallerRow
 
 if TYPE_CHECKING:
@@ -60,9 +60,16 @@ async def test_of_64_units_at_once_only_the_failing_ones_leave_nothing(store: St
 async def test_a_unit_that_breaks_a_constraint_fails_alone(store: Store):
     await store.write(add, 1)
     answers = await asyncio.gather(*(store.write(add, n) for n in (1, 2, 3)), return_exceptions=True)
-    assert isinstance(answers[0], Exception)
+    assert isinstance(answers[0], StoreError)
     assert answers[1:] == [2, 3]
     assert await ids(store) == {"call_1", "call_2", "call_3"}
+
+
+async def test_a_unit_that_forgets_a_parameter_fails_alone(store: Store):
+    broken = store.write(lambda conn: conn.run(ADD, {"id": "x"}))
+    answers = await asyncio.gather(store.write(add, 1), broken, store.write(add, 2), return_exceptions=True)
+    assert isinstance(answers[1], StoreError)
+    assert [answers[0], answers[2]] == [1, 2]
 
 
 async def test_watchers_are_woken_after_commit_and_never_for_what_failed(store: Store):

@@ -1,0 +1,211 @@
+"""What only PostgreSQL does: lost connections, clashes, and wake-ups from other processes."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
+
+import psycopg
+import pytest
+from sqlalchemy import select
+
+from store.dialects import Sql
+from store.engine import StoreError, open_store
+from store.tables import CALLER
+from store.wake import EVERYTHING
+from tests.support.databases import ready_database, server_url
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+    from store.dialects import Connection
+    from store.postgres import PostgresStore
+
+pytestmark = pytest.mark.postgres
+
+ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :id, 'n', :now)")
+RENAME = Sql("UPDATE caller SET name = name || :more WHERE id = :id")
+PID = Sql("SELECT pg_backend_pid()")
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with ready_database() as ready:
+        yield ready
+
+
+@pytest.fixture
+async def pair(url: str, tmp_path: Path) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
+    """Two processes' worth of stores on one database."""
+    async with AsyncExitStack() as stack:
+        stores = []
+        for _ in range(2):
+            opened = await open_store(url, tmp_path, migrate=False)
+            stack.push_async_callback(opened.close)
+            stores.append(opened)
+        async with asyncio.timeout(10):
+            for opened in stores:
+                await opened.wakes.connected.wait()  # type: ignore[attr-defined]
+        yield stores[0], stores[1]  # type: ignore[misc]
+
+
+def add(conn: Connection, name: str) -> str:
+    conn.run(ADD, {"id": name, "now": conn.now()})
+    conn.wake(name)
+    return name
+
+
+def kill(pid: int) -> None:
+    with psycopg.connect(server_url(), autocommit=True) as connection:
+        connection.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+
+
+async def names(opened: PostgresStore) -> dict[str, str]:
+    async with opened.read() as connection:
+        return {row[0]: row[1] for row in await connection.execute(select(CALLER.c.id, CALLER.c.name))}
+
+
+async def test_a_backend_killed_in_the_middle_of_a_unit_costs_a_retry_and_writes_once(
+    pair: tuple[PostgresStore, PostgresStore],
+):
+    opened, _ = pair
+    killed: list[int] = []
+
+    def unit(conn: Connection) -> str:
+        add(conn, "a")
+        if not killed:
+            (pid,) = conn.one(PID) or (0,)
+            killed.append(pid)
+            kill(pid)
+        return add(conn, "b")
+
+    assert await opened.write(unit) == "b"
+    assert await names(opened) == {"a": "n", "b": "n"}
+
+
+async def test_a_backend_killed_while_idle_is_not_noticed(pair: tuple[PostgresStore, PostgresStore]):
+    opened, _ = pair
+    (pid,) = await opened.write(lambda conn: conn.one(PID)) or (0,)
+    async with opened.read() as connection:
+        reader = (await connection.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one()
+    kill(pid)
+    kill(reader)
+    assert await names(opened) == {}
+    assert await opened.write(add, "a") == "a"
+
+
+async def test_a_connection_lost_during_commit_is_told_and_not_repeated(
+    pair: tuple[PostgresStore, PostgresStore], url: str
+):
+    """COMMIT runs a deferred trigger that ends its own backend: the client cannot know how it went."""
+    opened, _ = pair
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            """CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS
+            $$BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END$$"""
+        )
+        connection.execute(
+            """CREATE CONSTRAINT TRIGGER dies AFTER INSERT ON caller DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW WHEN (NEW.id = 'fatal') EXECUTE FUNCTION die()"""
+        )
+    ran: list[str] = []
+
+    def unit(conn: Connection) -> None:
+        ran.append("once")
+        add(conn, "fatal")
+
+    with pytest.raises(StoreError, match="during COMMIT"):
+        await opened.write(unit)
+    assert ran == ["once"]
+    assert await opened.write(add, "a") == "a"
+
+
+async def test_units_that_deadlock_both_succeed(pair: tuple[PostgresStore, PostgresStore]):
+    first, second = pair
+    await first.write(lambda conn: [add(conn, "a"), add(conn, "b")])
+    tries: list[str] = []
+
+    def rename(order: str) -> object:
+        def unit(conn: Connection) -> None:
+            tries.append(order)
+            conn.run(Sql("SET LOCAL deadlock_timeout = '20ms'"))
+            conn.run(RENAME, {"id": order[0], "more": order})
+            conn.run(Sql("SELECT pg_sleep(0.2)"))  # both hold one row and want the other's
+            conn.run(RENAME, {"id": order[1], "more": order})
+
+        return unit
+
+    await asyncio.gather(first.write(rename("ab")), second.write(rename("ba")))  # type: ignore[arg-type]
+    assert len(tries) == 3, "the one that was chosen as the victim ran again"
+    found = await names(first)
+    assert {"".join(sorted(name[1:])) for name in found.values()} == {"aabb"}
+
+
+async def test_other_processes_are_woken_by_key_and_the_own_one_hears_it_once(
+    pair: tuple[PostgresStore, PostgresStore],
+):
+    first, second = pair
+    heard: dict[str, list[frozenset[str]]] = {"first": [], "second": []}
+    arrived = asyncio.Event()
+    first.on_wake(heard["first"].append)
+    second.on_wake(lambda keys: (heard["second"].append(keys), arrived.set()))
+    await first.write(add, "a")
+    async with asyncio.timeout(5):
+        await arrived.wait()
+    assert heard["second"] == [frozenset({"a"})]
+    # The own notification comes over the wire before this round trip ends, and is dropped.
+    await first.write(lambda conn: conn.one(PID))
+    assert heard["first"] == [frozenset({"a"})]
+
+
+async def test_after_each_reconnect_everything_may_have_changed(pair: tuple[PostgresStore, PostgresStore]):
+    first, second = pair
+    heard: list[frozenset[str]] = []
+    arrived = asyncio.Event()
+    second.on_wake(lambda keys: (heard.append(keys), arrived.set()))
+    for time in range(3):
+        pid = second.wakes.backend_pid
+        assert pid is not None
+        kill(pid)
+        async with asyncio.timeout(10):
+            while not any(EVERYTHING in keys for keys in heard):
+                arrived.clear()
+                await arrived.wait()
+        heard.clear()
+        name = f"after-{time}"
+        await first.write(add, name)
+        async with asyncio.timeout(5):
+            while not any(name in keys for keys in heard):
+                arrived.clear()
+                await arrived.wait()
+        heard.clear()
+    assert second.wakes.reconnects == 3
+
+
+async def test_a_listener_that_fails_does_not_fail_the_write(pair: tuple[PostgresStore, PostgresStore]):
+    opened, _ = pair
+
+    def broken(_keys: frozenset[str]) -> None:
+        raise LookupError
+
+    opened.on_wake(broken)
+    assert await opened.write(add, "a") == "a"
+
+
+async def test_a_failed_statement_is_told_without_its_values(pair: tuple[PostgresStore, PostgresStore]):
+    opened, _ = pair
+    with pytest.raises(StoreError, match="does not exist") as refused:
+        await opened.write(lambda conn: conn.one(Sql("SELECT * FROM nowhere WHERE x = :x"), {"x": "hush"}))
+    assert "hush" not in str(refused.value)
+
+
+async def test_a_server_that_is_away_is_told_at_opening(tmp_path: Path):
+    with pytest.raises(StoreError, match="cannot be reached"):
+        await open_store("postgresql://nobody@127.0.0.1:1/none", tmp_path, migrate=True)
+
+
+async def test_machines_are_told_apart_and_processes_of_one_are_not(pair: tuple[PostgresStore, PostgresStore]):
+    assert pair[0].machine == pair[1].machine
+    assert ":" in pair[0].machine

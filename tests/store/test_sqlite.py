@@ -1,0 +1,203 @@
+"""What only the embedded database does: group commit, its failures, one process for one file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from sqlalchemy import func, select
+
+import store.engine
+from store.dialects import Sql
+from store.engine import StoreBusyError, StoreError, StoreFullError, open_store
+from store.tables import CALLER
+from tests.support.databases import sqlite_store
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from store.dialects import Connection
+    from store.engine import Store
+    from store.sqlite import SQLiteStore
+
+ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :id, :name, :now)")
+
+
+def add(conn: Connection, name: str, size: int = 1) -> str:
+    conn.run(ADD, {"id": name, "name": "x" * size, "now": conn.now()})
+    conn.wake(name)
+    return name
+
+
+async def count(opened: Store) -> int:
+    async with opened.read() as connection:
+        return int((await connection.execute(select(func.count()).select_from(CALLER))).scalar_one())
+
+
+@pytest.fixture
+async def embedded(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
+    async with sqlite_store(tmp_path) as opened:
+        yield opened  # type: ignore[misc]
+
+
+class Gate:
+    """Holds the writer inside one unit, so that what is queued meanwhile becomes one batch."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.open = threading.Event()
+
+    def unit(self, conn: Connection) -> None:
+        self.entered.set()
+        assert self.open.wait(10)
+
+    async def batch(self, opened: Store, *units: object) -> list[object]:
+        held = asyncio.ensure_future(opened.write(self.unit))
+        await asyncio.to_thread(self.entered.wait, 10)
+        waiting = [asyncio.ensure_future(opened.write(unit)) for unit in units]  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        self.open.set()
+        await held
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+
+async def test_waiting_units_share_one_commit(embedded: SQLiteStore):
+    commits = []
+    embedded._writer._raw.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+    answers = await Gate().batch(embedded, *(lambda conn, n=n: add(conn, f"c{n}") for n in range(40)))
+    assert answers == [f"c{n}" for n in range(40)]
+    assert len(commits) == 2, "the gate's and one for all forty"
+
+
+async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(embedded: SQLiteStore):
+    heard: set[str] = set()
+    embedded.on_wake(heard.update)
+
+    def dangle(conn: Connection) -> None:
+        conn.run(Sql("PRAGMA defer_foreign_keys = ON"))
+        conn.run(Sql("INSERT INTO caller_slot (caller_id) VALUES ('nobody')"))
+
+    answers = await Gate().batch(
+        embedded, lambda conn: add(conn, "a"), dangle, lambda conn: add(conn, "b"), lambda conn: add(conn, "c")
+    )
+    assert len(answers) == 4
+    assert all(isinstance(answer, StoreError) for answer in answers), answers
+    assert await count(embedded) == 0
+    assert heard == set()
+    assert await embedded.write(add, "after") == "after"
+
+
+async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_store_goes_on(embedded: SQLiteStore):
+    await embedded.write(add, "first")
+
+    def limit(conn: Connection) -> None:
+        (pages,) = conn.one(Sql("PRAGMA page_count")) or (0,)
+        conn.one(Sql(f"PRAGMA max_page_count = {pages + 3}"))
+
+    def unlimited(conn: Connection) -> None:
+        conn.one(Sql("PRAGMA max_page_count = 1073741823"))
+
+    await embedded.write(limit)
+    answers = await Gate().batch(
+        embedded,
+        lambda conn: add(conn, "small"),
+        lambda conn: add(conn, "huge", 1_000_000),
+        lambda conn: add(conn, "late"),
+        lambda conn: add(conn, "later"),
+    )
+    assert isinstance(answers[1], StoreFullError), answers
+    everything_failed = all(isinstance(answer, StoreFullError) for answer in answers)
+    only_the_huge_one = [answers[0], answers[2], answers[3]] == ["small", "late", "later"]
+    assert everything_failed or only_the_huge_one, answers
+    async with embedded.read() as connection:
+        left = set((await connection.execute(select(CALLER.c.id))).scalars())
+    assert left == {"first"} | (set() if everything_failed else {"small", "late", "later"})
+    await embedded.write(unlimited)
+    assert await embedded.write(add, "huge", 1_000_000) == "huge"
+
+
+async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded: SQLiteStore):
+    """As a full disk or an I/O error may: the units before have lost their writes, and none may run outside."""
+    ran: list[str] = []
+
+    def rolled_back(conn: Connection) -> None:
+        conn.run(Sql("ROLLBACK"))
+        raise StoreFullError("as if the disk were full")
+
+    def note(conn: Connection) -> None:
+        ran.append("ran")
+        add(conn, "outside")
+
+    answers = await Gate().batch(embedded, lambda conn: add(conn, "lost"), rolled_back, note)
+    assert all(isinstance(answer, StoreFullError) for answer in answers), answers
+    assert ran == []
+    assert await count(embedded) == 0
+    assert await embedded.write(add, "after") == "after"
+
+
+async def test_a_second_server_on_the_same_folder_is_refused(embedded: SQLiteStore, tmp_path: Path):
+    with pytest.raises(StoreBusyError, match="Another Packline server"):
+        await open_store("sqlite", tmp_path, migrate=True)
+    code = (
+        "import asyncio, sys; from pathlib import Path; from store.engine import open_store, StoreBusyError\n"
+        "try: asyncio.run(open_store('sqlite', Path(sys.argv[1]), migrate=True))\n"
+        "except StoreBusyError: sys.exit(7)"
+    )
+    program = await asyncio.create_subprocess_exec(sys.executable, "-c", code, str(tmp_path), cwd=ROOT)
+    assert await program.wait() == 7
+    await embedded.close()
+    reopened = await open_store("sqlite", tmp_path, migrate=False)
+    await reopened.close()
+
+
+ROOT = Path(store.engine.__file__).parents[1]
+
+WRITE_FOREVER = """
+import asyncio, sys
+from pathlib import Path
+from store.engine import open_store
+from store.dialects import Sql
+ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :id, 'n', :now)")
+async def main():
+    store = await open_store("sqlite", Path(sys.argv[1]), migrate=True)
+    async def lane(lane):
+        number = 0
+        while True:
+            name = f"{lane}-{number:06d}"
+            await store.write(lambda conn: conn.run(ADD, {"id": name, "now": conn.now()}))
+            print(name, flush=True)
+            number += 1
+    await asyncio.gather(*(lane(n) for n in range(8)))
+asyncio.run(main())
+"""
+
+
+def test_kill_9_loses_no_acknowledged_write(tmp_path: Path):
+    program = subprocess.Popen(
+        [sys.executable, "-c", WRITE_FOREVER, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    assert program.stdout is not None
+    acknowledged = [program.stdout.readline().strip() for _ in range(200)]
+    os.kill(program.pid, signal.SIGKILL)
+    acknowledged += [line.strip() for line in program.stdout if line.endswith("\n")]
+    program.stdout.close()
+    program.wait()
+
+    async def present() -> set[str]:
+        async with sqlite_store(tmp_path) as opened, opened.read() as connection:
+            assert (await connection.exec_driver_sql("PRAGMA integrity_check")).scalar_one() == "ok"
+            return set((await connection.execute(select(CALLER.c.id))).scalars())
+
+    assert set(acknowledged) <= asyncio.run(present())
+
+
+async def test_the_url_of_another_kind_of_database_is_refused(tmp_path: Path):
+    with pytest.raises(StoreError, match="use `sqlite`"):
+        await open_store("mysql://x", tmp_path, migrate=True)

@@ -104,7 +104,7 @@ class Application:
         stack.push_async_callback(egress.aclose)
         resources = Resources(
             store=store,
-            blobs=BlobStore(store, settings.data_dir / "blobs", quota_bytes=settings.artifact_quota_bytes),
+            blobs=BlobStore(settings.data_dir, settings.artifact_quota_bytes),
             registry=registry,
             redactor=Redactor(),
             egress=egress,

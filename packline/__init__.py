@@ -1,5 +1,6 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
+from runner.egress import raise_for_status
 from runner.pack import (
     ArtifactFile,
     ArtifactRef,
@@ -30,4 +31,5 @@ __all__ = [
     "pack",
     "program",
     "python_module",
+    "raise_for_status",
 ]

@@ -1,6 +1,6 @@
 """Refused commands as union members: one type for each `resolvers.problems` class, all of them `Problem`s."""
 
-# mypy: disallow-untyped-decorators=False
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any

@@ -22,7 +22,7 @@ from resolvers.runs import (
     wait_run,
 )
 from schema.artifacts import ArtifactConnection, artifact_page
-from schema.context import Info  # noqa: TC001 - strawberry reads the annotations at run time
+from schema.context import Info
 from schema.cursors import EVENTS, RUNS, event_position
 from schema.directives import Cost, Mcp, Requires
 from schema.enums import described_enum
@@ -128,9 +128,7 @@ class Run(Node):
         return None if found is None else Pipeline.of(found)
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
-    async def version(
-        self, info: Info
-    ) -> Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None:
+    async def version(self, info: Info) -> Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None:
         """Its version."""
         from schema.pipelines import PipelineVersion
 
@@ -159,9 +157,7 @@ class Run(Node):
         message = await queue_message(info.context.context, self.record.id)
         return Wait(reason=WaitReason.SLOT, message=message, until=None)
 
-    @strawberry.field(
-        description="What went wrong; of the latest attempt, null again once a resume succeeds."
-    )
+    @strawberry.field(description="What went wrong; of the latest attempt, null again once a resume succeeds.")
     def failure(self) -> Failure | None:
         """Its failure."""
         return Failure.read(self.record.failure)
@@ -219,9 +215,7 @@ class Run(Node):
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
 
     @strawberry.field(
-        description=(
-            "Its steps in order, always one for each step of the version; a single pack is one step."
-        )
+        description=("Its steps in order, always one for each step of the version; a single pack is one step.")
     )
     async def steps(self, info: Info) -> list[RunStep]:
         """Its steps."""
@@ -242,9 +236,7 @@ class Run(Node):
         found = await info.context.loaders.steps.load(self.record.id)
         return next((RunStep.of(step) for step in found or () if step.state is not StepState.SUCCEEDED), None)
 
-    @strawberry.field(
-        description="The history, oldest first. Cursors are the same as the subscription's."
-    )
+    @strawberry.field(description="The history, oldest first. Cursors are the same as the subscription's.")
     async def events(
         self,
         info: Info,
@@ -287,9 +279,7 @@ class Run(Node):
         step_input: Annotated[
             JSON | None, strawberry.argument(description="Input to replace the failed step's resolved one.")
         ] = None,
-        inputs: Annotated[
-            JSON | None, strawberry.argument(description="Run inputs to replace, those alone.")
-        ] = None,
+        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to replace, those alone.")] = None,
         definition: Annotated[
             DefinitionChoice, strawberry.argument(description="Which definition to go on with.")
         ] = DefinitionChoice.OF_RUN,
@@ -306,9 +296,7 @@ class Run(Node):
         )
         return await ResumePreview.of(info, self.record.id, preview)
 
-    @strawberry.field(
-        description="What the caller may do with it now; the first is what most people want."
-    )
+    @strawberry.field(description="What the caller may do with it now; the first is what most people want.")
     def actions(self, info: Info) -> list[RunAction]:
         """Its actions."""
         return list(run_actions(info.context.context, self.record))
@@ -328,9 +316,7 @@ class RunFilter:
     packs: list[strawberry.ID] | None = strawberry.field(
         default=None, description="Single calls of one of these packs."
     )
-    callers: list[strawberry.ID] | None = strawberry.field(
-        default=None, description="Started by one of these callers."
-    )
+    callers: list[strawberry.ID] | None = strawberry.field(default=None, description="Started by one of these callers.")
     causes: list[RunCause] | None = strawberry.field(default=None, description="Started by one of these.")
     rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Repeating this run.")
     needs_attention: bool | None = strawberry.field(
@@ -407,7 +393,7 @@ class RunQueries:
     async def run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],  # noqa: A002
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
     ) -> Run | None:
         """A run."""
         found = await get_run(info.context.context, id=id)
@@ -420,7 +406,7 @@ class RunQueries:
     async def runs(
         self,
         info: Info,
-        filter: Annotated[  # noqa: A002 - the API's own name for it
+        filter: Annotated[
             RunFilter | None, strawberry.argument(description="Only those that match.")
         ] = None,
         first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
@@ -441,7 +427,7 @@ class RunQueries:
     async def wait_run(
         self,
         info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],  # noqa: A002
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
         wait_seconds: Annotated[int, strawberry.argument(description="Longest wait, 0 to 50.")] = 45,
         until_change: Annotated[
             bool, strawberry.argument(description="Answer at the first change instead of at the end.")
@@ -464,5 +450,3 @@ class RunQueries:
         return WaitRunAnswer(
             run=Run.of(waited.run), timed_out=waited.timed_out, cursor=EVENTS.encode((id, waited.sequence))
         )
-
-

@@ -12,7 +12,7 @@ import strawberry
 
 from resolvers.access import visible_to
 from schema.artifacts import Artifact
-from schema.context import Info  # noqa: TC001 - strawberry reads the annotations at run time
+from schema.context import Info
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.node_interface import Node
@@ -217,9 +217,7 @@ class RunStep(Node):
     key: Key = strawberry.field(description="Its id in the definition.")
     pack_version: str | None = strawberry.field(description="Version of the pack that ran; null before.")
     state: StepState = strawberry.field(description="Where it stands.")
-    progress: float | None = strawberry.field(
-        description="How far along, 0 to 1; null when it does not say."
-    )
+    progress: float | None = strawberry.field(description="How far along, 0 to 1; null when it does not say.")
     started_at: datetime | None = strawberry.field(description="When its first attempt started.")
     ended_at: datetime | None = strawberry.field(description="When it ended.")
     record: strawberry.Private[StepRecord]

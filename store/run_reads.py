@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, literal_column, or_, select, text, union_all
 
-from store.paging import PageWindow, SortKey, capped_count, fetch_page, windowed, words_in
-from store.states import RunCause, RunState
+from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
+from store.states import FINAL_RUN_STATES, RunCause, RunState
 from store.tables import RUN, columns_of
 
 if TYPE_CHECKING:
@@ -116,7 +117,10 @@ _NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND N
             UNION
             SELECT again.id, again.state FROM run AS again JOIN later ON again.rerun_of = later.id
         ) SELECT 1 FROM later WHERE later.state = 'succeeded')"""
-_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")  # spelled as in the partial index
+# Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
+_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")
+#: An id's time is its maker's clock, `created_at` the database's: they may differ by less than this.
+_CLOCKS_APART = timedelta(hours=1)
 
 
 async def find_runs(
@@ -164,6 +168,15 @@ async def list_runs(
     return [_record(row) for row in await fetch_page(connection, statement, _NEWEST, window)]
 
 
+async def list_matching(
+    connection: AsyncConnection, wanted: RunFilter, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, RunRecord]:
+    """Those of these runs that match, by id."""
+    conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
+    rows = await connection.execute(select(*_COLUMNS).where(*conditions))
+    return {row[0]: _record(row) for row in rows}
+
+
 async def count_runs(connection: AsyncConnection, wanted: RunFilter, *, visible_to: str | None = None) -> int:
     """How many runs match, up to `store.paging.COUNT_CAP`."""
     return await capped_count(connection, select(RUN.c.id).where(*_conditions(wanted, visible_to)))
@@ -187,7 +200,9 @@ async def latest_runs(
 
 async def active_counts(connection: AsyncConnection, *, caller_id: str | None = None) -> dict[RunState, int]:
     """How many runs that are not final stand in each state; states without any are left out."""
+    # Left to itself SQLite walks the index on the state, all of history, to have the groups in order.
     wanted = select(RUN.c.state, func.count()).where(_ACTIVE).group_by(RUN.c.state)
+    wanted = wanted.with_hint(RUN, "INDEXED BY ix_run_active", "sqlite")
     if caller_id is not None:
         wanted = wanted.where(RUN.c.caller_id == caller_id)
     return {RunState(state): count for state, count in await connection.execute(wanted)}
@@ -221,6 +236,8 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         if values is not None:
             plain = [str(value) for value in values]
             conditions.append(column == plain[0] if len(plain) == 1 else column.in_(plain))
+    if wanted.states is not None and FINAL_RUN_STATES.isdisjoint(wanted.states):
+        conditions.append(_ACTIVE)
     if wanted.rerun_of is not None:
         conditions.append(RUN.c.rerun_of == wanted.rerun_of)
     if wanted.needs_attention is not None:
@@ -228,8 +245,11 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
     if wanted.text:
         conditions.extend(words_in(RUN.c.search_text, wanted.text))
     if wanted.created_from is not None:
+        # The id leads, since there is an index on it.
+        conditions.append(RUN.c.id >= oldest_id("run", wanted.created_from - _CLOCKS_APART))
         conditions.append(RUN.c.created_at >= wanted.created_from)
     if wanted.created_before is not None:
+        conditions.append(RUN.c.id < oldest_id("run", wanted.created_before + _CLOCKS_APART))
         conditions.append(RUN.c.created_at < wanted.created_before)
     return conditions
 
@@ -242,7 +262,7 @@ def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[Column[Any] | No
         return RUN.c.caller_id, [visible_to]
     if wanted.caller_ids is not None:
         return RUN.c.caller_id, list(wanted.caller_ids)
-    if wanted.states is not None and wanted.needs_attention is not True:
+    if wanted.states is not None and not wanted.needs_attention and not FINAL_RUN_STATES.isdisjoint(wanted.states):
         return RUN.c.state, [state.value for state in wanted.states]
     return None, []
 

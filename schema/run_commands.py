@@ -1,0 +1,369 @@
+"""Commands on runs: start, resume, repeat, cancel, acknowledge, delete."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.problems import Problem as Refusal
+from resolvers.resuming import DefinitionChoice, rerun_run, resume_run
+from resolvers.runs import acknowledge_run, cancel_run, delete_one_run
+from resolvers.starts import Started, run_pack, run_pipeline
+from schema.context import Info
+from schema.directives import Mcp, Requires
+from schema.issues import Issue
+from schema.masking import PublicError
+from schema.problems import (
+    ConflictProblem,
+    ForbiddenProblem,
+    InvalidProblem,
+    LimitedProblem,
+    NotFoundProblem,
+    UnavailableProblem,
+    WrongStateProblem,
+    problem_of,
+)
+from schema.runs import Run, get_run_now
+from schema.scalars import JSON, Key
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
+
+
+@strawberry.type(description="A run was started, or could be.")
+class StartRunSuccess:
+    """What a start led to."""
+
+    run: Run | None = strawberry.field(description="The run; null for a dry run.")
+    coalesced: bool = strawberry.field(
+        description="Whether the caller had it under way already, with the same version and inputs."
+    )
+    replayed: bool = strawberry.field(
+        description="Whether an earlier call with the same idempotency key had started it."
+    )
+    warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
+
+
+@strawberry.type(description="The command on a run was accepted.")
+class RunSuccess:
+    """The run after a command."""
+
+    run: Run = strawberry.field(description="The run as it is now.")
+
+
+@strawberry.type(description="Something is gone.")
+class DeleteSuccess:
+    """What was deleted."""
+
+    deleted_id: strawberry.ID = strawberry.field(description="Id of what was deleted, for caches.")
+
+
+RunPipelineResult = Annotated[
+    StartRunSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | UnavailableProblem
+    | LimitedProblem
+    | ForbiddenProblem,
+    strawberry.union("RunPipelineResult", description="What came of runPipeline."),
+]
+RunPackResult = Annotated[
+    StartRunSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | UnavailableProblem
+    | LimitedProblem
+    | ForbiddenProblem,
+    strawberry.union("RunPackResult", description="What came of runPack."),
+]
+ResumeRunResult = Annotated[
+    RunSuccess
+    | NotFoundProblem
+    | WrongStateProblem
+    | InvalidProblem
+    | ConflictProblem
+    | UnavailableProblem
+    | LimitedProblem
+    | ForbiddenProblem,
+    strawberry.union("ResumeRunResult", description="What came of resumeRun."),
+]
+RerunRunResult = Annotated[
+    StartRunSuccess
+    | NotFoundProblem
+    | InvalidProblem
+    | ConflictProblem
+    | UnavailableProblem
+    | LimitedProblem
+    | ForbiddenProblem,
+    strawberry.union("RerunRunResult", description="What came of rerunRun."),
+]
+CancelRunResult = Annotated[
+    RunSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
+    strawberry.union("CancelRunResult", description="What came of cancelRun."),
+]
+AcknowledgeRunResult = Annotated[
+    RunSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
+    strawberry.union("AcknowledgeRunResult", description="What came of acknowledgeRun."),
+]
+DeleteRunResult = Annotated[
+    DeleteSuccess | NotFoundProblem | WrongStateProblem | ForbiddenProblem,
+    strawberry.union("DeleteRunResult", description="What came of deleteRun."),
+]
+
+
+def json_object(value: object, name: str) -> dict[str, JSONValue]:
+    """A JSON argument that has to be an object.
+
+    Raises:
+        PublicError: INVALID; it is something else.
+    """
+    if not isinstance(value, dict):
+        raise PublicError(f"`{name}` must be a JSON object, not {value!r:.80}.", "INVALID")
+    return value
+
+
+async def _started(info: Info, started: Started) -> StartRunSuccess:
+    run = None if started.run_id is None else await get_run_now(info, started.run_id)
+    return StartRunSuccess(
+        run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
+    )
+
+
+@strawberry.type
+class RunMutations:
+    """Commands on runs."""
+
+    @strawberry.mutation(
+        description=(
+            "Starts a run and answers at once, or after some seconds. The same start twice while one is under way "
+            "leads to the same run."
+        ),
+        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+    )
+    async def run_pipeline(
+        self,
+        info: Info,
+        pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+        inputs: Annotated[JSON, strawberry.argument(description="What Pipeline.inputSchema asks for.")] = JSON({}),  # noqa: B008
+        version: Annotated[
+            int | None,
+            strawberry.argument(description="Number of the version to run; the current one when absent."),
+        ] = None,
+        title: Annotated[
+            str | None, strawberry.argument(description="Title of the run; made from the inputs when absent.")
+        ] = None,
+        deadline_seconds: Annotated[
+            float | None,
+            strawberry.argument(
+                description="Deadline for this run, in seconds; the pipeline's or the server's when absent."
+            ),
+        ] = None,
+        wait_seconds: Annotated[
+            int,
+            strawberry.argument(
+                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
+            ),
+        ] = 0,
+        idempotency_key: Annotated[
+            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
+        ] = None,
+        dry_run: Annotated[bool, strawberry.argument(description="Check everything, start nothing.")] = False,
+    ) -> RunPipelineResult:
+        """Starts a run of a pipeline."""
+        try:
+            started = await run_pipeline(
+                info.context.context,
+                pipeline=pipeline,
+                inputs=json_object(inputs, "inputs"),
+                version=version,
+                title=title,
+                deadline_seconds=deadline_seconds,
+                wait_seconds=wait_seconds,
+                idempotency_key=idempotency_key,
+                dry_run=dry_run,
+            )
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return await _started(info, started)
+
+    @strawberry.mutation(
+        description="Calls a single pack; recorded like a run of one step.",
+        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+    )
+    async def run_pack(
+        self,
+        info: Info,
+        pack: Annotated[strawberry.ID, strawberry.argument(description="Its name.")],
+        input: Annotated[
+            JSON, strawberry.argument(description="What Pack.inputSchema asks for.")
+        ] = JSON({}),  # noqa: B008
+        version: Annotated[
+            str | None, strawberry.argument(description="Version to use; the one in use when absent.")
+        ] = None,
+        wait_seconds: Annotated[
+            int,
+            strawberry.argument(
+                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
+            ),
+        ] = 0,
+        idempotency_key: Annotated[
+            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
+        ] = None,
+        dry_run: Annotated[bool, strawberry.argument(description="Check everything, start nothing.")] = False,
+    ) -> RunPackResult:
+        """Calls a pack."""
+        try:
+            started = await run_pack(
+                info.context.context,
+                pack=pack,
+                input=json_object(input, "input"),
+                version=version,
+                wait_seconds=wait_seconds,
+                idempotency_key=idempotency_key,
+                dry_run=dry_run,
+            )
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return await _started(info, started)
+
+    @strawberry.mutation(
+        description=(
+            "Goes on in the same run at the first step that has not succeeded; outputs of succeeded steps are reused. "
+            "See Run.resumePreview."
+        ),
+        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+    )
+    async def resume_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run; FAILED or CANCELLED.")],
+        step_input: Annotated[
+            JSON | None, strawberry.argument(description="Input to replace the failed step's resolved one.")
+        ] = None,
+        inputs: Annotated[
+            JSON | None,
+            strawberry.argument(description="Run inputs to replace, those alone; none that a succeeded step has read."),
+        ] = None,
+        definition: Annotated[
+            DefinitionChoice, strawberry.argument(description="Which definition to go on with.")
+        ] = DefinitionChoice.OF_RUN,
+        wait_seconds: Annotated[
+            int,
+            strawberry.argument(
+                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
+            ),
+        ] = 0,
+    ) -> ResumeRunResult:
+        """Resumes a run."""
+        try:
+            run_id = await resume_run(
+                info.context.context,
+                id=id,
+                step_input=json_object(step_input, "stepInput") if step_input is not None else None,
+                inputs=json_object(inputs, "inputs") if inputs is not None else None,
+                definition=definition,
+                wait_seconds=wait_seconds,
+            )
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return RunSuccess(run=await get_run_now(info, run_id))
+
+    @strawberry.mutation(
+        description="Runs again: a new run with the same inputs, from the first step.",
+        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+    )
+    async def rerun_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run to repeat.")],
+        inputs: Annotated[
+            JSON, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
+        ] = JSON({}),  # noqa: B008
+        definition: Annotated[
+            DefinitionChoice, strawberry.argument(description="Which definition to run.")
+        ] = DefinitionChoice.OF_RUN,
+        from_step: Annotated[
+            Key | None,
+            strawberry.argument(
+                description="Reuse the recorded outputs of the steps before this one; every step runs when absent."
+            ),
+        ] = None,
+        wait_seconds: Annotated[
+            int,
+            strawberry.argument(
+                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
+            ),
+        ] = 0,
+        idempotency_key: Annotated[
+            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
+        ] = None,
+    ) -> RerunRunResult:
+        """Runs again."""
+        try:
+            started = await rerun_run(
+                info.context.context,
+                id=id,
+                inputs=json_object(inputs, "inputs"),
+                definition=definition,
+                from_step=from_step,
+                wait_seconds=wait_seconds,
+                idempotency_key=idempotency_key,
+            )
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return await _started(info, started)
+
+    @strawberry.mutation(
+        description="Stops a run. Answers at once; the run is CANCELLING until its steps have let go.",
+        directives=[Requires(scope=Scope.RUN), Mcp(destructive=True, idempotent=True)],
+    )
+    async def cancel_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        reason: Annotated[str | None, strawberry.argument(description="Why, kept with the run.")] = None,
+    ) -> CancelRunResult:
+        """Cancels a run."""
+        try:
+            run_id = await cancel_run(info.context.context, id=id, reason=reason)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return RunSuccess(run=await get_run_now(info, run_id))
+
+    @strawberry.mutation(
+        description="Marks a failure as dealt with, so that it no longer needs attention.",
+        directives=[Requires(scope=Scope.RUN)],
+    )
+    async def acknowledge_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        acknowledged: Annotated[bool, strawberry.argument(description="False takes the mark off.")] = True,
+    ) -> AcknowledgeRunResult:
+        """Acknowledges a failure."""
+        try:
+            run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return RunSuccess(run=await get_run_now(info, run_id))
+
+    @strawberry.mutation(
+        description="Deletes a run that has ended, with its artifacts; pinned artifacts stay.",
+        directives=[Requires(scope=Scope.WRITE)],
+    )
+    async def delete_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+    ) -> DeleteRunResult:
+        """Deletes a run."""
+        try:
+            run_id = await delete_one_run(info.context.context, id=id)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return DeleteSuccess(deleted_id=strawberry.ID(run_id))

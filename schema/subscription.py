@@ -1,0 +1,202 @@
+"""Everything that can be watched."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers.problems import Problem as Refusal
+from resolvers.watching import Lines, watch_attempt, watch_run, watch_runs
+from runner.tail import Batch, Gap
+from schema.context import Info
+from schema.cursors import EVENTS, OUTPUT, event_position, output_position
+from schema.directives import Cost, Requires
+from schema.masking import PublicError
+from schema.run_events import RunEvent, event_of
+from schema.runs import Run, RunFilter, get_run_now
+from schema.scalars import Cursor, Long
+from schema.steps import Attempt, LogLine
+from store.states import Scope
+
+
+@strawberry.type(description="Events, oldest first.")
+class RunEventBatch:
+    """A batch of stored events."""
+
+    events: list[RunEvent] = strawberry.field(description="One or more events.")
+    cursor: Cursor = strawberry.field(description="Position to go on after.")
+    live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+
+
+@strawberry.type(
+    description=(
+        "The position asked for is no longer stored, or the reader was too slow: read the run again and go on after "
+        "`cursor`."
+    )
+)
+class RunEventGap:
+    """Events were left out."""
+
+    run: Run = strawberry.field(description="The run as it is now.")
+    cursor: Cursor = strawberry.field(description="Position to go on after.")
+    missed: Long | None = strawberry.field(description="Events left out; null when unknown.")
+
+
+@strawberry.type(
+    description=(
+        "The run has ended and every event was sent; the server completes the subscription after this. A resume adds "
+        "events after `cursor`."
+    )
+)
+class RunEventsEnd:
+    """The last message."""
+
+    run: Run = strawberry.field(description="The run as it ended.")
+    cursor: Cursor = strawberry.field(description="Position of its last event.")
+
+
+RunEventsMessage = Annotated[
+    RunEventBatch | RunEventGap | RunEventsEnd,
+    strawberry.union("RunEventsMessage", description="What runEvents sends."),
+]
+
+
+@strawberry.type(
+    description=(
+        "Runs that appeared, changed or were deleted. Wake-ups may be missed: after a reconnect, read the list again."
+    )
+)
+class RunChanges:
+    """What lists are told."""
+
+    runs: list[Run] = strawberry.field(description="The runs, as they are now; each once.")
+    deleted_ids: list[strawberry.ID] = strawberry.field(description="Ids of runs that are gone.")
+    more: bool = strawberry.field(description="More changed than is told here: read the list again.")
+
+
+@strawberry.type(description="Lines and entries, oldest first.")
+class AttemptOutputBatch:
+    """Part of an attempt's output."""
+
+    lines: list[LogLine] = strawberry.field(description="Lines logged.")
+    cursor: Cursor = strawberry.field(description="Position to go on after.")
+    live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+
+
+@strawberry.type(
+    description=("The attempt has ended and all output was sent; the server completes the subscription after this.")
+)
+class AttemptOutputEnd:
+    """The last message."""
+
+    attempt: Attempt = strawberry.field(description="The attempt as it ended.")
+    cursor: Cursor = strawberry.field(description="Position of its last output.")
+
+
+AttemptOutputMessage = Annotated[
+    AttemptOutputBatch | AttemptOutputEnd,
+    strawberry.union("AttemptOutputMessage", description="What attemptOutput sends."),
+]
+
+
+@strawberry.type(
+    description=(
+        "Everything that can be watched. Each message carries a cursor; subscribe again after the last one seen."
+    )
+)
+class Subscription:
+    """Root of all subscriptions."""
+
+    @strawberry.subscription(
+        description=(
+            "A run's events from a position on: what is stored, in batches, then what happens, until the run has ended."
+        ),
+        directives=[Requires(scope=Scope.READ), Cost(weight=10)],
+    )
+    async def run_events(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
+        after: Annotated[
+            Cursor | None,
+            strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
+        ] = None,
+    ) -> AsyncGenerator[RunEventsMessage, None]:
+        """A run's events."""
+        position = event_position(after, id) or 0
+        stream = await _refusable(watch_run(info.context.context, id=id, after=position))
+        async with aclosing(stream) as messages:
+            async for message in messages:
+                info.context.fresh()
+                cursor = EVENTS.encode((id, message.position))
+                match message:
+                    case Batch(events, live):
+                        yield RunEventBatch(events=[event_of(event) for event in events], cursor=cursor, live=live)
+                    case Gap(_, missed):
+                        yield RunEventGap(run=await get_run_now(info, id), cursor=cursor, missed=Long(missed))
+                    case _:
+                        yield RunEventsEnd(run=await get_run_now(info, id), cursor=cursor)
+
+    @strawberry.subscription(
+        description=(
+            "Runs that appear or change, for lists: one message on connecting, then at most one a second. There is no "
+            "replay: read the list again."
+        ),
+        directives=[Requires(scope=Scope.READ), Cost(weight=10)],
+    )
+    async def run_changes(
+        self,
+        info: Info,
+        filter: Annotated[
+            RunFilter | None,
+            strawberry.argument(description="Only runs that match, before or after the change."),
+        ] = None,
+    ) -> AsyncGenerator[RunChanges, None]:
+        """Changes of runs."""
+        stream = await _refusable(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
+        async with aclosing(stream) as messages:
+            async for message in messages:
+                info.context.fresh()
+                yield RunChanges(
+                    runs=[Run.of(run) for run in message.runs],
+                    deleted_ids=[strawberry.ID(run_id) for run_id in message.deleted_ids],
+                    more=message.more,
+                )
+
+    @strawberry.subscription(
+        description="What an attempt logs, until it has ended.",
+        directives=[Requires(scope=Scope.READ), Cost(weight=10)],
+    )
+    async def attempt_output(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The attempt.")],
+        after: Annotated[
+            Cursor | None,
+            strawberry.argument(description="Go on after this position, exclusive; from the beginning when absent."),
+        ] = None,
+    ) -> AsyncGenerator[AttemptOutputMessage, None]:
+        """An attempt's output."""
+        position = output_position(after, id)
+        stream = await _refusable(watch_attempt(info.context.context, id=id, after=position))
+        async with aclosing(stream) as messages:
+            async for message in messages:
+                info.context.fresh()
+                cursor = OUTPUT.encode((id, message.position))
+                if isinstance(message, Lines):
+                    lines = [LogLine.of(line) for line in message.lines]
+                    yield AttemptOutputBatch(lines=lines, cursor=cursor, live=message.live)
+                else:
+                    yield AttemptOutputEnd(attempt=Attempt.of(message.attempt), cursor=cursor)
+
+
+async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on whatever stream the use case opens
+    """Opens a stream; a refusal becomes an error of the subscription."""
+    try:
+        return await opening
+    except Refusal as refusal:
+        raise PublicError(refusal.message, refusal.code) from refusal

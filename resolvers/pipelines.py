@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 import orjson
 
-from catalog.derived import completed_metadata
 from resolvers.access import require_owner
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid
@@ -18,15 +17,13 @@ from runner.check import Check, check_definition
 from runner.definition_models import definition_document
 from runner.document import (
     DocumentError,
-    canonical_json,
-    digest,
-    dump_yaml,
     forbidden_text,
     load_document,
     load_documents,
 )
 from runner.inputs import check_inputs
 from runner.issues import Issue, error
+from runner.stored_definition import stored_form
 from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
     Definition,
@@ -286,32 +283,8 @@ def _checked(context: Context, document: Mapping[str, JSONValue], text: str | No
         wrong = next(issue for issue in check.issues if issue.severity == "error")
         where = ".".join(wrong.path)
         raise Invalid(f"The definition is not valid at {where or 'its top'}: {wrong.message}", check.issues)
-    normal = definition_document(check.definition)
-    completed = completed_metadata(check.definition, context.services.registry)
-    metadata = completed.metadata.model_dump(mode="json") | {"derived": list(completed.derived)}
-    body = canonical_json(normal)
-    heading = Heading(
-        key=check.definition.key,
-        name=check.definition.name,
-        description=check.definition.description,
-        metadata_json=orjson.dumps(metadata).decode(),
-        search_text=search_words(check.definition.key, check.definition.name, check.definition.description, metadata),
-    )
-    definition = Definition(
-        digest=digest(body),
-        document=body,
-        yaml=text if text is not None else dump_yaml(normal),
-        input_schema=canonical_json(check.input_schema or {"type": "object", "properties": {}}),
-    )
+    heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
     return _Checked(check.definition.key, heading, definition, check.issues)
-
-
-def search_words(key: str, name: str, description: str, metadata: Mapping[str, object]) -> str:
-    """What a pipeline is found by: lower-case words of key, name, description and metadata."""
-    parts = [key, name, description]
-    for value in metadata.values():
-        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(str(value or ""))
-    return "\n".join(parts).lower()
 
 
 def _refuse_starter(pipeline: PipelineRecord) -> None:

@@ -120,6 +120,13 @@ async def find_pipeline(connection: AsyncConnection, ref: str) -> PipelineRecord
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
 
 
+async def starter_metadata(connection: AsyncConnection) -> dict[str, str]:
+    """The metadata of every starter that is not hidden, as JSON text, by pipeline id."""
+    wanted = select(PIPELINE.c.id, PIPELINE.c.metadata_json)
+    rows = await connection.execute(wanted.where(PIPELINE.c.builtin.is_(True), PIPELINE.c.deleted_at.is_(None)))
+    return {row[0]: row[1] for row in rows}
+
+
 async def list_pipelines(
     connection: AsyncConnection,
     wanted: PipelineFilter,

@@ -1,0 +1,110 @@
+"""What is stored of a definition: its heading, and the texts of a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.definition_models import definition_document
+from runner.document import canonical_json, digest, dump_yaml
+from store.pipelines import Definition as StoredDefinition
+from store.pipelines import Heading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.definition_models import Definition
+    from runner.failures import JSONValue
+    from runner.inputs import PackLookup
+    from runner.metadata import Metadata
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedMetadata:
+    """Metadata with what was left out filled in.
+
+    Attributes:
+        derived: Names of the fields that were derived rather than written.
+    """
+
+    metadata: Metadata
+    derived: tuple[str, ...]
+
+
+def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
+    """What a pipeline is for, told from its packs where its author left it out (CONTRACT 5.1).
+
+    `accepts` comes from the steps that read run inputs, `produces` from the last step.
+    """
+    written = definition.metadata
+    changes: dict[str, list[str]] = {}
+    if not written.accepts:
+        accepts = [
+            kind
+            for step in definition.steps
+            if "inputs." in str(step.input) and (pack := packs.find(step.pack, step.version)) is not None
+            for kind in pack.metadata.accepts
+        ]
+        changes["accepts"] = list(dict.fromkeys(accepts))
+    if not written.produces and definition.steps:
+        last = definition.steps[-1]
+        pack = packs.find(last.pack, last.version)
+        changes["produces"] = list(pack.metadata.produces) if pack is not None else []
+    if not written.supersedes:
+        changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps))
+    found = {name: value for name, value in changes.items() if value}
+    return CompletedMetadata(written.model_copy(update=found), tuple(found))
+
+
+def search_words(key: str, name: str, description: str, metadata: Mapping[str, object]) -> str:
+    """What a pipeline is found by: lower-case words of key, name, description and metadata."""
+    parts = [key, name, description]
+    for value in metadata.values():
+        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(str(value or ""))
+    return "\n".join(parts).lower()
+
+
+def stored_form(
+    definition: Definition,
+    input_schema: Mapping[str, JSONValue] | None,
+    packs: PackLookup,
+    *,
+    text: str | None = None,
+    aliases: tuple[str, ...] = (),
+    source_digest: str | None = None,
+) -> tuple[Heading, StoredDefinition]:
+    """What `store.pipelines` keeps of a definition that was checked.
+
+    Args:
+        definition: As understood.
+        input_schema: What its runs take, declared or derived; None when neither could be told.
+        packs: Where packs are found, for what is derived.
+        text: The YAML its author wrote; made from the definition when absent.
+        aliases: Earlier keys that lead to it.
+        source_digest: Of the file a starter came from, kept beside the metadata.
+    """
+    normal = definition_document(definition)
+    body = canonical_json(normal)
+    completed = completed_metadata(definition, packs)
+    metadata = completed.metadata.model_dump(mode="json")
+    found_by = search_words(definition.key, definition.name, definition.description, metadata)
+    metadata["derived"] = list(completed.derived)
+    if source_digest is not None:
+        metadata["source_digest"] = source_digest
+    heading = Heading(
+        key=definition.key,
+        name=definition.name,
+        description=definition.description,
+        metadata_json=orjson.dumps(metadata).decode(),
+        search_text="\n".join((found_by, *aliases)),
+        aliases=aliases,
+    )
+    stored = StoredDefinition(
+        digest=digest(body),
+        document=body,
+        yaml=text if text is not None else dump_yaml(normal),
+        input_schema=canonical_json(dict(input_schema) if input_schema else {"type": "object", "properties": {}}),
+    )
+    return heading, stored

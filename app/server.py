@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import structlog
 import uvicorn
 
-from app.settings import SettingsError, cli_token_path, is_loopback, url_of
+from app.settings import SettingsError, cli_address_path, cli_token_path, is_loopback, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -44,7 +44,7 @@ class StartError(Exception):
 Announce = Callable[[str], Awaitable[None]]
 
 
-async def _nothing() -> None:
+async def _nothing(_url: str) -> None:
     pass
 
 
@@ -90,7 +90,7 @@ class Lifespan:
         then: What is done once it has started, before anything is listened on.
     """
 
-    def __init__(self, app: ASGIApp, then: Callable[[], Awaitable[None]] = _nothing) -> None:
+    def __init__(self, app: ASGIApp, then: Callable[[], Awaitable[None]]) -> None:
         self.state: dict[str, object] = {}
         self.should_exit = False
         self._app = app
@@ -154,23 +154,24 @@ async def run_app(
     settings: Settings,
     *,
     announce: Announce,
-    before_listening: Callable[[], Awaitable[None]] = _nothing,
+    before_listening: Announce = _nothing,
     on_stopping: Callable[[], None] = lambda: None,
     stop: asyncio.Event | None = None,
 ) -> None:
     """Serves `app` until SIGTERM, SIGINT or `stop`.
 
-    `before_listening` runs when the application has started and nothing is listened on yet; what it raises ends the
-    start. At the first signal no new connection is accepted, `on_stopping` is called, requests under way get
-    `shutdown_grace_seconds`, then the application is stopped. A second signal does not wait for requests.
+    `before_listening`, given this machine's own address of the server, runs when the application has started and
+    nothing is listened on yet; what it raises ends the start. At the first signal no new connection is accepted,
+    `on_stopping` is called, requests under way get `shutdown_grace_seconds`, then the application is stopped. A second
+    signal does not wait for requests.
 
     Raises:
         StartError: the address cannot be listened on.
         Exception: whatever the application's start raised.
     """
     sockets = bind(settings.host, settings.port)
-    url = settings.public_url or url_of(settings.host, sockets[0].getsockname()[1])
-    lifespan = Lifespan(app, before_listening)
+    local_url = url_of(settings.host, sockets[0].getsockname()[1])
+    lifespan = Lifespan(app, lambda: before_listening(local_url))
     config = uvicorn.Config(
         app,
         http="httptools",
@@ -193,7 +194,7 @@ async def run_app(
         # What start-up made lives as long as the process: take it out of every later collection.
         gc.freeze()
         gc.enable()
-        await announce(url)
+        await announce(settings.public_url or local_url)
 
     server = _Server(config, accepting)
 
@@ -234,10 +235,11 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
     app = create_app(settings)
 
-    async def prepare() -> None:
+    async def prepare(local_url: str) -> None:
         assert app.authenticator is not None
         await require_set_up(app.authenticator, settings)
         await leave_cli_token(app.authenticator, settings.data_dir)
+        cli_address_path(settings.data_dir).write_text(f"{local_url}\n", "utf-8")
 
     async def say(url: str) -> None:
         assert app.authenticator is not None

@@ -308,6 +308,11 @@ def cli_token_path(data_dir: Path) -> Path:
     return data_dir / "cli-token"
 
 
+def cli_address_path(data_dir: Path) -> Path:
+    """The file in which a server leaves its address for the commands of its own user."""
+    return data_dir / "cli-address"
+
+
 def unknown_variables() -> tuple[str, ...]:
     """A sentence for each variable that looks like a setting and is none, with the nearest one."""
     known = [PREFIX + name.upper() for name in Settings.model_fields if name != "service_urls"]

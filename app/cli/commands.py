@@ -1,0 +1,63 @@
+"""All commands, put together; the help's table of contents."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli import machine, pipelines, runs
+from app.cli.tokens import tokens
+
+_EPILOG = (
+    "Exit status: 0 done, or the run succeeded · 1 the run failed · 2 wrong usage or refused · 3 the run was cancelled "
+    "· 4 the server cannot be reached · 130 interrupted"
+)
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+cli.command()(machine.up)
+cli.command()(runs.run)
+cli.command()(runs.watch)
+cli.command()(runs.resume)
+cli.command()(runs.rerun)
+cli.command()(runs.cancel)
+cli.command()(runs.runs)
+cli.command()(runs.show)
+cli.command()(pipelines.check)
+cli.command()(pipelines.apply)
+cli.command()(pipelines.export)
+cli.command()(pipelines.pipelines)
+cli.command()(pipelines.packs)
+cli.add_typer(tokens, name="token")
+cli.command()(machine.doctor)
+cli.command()(machine.migrate)
+cli.command()(machine.backup)
+cli.command()(machine.restore)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"packline {version('packline')}")
+        raise typer.Exit
+
+
+@cli.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Packline: run pipelines of packs, durably, and watch every step.
+
+    Start a server with `packline up`, then, in another terminal, `packline run sample`.
+    """

@@ -1,0 +1,194 @@
+"""What works on this machine: looked at without changing anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from app.settings import Settings
+
+State = Literal["ok", "warning", "broken"]
+#: Programs that some packs or agent steps use, and what is missing without them.
+_PROGRAMS = {
+    "git": "repositories cannot be fetched",
+    "bwrap": "agent steps run without a sandbox (package `bubblewrap`)",
+    "chromium": "pages and videos cannot be drawn by a browser",
+}
+_ROOM_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        state: `broken` means Packline does not work; `warning` that part of it does not.
+        message: How it is and what to do.
+    """
+
+    what: str
+    state: State
+    message: str
+
+
+def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
+    """Everything worth looking at, the most basic first; goes on after what is broken."""
+    from app.settings import Settings, SettingsError
+
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Finding("Python", "ok", f"{version} at {sys.executable}")
+    if sys.dont_write_bytecode:
+        yield Finding(
+            "bytecode", "warning", "PYTHONDONTWRITEBYTECODE is set: every start takes a second longer. Unset it."
+        )
+    try:
+        settings = Settings.load({"data_dir": data_dir})
+    except SettingsError as error:
+        yield Finding("settings", "broken", str(error))
+        return
+    changed = [info for info in settings.describe() if info.source != "default"]
+    yield Finding("settings", "ok", f"{len(changed)} set: {', '.join(info.name for info in changed) or 'none'}")
+    for warning in settings.warnings:
+        yield Finding("settings", "warning", warning)
+    yield from _data_folder(settings.data_dir)
+    yield _database(settings)
+    yield from _packs(settings)
+    for program, without in _PROGRAMS.items():
+        found = shutil.which(program)
+        state: State = "ok" if found else "warning"
+        yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
+    yield _page()
+    yield from _server(server)
+
+
+def _data_folder(folder: Path) -> Iterator[Finding]:
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
+    if not os.access(existing, os.W_OK | os.X_OK):
+        yield Finding("data folder", "broken", f"{folder} cannot be written to: choose another with PACKLINE_DATA_DIR.")
+        return
+    note = "" if folder.exists() else " (made at the first start)"
+    free = shutil.disk_usage(existing).free
+    if free < _ROOM_BYTES:
+        yield Finding("data folder", "warning", f"{folder}{note}: only {free >> 20} MiB are free on its disk.")
+    else:
+        yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
+    if folder.exists() and folder.stat().st_mode & 0o077:
+        yield Finding(
+            "data folder", "warning", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
+        )
+
+
+def _database(settings: Settings) -> Finding:
+    from store.engine import StoreError
+    from store.schema import current_sqlite_revision, head_revision
+
+    if settings.database_url != "sqlite":
+        return _postgres(settings)
+    path = settings.data_dir / "packline.db"
+    try:
+        found = current_sqlite_revision(path)
+    except StoreError as error:
+        return Finding("database", "broken", str(error))
+    if found is None:
+        return Finding("database", "ok", f"{path} is made at the first start")
+    if found == head_revision():
+        return Finding("database", "ok", f"{path}, schema {found}")
+    return Finding(
+        "database",
+        "warning",
+        f"{path} has schema {found}, this release needs {head_revision()}: the next start or `packline migrate` "
+        "brings it up, after making a copy.",
+    )
+
+
+def _postgres(settings: Settings) -> Finding:
+    from importlib.util import find_spec
+
+    if find_spec("psycopg") is None:
+        return Finding("database", "broken", "psycopg is not installed: `pip install 'packline[postgres]'`.")
+    import psycopg
+
+    from store.engine import StoreError
+    from store.schema import current_postgres_revision, head_revision, libpq_url
+
+    try:
+        with psycopg.connect(libpq_url(settings.database_url), connect_timeout=5) as connection:
+            found = current_postgres_revision(connection)
+    except (psycopg.Error, StoreError) as error:
+        first = str(error).strip().partition("\n")[0]
+        return Finding("database", "broken", f"PostgreSQL cannot be used: {first}. Check PACKLINE_DATABASE_URL.")
+    if found == head_revision():
+        return Finding("database", "ok", f"PostgreSQL, schema {found}")
+    return Finding(
+        "database",
+        "broken",
+        f"The schema is {found or 'not made yet'}, {head_revision()} is needed: `packline migrate`.",
+    )
+
+
+def _packs(settings: Settings) -> Iterator[Finding]:
+    from runner.availability import pack_requirements
+    from runner.registry import builtins_folder, load_registry
+
+    try:
+        registry = load_registry(builtins_folder(), settings.pack_path)
+    except OSError as error:
+        yield Finding("packs", "broken", str(error))
+        return
+    names = registry.names()
+    newest = [pack for name in names if (pack := registry.find(name)) is not None]
+    lacking = [(pack, pack_requirements(pack)) for pack in newest]
+    yield Finding("packs", "ok", f"{len(names)} loaded, {sum(not missing for _, missing in lacking)} can run here")
+    for problem in registry.load_errors():
+        yield Finding("packs", "warning", f"{problem.origin} could not be loaded: {problem.message}")
+    by_reason: dict[tuple[str, str | None], list[str]] = {}
+    for pack, missing in lacking:
+        for need in missing:
+            by_reason.setdefault((need.message, need.hint), []).append(pack.name)
+    for (message, hint), packs in by_reason.items():
+        yield Finding("packs", "warning", f"{', '.join(packs)}: {message} {hint or ''}".rstrip())
+
+
+def _page() -> Finding:
+    from pathlib import Path
+
+    import app
+
+    built = Path(app.__file__).parent / "ui_dist" / "index.html"
+    if built.is_file():
+        return Finding("web page", "ok", "built")
+    return Finding("web page", "warning", "not part of this installation; API and commands work without it.")
+
+
+def _server(address: str | None) -> Iterator[Finding]:
+    from app.cli import documents
+    from app.cli.client import EXIT_UNREACHABLE, Client, CliError, Target
+
+    try:
+        with Client(Target.find(address)) as client:
+            answer = client.execute(documents.SERVER)
+    except CliError as error:
+        if error.status == EXIT_UNREACHABLE:
+            yield Finding("server", "warning", "none is running here. `packline up` starts one.")
+        else:
+            yield Finding("server", "broken", str(error))
+        return
+    told, viewer = answer["server"], answer["viewer"]
+    yield Finding(
+        "server",
+        "ok",
+        f"{client.target.url}, release {told['version']}, you are {viewer['name']} ({viewer['subject']})",
+    )
+    if not told["accepting"]:
+        yield Finding("server", "warning", "It takes no runs now.")
+    for check in told["health"]:
+        yield Finding(check["name"], "ok" if check["ok"] else "broken", check["message"])

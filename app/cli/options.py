@@ -1,0 +1,30 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Server = Annotated[
+    str | None, typer.Option("--server", metavar="URL", help="Server to talk to (PACKLINE_SERVER).", show_default=False)
+]
+Json = Annotated[
+    bool | None,
+    typer.Option("--json/--text", help="JSON lines or text; text on a terminal, else JSON.", show_default=False),
+]
+Inputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        "-i",
+        metavar="NAME=VALUE",
+        help="An input; NAME:=JSON for any value, NAME=@FILE for a file's text. Repeatable.",
+        show_default=False,
+    ),
+]
+InputsFile = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads them.", show_default=False)
+]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, run_….", show_default=False)]
+Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")]

@@ -1,0 +1,418 @@
+"""Commands about runs: run, watch, resume, rerun, cancel, runs, show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Detach,
+    Inputs,
+    InputsFile,
+    Json,
+    RunId,
+    Server,
+)
+
+if TYPE_CHECKING:
+    from app.cli.client import JSON, Client
+    from app.cli.output import Output
+
+Save = Annotated[
+    Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts there.", show_default=False)
+]
+
+
+def run(
+    target: Annotated[
+        str, typer.Argument(metavar="PIPELINE", help="Pipeline key or id, or a pack such as web.scrape.")
+    ],
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
+    ] = None,
+    deadline: Annotated[float | None, typer.Option(metavar="SECONDS", help="Longest time it may take.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Do not use what packs have cached.")] = False,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, start nothing.")] = False,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Run a pipeline, or a single pack, and watch it."""
+    from app.cli import documents
+    from app.cli.client import Client, CliError, Target
+    from app.cli.inputs import read_inputs
+    from app.cli.output import Output, accept, issue_line
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        is_pack = "." in target and not target.startswith("builtin.")
+        if is_pack and (title or deadline or force):
+            raise CliError(f"`{target}` is a pack: --title, --deadline and --force are for pipelines.")
+        given = read_inputs(inputs or (), inputs_file, _input_schema(client, target, is_pack=is_pack))
+        if is_pack:
+            result = client.execute(
+                documents.RUN_PACK,
+                {
+                    "pack": target,
+                    "input": given,
+                    "version": version,
+                    "idempotencyKey": idempotency_key,
+                    "dryRun": dry_run,
+                },
+            )["result"]
+        else:
+            result = client.execute(
+                documents.RUN_PIPELINE,
+                {
+                    "pipeline": target,
+                    "inputs": given,
+                    "version": _number(version),
+                    "title": title,
+                    "deadlineSeconds": deadline,
+                    "force": force,
+                    "idempotencyKey": idempotency_key,
+                    "dryRun": dry_run,
+                },
+            )["result"]
+        started = accept(result)
+        for issue in started["warnings"]:
+            output.note(issue_line(issue))
+        if dry_run:
+            _say_or_emit(output, "It would run. Nothing was started.", {"type": "dry_run", **started})
+            return
+        if started["coalesced"]:
+            output.note("The same run is already under way; watching that one.")
+        elif started["replayed"]:
+            output.note("This idempotency key was used before; this is its run.")
+        _go_on(client, output, started["run"], detach=detach, save=save)
+
+
+def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json = None) -> None:
+    """Watch a run until it has ended."""
+    from app.cli.client import Client, Target
+    from app.cli.output import Output
+    from app.cli.watch import follow_run, get_run
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = get_run(client, run_id)
+        # A table needs only what comes; lines and JSON tell the whole story.
+        live = not output.is_json and output.console.is_terminal
+        raise typer.Exit(follow_run(client, output, found, after=found["eventCursor"] if live else None, save=save))
+
+
+def resume(
+    run_id: RunId,
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    step_input: Annotated[
+        str | None,
+        typer.Option(metavar="JSON", help="Input of the failed step instead of the one it had; @FILE reads a file."),
+    ] = None,
+    current: Annotated[bool, typer.Option("--current", help="Go on with the pipeline as it is now.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only say what would happen.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if outside effects may repeat.")] = False,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Go on with a failed or cancelled run where it stopped.
+
+    What succeeded is kept; the first step that has not succeeded runs again, then the rest.
+    """
+    from app.cli import documents
+    from app.cli.client import EXIT_OK, EXIT_REFUSED, Client, CliError, Target
+    from app.cli.inputs import read_inputs, read_json_object
+    from app.cli.output import Output, accept, issue_line
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        change: dict[str, Any] = {
+            "id": run_id,
+            "stepInput": read_json_object(step_input, "--step-input"),
+            "inputs": None,
+            "definition": "CURRENT" if current else "OF_RUN",
+        }
+        if inputs or inputs_file:
+            change["inputs"] = read_inputs(inputs or (), inputs_file, _schema_of_run(client, run_id))
+        found = client.execute(documents.RESUME_PREVIEW, change)["run"]
+        if found is None:
+            raise CliError(f"There is no run `{run_id}`, or your token may not see it.")
+        plan = found["resumePreview"]
+        if preview:
+            _show_preview(output, plan)
+            raise typer.Exit(EXIT_OK if plan is not None and plan["allowed"] else EXIT_REFUSED)
+        if plan is not None and not plan["allowed"]:
+            lines = [issue_line(issue) for issue in plan["issues"]]
+            raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
+        repeats = [step["runStep"]["key"] for step in (plan or {}).get("steps", ()) if step["mayRepeatEffects"]]
+        if repeats and not yes:
+            _show_preview(output, plan)
+            _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
+        resumed = accept(client.execute(documents.RESUME_RUN, change)["result"])["run"]
+        _go_on(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
+
+
+def rerun(
+    run_id: RunId,
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    current: Annotated[bool, typer.Option("--current", help="Run the pipeline as it is now.")] = False,
+    from_step: Annotated[
+        str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Do not use what packs have cached.")] = False,
+    idempotency_key: Annotated[
+        str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
+    ] = None,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Begin a new run with an earlier one's inputs.
+
+    Only changes are given.
+    """
+    from app.cli import documents
+    from app.cli.client import Client, Target
+    from app.cli.inputs import read_inputs
+    from app.cli.output import Output, accept, issue_line
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        changed = (
+            read_inputs(inputs or (), inputs_file, _schema_of_run(client, run_id)) if inputs or inputs_file else {}
+        )
+        started = accept(
+            client.execute(
+                documents.RERUN_RUN,
+                {
+                    "id": run_id,
+                    "inputs": changed,
+                    "definition": "CURRENT" if current else "OF_RUN",
+                    "fromStep": from_step,
+                    "force": force,
+                    "idempotencyKey": idempotency_key,
+                },
+            )["result"]
+        )
+        for issue in started["warnings"]:
+            output.note(issue_line(issue))
+        _go_on(client, output, started["run"], detach=detach, save=save)
+
+
+def cancel(
+    run_id: RunId,
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the run.", show_default=False)] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Stop a run that waits or works."""
+    from app.cli import documents
+    from app.cli.client import Client, Target
+    from app.cli.output import Output, accept
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        stopped = accept(client.execute(documents.CANCEL_RUN, {"id": run_id, "reason": reason})["result"])["run"]
+        word = "is cancelled" if stopped["state"] == "CANCELLED" else "is being cancelled"
+        _say_or_emit(output, f"{run_id} {word}.", {"type": "run", "run": stopped})
+
+
+def runs(
+    state: Annotated[
+        list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
+    ] = None,
+    pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
+    attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """List runs, newest first."""
+    from app.cli import documents
+    from app.cli.client import Client, CliError, Target
+    from app.cli.output import STATES, Output, ago, took
+
+    output = Output(as_json)
+    states = [word.upper() for word in state or ()]
+    for word in states:
+        if word not in STATES or word in ("PENDING", "LOST"):
+            known = ", ".join(name.lower() for name in STATES if name not in ("PENDING", "LOST"))
+            raise CliError(f"`{word.lower()}` is no state of a run. There are {known}.")
+    wanted: dict[str, Any] = {}
+    if states:
+        wanted["states"] = states
+    if pipeline:
+        wanted["pipelines"] = pipeline
+    if text:
+        wanted["text"] = text
+    if attention:
+        wanted["needsAttention"] = True
+    with Client(Target.find(server)) as client:
+        found = client.pages(documents.RUNS, "runs", {"filter": wanted}, limit=limit)
+        if output.is_json:
+            for one in found:
+                output.emit(one)
+            return
+        output.table(
+            ["state", "run", "what", "started", "took", "cause"],
+            (
+                [
+                    output.state(one["state"]),
+                    one["id"],
+                    one["title"],
+                    ago(one["createdAt"]),
+                    took(one["startedAt"], one["endedAt"]),
+                    _cause(one),
+                ]
+                for one in found
+            ),
+            empty="No runs. `packline run sample` makes one.",
+        )
+
+
+def show(
+    run_id: RunId,
+    step: Annotated[
+        str | None, typer.Option(help="Show this step's input, output and log.", show_default=False)
+    ] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Show a run, or one of its steps."""
+    from app.cli import documents
+    from app.cli.client import Client, CliError, Target
+    from app.cli.output import Output
+    from app.cli.show import show_run, show_step
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.RUN_DETAIL, {"id": run_id})["run"]
+    if found is None:
+        raise CliError(f"There is no run `{run_id}`, or your token may not see it. `packline runs` lists runs.")
+    if step is not None:
+        chosen = next((one for one in found["steps"] if one["key"] == step), None)
+        if chosen is None:
+            names = ", ".join(one["key"] for one in found["steps"])
+            raise CliError(f"The run {run_id} has no step `{step}`. It has {names}.")
+        if output.is_json:
+            output.emit(chosen)
+        else:
+            show_step(output, chosen)
+    elif output.is_json:
+        output.emit(found)
+    else:
+        show_run(output, found)
+
+
+def _go_on(
+    client: Client, output: Output, run: JSON, *, detach: bool, save: Path | None, after: str | None = None
+) -> None:
+    from app.cli.watch import follow_run
+
+    if detach:
+        _say_or_emit(output, f"{run['id']}\n`packline watch {run['id']}` shows it.", {"type": "run", "run": run})
+        return
+    if output.is_json:
+        output.emit({"type": "started", "run": run})
+    else:
+        output.say(f"{run['id']}  {run['title']}", "dim")
+    raise typer.Exit(follow_run(client, output, run, after=after, save=save))
+
+
+def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, Any]:
+    from app.cli import documents
+    from app.cli.client import CliError
+
+    if is_pack:
+        found = client.execute(documents.PACK_INPUTS, {"id": target})["pack"]
+    else:
+        found = client.execute(documents.PIPELINE_INPUTS, {"id": target})["pipeline"]
+    if found is None:
+        kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
+        raise CliError(f"There is no {kind} `{target}`. `packline {listing}` lists them.")
+    schema: dict[str, Any] = found["inputSchema"]
+    return schema
+
+
+def _schema_of_run(client: Client, run_id: str) -> dict[str, Any]:
+    """The input schema of a run's pipeline as it is now; of a pack call, the pack's."""
+    from app.cli.watch import get_run
+
+    found = get_run(client, run_id)
+    if found["pipeline"]:
+        return _input_schema(client, found["pipeline"]["id"], is_pack=False)
+    return _input_schema(client, found["pack"]["id"], is_pack=True) if found["pack"] else {}
+
+
+def _show_preview(output: Output, plan: JSON | None) -> None:
+    from app.cli.output import issue_line
+
+    if output.is_json or plan is None:
+        output.emit({"type": "preview", "preview": plan})
+        return
+    output.table(
+        ["step", "what happens", "outside effects", "why"],
+        (
+            [
+                step["runStep"]["key"],
+                {"REUSE": "kept", "RUN_AGAIN": "runs again", "RUN": "runs"}[step["action"]],
+                "may repeat" if step["mayRepeatEffects"] else step["effects"].lower(),
+                step["reason"],
+            ]
+            for step in plan["steps"]
+        ),
+        empty="There is nothing to resume.",
+    )
+    for issue in plan["issues"]:
+        output.say(issue_line(issue), "yellow")
+
+
+def _confirm(output: Output, question: str) -> None:
+    import sys
+
+    from app.cli.client import CliError
+
+    if not sys.stdin.isatty():
+        raise CliError(f"{question} Nobody is there to ask: repeat the command with --yes.")
+    output.note("")
+    if not typer.confirm(question, err=True):
+        raise CliError("Nothing was done.")
+
+
+def _say_or_emit(output: Output, text: str, value: object) -> None:
+    if output.is_json:
+        output.emit(value)
+    else:
+        output.say(text)
+
+
+def _cause(run: JSON) -> str:
+    """One line of cause: why it failed, or what it waits for."""
+    if run["failure"]:
+        where = f"{run['failure']['stepKey']}: " if run["failure"]["stepKey"] else ""
+        return f"{where}{run['failure']['message']}"
+    return run["wait"]["message"] if run["wait"] else ""
+
+
+def _number(version: str | None) -> int | None:
+    from app.cli.client import CliError
+
+    if version is None:
+        return None
+    if not version.isascii() or not version.isdigit():
+        raise CliError(f"`{version}` is no version of a pipeline: they are numbered 1, 2, 3 and so on.")
+    return int(version)

@@ -1,0 +1,76 @@
+"""How `packline show` prints a run and a step."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from app.cli.output import ago, took
+from app.cli.view import RunView
+from app.cli.watch import print_end
+
+if TYPE_CHECKING:
+    from app.cli.client import JSON
+    from app.cli.output import Output
+
+
+def show_run(output: Output, run: JSON) -> None:
+    """A run: where it comes from, its inputs, steps, artifacts, output and failure."""
+    version = f" version {run['version']['number']}" if run["version"] else ""
+    name = run["pipeline"]["key"] if run["pipeline"] else run["pack"]["id"] if run["pack"] else "something deleted"
+    output.say(f"{run['id']}  {name}{version}, started by {run['caller']['name']} {ago(run['createdAt'])}", "dim")
+    if run["rerunOf"]:
+        output.say(f"A re-run of {run['rerunOf']['id']}.", "dim")
+    if run["resumeCount"]:
+        output.say(f"Resumed {run['resumeCount']} times." if run["resumeCount"] > 1 else "Resumed once.", "dim")
+    _value(output, "inputs", run["inputs"])
+    output.say()
+    print_end(output, RunView.of(run))
+    _payload(output, "output", run["output"])
+
+
+def show_step(output: Output, step: JSON) -> None:
+    """A step: its attempts, what it was given, what it gave, and what it logged."""
+    pack = (step.get("step") or {}).get("packName") or ""
+    version = f" {step['packVersion']}" if step["packVersion"] else ""
+    output.console.print(output.state(step["state"]), end=" ")
+    output.say(f" {step['key']}  {pack}{version}  {took(step['startedAt'], step['endedAt'])}")
+    output.table(
+        ["attempt", "state", "took", "what happened"],
+        (
+            [
+                one["number"],
+                output.state(one["state"]),
+                took(one["startedAt"], one["endedAt"]),
+                one["failure"]["message"] if one["failure"] else "",
+            ]
+            for one in step["attempts"]
+        ),
+        empty="It was not attempted.",
+    )
+    if step["failure"] and step["failure"]["hint"]:
+        output.say(step["failure"]["hint"])
+    for warning in step["warnings"]:
+        output.say(f"warning: {warning}", "yellow")
+    _payload(output, "input", step["input"])
+    _payload(output, "output", step["output"])
+    lines = step["attempts"][-1]["log"]["nodes"] if step["attempts"] else []
+    if lines:
+        output.say("\nlog", "bold")
+        for line in lines:
+            output.say(f"{line['at'][11:23]}  {line['level'].lower():7}  {line['text']}")
+
+
+def _payload(output: Output, name: str, payload: JSON | None) -> None:
+    if payload is None:
+        return
+    if payload["truncated"]:
+        output.say(f"\n{name} ({payload['sizeBytes']} bytes, the beginning)", "bold")
+        output.say(payload["excerpt"] or "")
+    else:
+        _value(output, name, payload["json"])
+
+
+def _value(output: Output, name: str, value: object) -> None:
+    output.say(f"\n{name}", "bold")
+    output.say(json.dumps(value, ensure_ascii=False, indent=2))

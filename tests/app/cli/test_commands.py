@@ -1,0 +1,806 @@
+"""The commands as typed, against a server of canned answers."""
+
+import json
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from app.cli.client import Target
+from app.cli.watch import free_name
+
+AT = "2026-11-21T12:00:00.000Z"
+
+
+def step(key, state="SUCCEEDED", **more):
+    return {
+        "id": f"step_{key}",
+        "key": key,
+        "state": state,
+        "progress": None,
+        "startedAt": AT,
+        "endedAt": AT,
+        "warnings": [],
+        "step": {"packName": "text.shorten"},
+        "wait": None,
+        "failure": None,
+        "attempts": [{"number": 1, "state": state}],
+        "milestones": [],
+        **more,
+    }
+
+
+def failure(**more):
+    return {
+        "code": "INVALID_INPUT",
+        "class": "CALLER_FIXABLE",
+        "message": "The text is empty.",
+        "field": "text",
+        "hint": "Give some text.",
+        "retryable": False,
+        "retryAfterSeconds": None,
+        "safeToRepeat": True,
+        "stepKey": "shorten",
+        **more,
+    }
+
+
+def run(state="SUCCEEDED", **more):
+    return {
+        "id": "run_1",
+        "title": "A deck",
+        "state": state,
+        "cause": "PERSON",
+        "createdAt": AT,
+        "startedAt": AT,
+        "endedAt": AT,
+        "deadlineAt": None,
+        "progress": 1,
+        "workSeconds": 1,
+        "resumeCount": 0,
+        "eventCursor": "c9",
+        "actions": [],
+        "wait": None,
+        "failure": None,
+        "pipeline": {"id": "pipe_1", "key": "deck", "name": "Deck"},
+        "pack": None,
+        "version": {"number": 1},
+        "caller": {"name": "Ada", "subject": "ada"},
+        "rerunOf": None,
+        "steps": [step("scrape"), step("shorten")],
+        "artifacts": {"nodes": []},
+        **more,
+    }
+
+
+def artifact(name="deck.pdf", **more):
+    return {
+        "id": "art_1",
+        "name": name,
+        "mediaType": "application/pdf",
+        "sizeBytes": 12_345,
+        "digest": "d",
+        "status": "STORED",
+        "downloadUrl": "/artifacts/art_1",
+        "expiresAt": None,
+        **more,
+    }
+
+
+def event(kind, cursor, **more):
+    return {"__typename": kind, "sequence": 1, "cursor": cursor, "at": AT, **more}
+
+
+def batch(*events):
+    return {
+        "runEvents": {"__typename": "RunEventBatch", "cursor": events[-1]["cursor"], "live": True, "events": [*events]}
+    }
+
+
+def end(final):
+    return {"runEvents": {"__typename": "RunEventsEnd", "cursor": "end", "run": final}}
+
+
+def started(final=None, **more):
+    return {
+        "result": {
+            "__typename": "StartRunSuccess",
+            "coalesced": False,
+            "replayed": False,
+            "warnings": [],
+            "run": final or run("QUEUED", startedAt=None, endedAt=None),
+            **more,
+        }
+    }
+
+
+def problem(kind, code, **more):
+    return {
+        "result": {
+            "__typename": kind,
+            "code": code,
+            "message": "It cannot be.",
+            "hint": "Do this.",
+            "retryable": False,
+            **more,
+        }
+    }
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"url": {"type": "string"}, "count": {"type": "integer"}},
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def deck(server):
+    """A server with one pipeline whose runs succeed at once."""
+    server.answers["CliPipelineInputs"] = {"pipeline": {"id": "p", "key": "deck", "name": "D", "inputSchema": SCHEMA}}
+    server.answers["CliRunPipeline"] = started()
+    server.streams["CliRunEvents"] = [([end(run())], "complete")]
+    return server
+
+
+# ------------------------------------------------------------------------------------------------ run
+
+
+def test_run_sends_the_inputs_and_tells_events_as_json_lines(packline, deck):
+    change = event("StepStateChanged", "c1", runStep={"key": "scrape"}, stepState="RUNNING", reason=None)
+    deck.streams["CliRunEvents"] = [([batch(change), end(run())], "complete")]
+
+    result = packline("run", "deck", "-i", "url=http://x", "--input", "count=3", "--title", "Mine")
+
+    assert result.status == 0
+    (asked,) = deck.asked_for("CliRunPipeline")
+    assert asked["inputs"] == {"url": "http://x", "count": 3}
+    assert asked["title"] == "Mine"
+    assert [line["type"] for line in result.lines] == ["started", "event", "run"]
+    assert result.lines[1]["stepState"] == "RUNNING"
+    assert result.lines[2]["run"]["state"] == "SUCCEEDED"
+
+
+@pytest.mark.parametrize(("state", "status"), [("SUCCEEDED", 0), ("FAILED", 1), ("CANCELLED", 3)])
+def test_the_exit_status_tells_how_the_run_ended(packline, deck, state, status):
+    deck.streams["CliRunEvents"] = [([end(run(state))], "complete")]
+    assert packline("run", "deck").status == status
+
+
+def test_run_as_text_tells_changes_the_failure_and_what_to_type_next(packline, deck):
+    failed = run(
+        "FAILED",
+        failure=failure(),
+        steps=[step("scrape"), step("shorten", "FAILED", failure=failure())],
+        artifacts={"nodes": [artifact()]},
+    )
+    deck.streams["CliRunEvents"] = [
+        (
+            [
+                batch(
+                    event("RunStateChanged", "c1", previousRunState="QUEUED", runState="RUNNING", reason=None),
+                    event(
+                        "StepProgressed",
+                        "c2",
+                        runStep={"key": "scrape"},
+                        milestone={"at": AT, "fraction": 0.5, "message": "half"},
+                    ),
+                    event(
+                        "AttemptStateChanged",
+                        "c3",
+                        attemptState="FAILED",
+                        attempt={"number": 1, "runStep": {"key": "shorten"}, "failure": failure()},
+                    ),
+                    event("ArtifactChanged", "c4", artifactStatus="STORED", artifact=artifact()),
+                ),
+                end(failed),
+            ],
+            "complete",
+        )
+    ]
+
+    result = packline("run", "deck", "--text")
+
+    assert result.status == 1
+    for text in (
+        "run running",
+        "scrape: 50% half",
+        "shorten: attempt 1 failed: invalid_input: The text is empty.",
+        "artifact deck.pdf made",
+        "12.3 kB",
+        "Give some text.",
+        "packline resume run_1",
+        "goes on at `shorten`",
+        "packline show run_1 --step shorten",
+    ):
+        assert text in result.out
+
+
+def test_a_pack_is_run_by_its_name(packline, server):
+    server.answers["CliPackInputs"] = {"pack": {"id": "web.scrape", "name": "web.scrape", "inputSchema": SCHEMA}}
+    server.answers["CliRunPack"] = started()
+    server.streams["CliRunEvents"] = [([end(run())], "complete")]
+    assert packline("run", "web.scrape", "-i", "url=u").status == 0
+    assert server.asked_for("CliRunPack")[0]["input"] == {"url": "u"}
+    assert packline("run", "web.scrape", "--title", "x").status == 2
+
+
+def test_a_starter_with_its_whole_id_is_a_pipeline(packline, deck):
+    assert packline("run", "builtin.sample").status == 0
+    assert deck.asked_for("CliRunPipeline")[0]["pipeline"] == "builtin.sample"
+
+
+def test_detached_only_the_run_is_told(packline, deck):
+    result = packline("run", "deck", "--detach", "--text")
+    assert result.status == 0
+    assert result.out.startswith("run_1\n")
+    assert deck.asked_for("CliRunEvents") == []
+
+
+def test_a_dry_run_starts_nothing(packline, deck):
+    deck.answers["CliRunPipeline"] = {"result": {**started()["result"], "run": None}}
+    result = packline("run", "deck", "--dry-run", "--text")
+    assert (result.status, result.out) == (0, "It would run. Nothing was started.\n")
+    assert deck.asked_for("CliRunPipeline")[0]["dryRun"] is True
+
+
+def test_artifacts_are_saved_under_harmless_names(packline, deck, tmp_path):
+    final = run(artifacts={"nodes": [artifact("../../evil.pdf")]})
+    deck.streams["CliRunEvents"] = [([end(final)], "complete")]
+    deck.files["art_1"] = "content"
+    result = packline("run", "deck", "--save", str(tmp_path / "out"))
+    assert result.status == 0
+    assert (tmp_path / "out" / "evil.pdf").read_text() == "content"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["evil.pdf"]
+
+
+def test_files_are_never_overwritten(tmp_path):
+    for name in ("a.pdf", "a-2.pdf", "artifact"):
+        (tmp_path / name).touch()
+    assert free_name(tmp_path, "a.pdf").name == "a-3.pdf"
+    assert free_name(tmp_path, "..").name == "artifact-2"
+    assert free_name(tmp_path, "x\n.pdf").name == "x_.pdf"
+
+
+def test_refusals_say_everything_and_end_with_2(packline, deck):
+    issue = {
+        "path": ["inputs", "url"],
+        "rule": "required",
+        "severity": "ERROR",
+        "message": "It is missing.",
+        "hint": None,
+    }
+    deck.answers["CliRunPipeline"] = problem("InvalidProblem", "INVALID", issues=[issue])
+    result = packline("run", "deck")
+    assert result.status == 2
+    assert result.err == "packline: It cannot be.\n  error: inputs.url: It is missing.\n  Do this.\n"
+
+    missing = {
+        "kind": "CREDENTIAL",
+        "name": "ghost",
+        "steps": ["publish"],
+        "message": "Not stored.",
+        "hint": "Store it.",
+    }
+    deck.answers["CliRunPipeline"] = problem("UnavailableProblem", "UNAVAILABLE", missing=[missing])
+    assert "missing credential ghost (steps: publish): Not stored. Store it." in packline("run", "deck").err
+
+
+def test_an_unknown_pipeline_is_named(packline, server):
+    server.answers["CliPipelineInputs"] = {"pipeline": None}
+    result = packline("run", "dekc")
+    assert result.status == 2
+    assert "There is no pipeline `dekc`. `packline pipelines` lists them." in result.err
+
+
+def test_errors_of_the_server_carry_their_id(packline, server):
+    server.answers["CliPipelineInputs"] = RuntimeError("Something broke")
+    assert packline("run", "deck").err == "packline: Something broke (INTERNAL, e1)\n"
+
+
+# ------------------------------------------------------------------------------------------------ watch
+
+
+def test_watch_goes_on_after_the_last_cursor_when_the_connection_breaks(packline, server, monkeypatch):
+    monkeypatch.setattr("app.cli.client._PAUSES", (0.0,))
+    server.answers["CliRun"] = {"run": run("RUNNING", endedAt=None)}
+    changed = [
+        event("StepStateChanged", f"c{n}", runStep={"key": "scrape"}, stepState="RUNNING", reason=str(n))
+        for n in (1, 2)
+    ]
+    server.streams["CliRunEvents"] = [
+        ([batch(changed[0])], "drop"),
+        ([], 1012),
+        ([batch(changed[1]), end(run())], "complete"),
+    ]
+
+    result = packline("watch", "run_1")
+
+    assert result.status == 0
+    assert [line["reason"] for line in result.lines if line["type"] == "event"] == ["1", "2"]
+    assert [asked["after"] for asked in server.asked_for("CliRunEvents")] == [None, "c1", "c1"]
+    assert "The connection was lost" in result.err
+
+
+def test_watch_does_not_try_again_when_signed_out(packline, server):
+    server.answers["CliRun"] = {"run": run("RUNNING")}
+    server.streams["CliRunEvents"] = [([], 4403)]
+    result = packline("watch", "run_1")
+    assert result.status == 2
+    assert "ended the watch" in result.err
+
+
+def test_watch_tells_a_gap(packline, server):
+    server.answers["CliRun"] = {"run": run("RUNNING")}
+    gap = {"runEvents": {"__typename": "RunEventGap", "cursor": "c5", "missed": 3, "run": run("RUNNING")}}
+    server.streams["CliRunEvents"] = [([gap, end(run())], "complete")]
+    assert [line["type"] for line in packline("watch", "run_1").lines] == ["gap", "run"]
+
+
+def test_interrupting_leaves_the_run_alone(packline, server, monkeypatch):
+    server.answers["CliRun"] = {"run": run("RUNNING")}
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setattr("app.cli.client.Client.subscribe", interrupt)
+    result = packline("watch", "run_1")
+    assert result.status == 130
+    assert "packline cancel run_1" in result.err
+
+
+def test_the_live_table_shows_states_as_words(server):
+    from io import StringIO
+
+    from rich.console import Console
+
+    from app.cli.output import Output
+    from app.cli.view import RunView
+    from app.cli.watch import table
+
+    output = Output(as_json=False)
+    output._console = Console(file=StringIO(), width=120, force_terminal=True, color_system=None)
+    waiting = {"reason": "RETRY", "message": "Tries again.", "until": "2099-01-01T00:00:00.000Z"}
+    steps = [
+        step("one", "RUNNING", progress=0.5, endedAt=None),
+        step("two", "WAITING", wait=waiting, attempts=[{"number": 2, "state": "FAILED"}]),
+        step("three", "FAILED", failure=failure()),
+        step("four", "PENDING", startedAt=None),
+    ]
+    output.console.print(table(output, RunView.of(run("RUNNING", steps=steps))))
+    text = output.console.file.getvalue()
+    for word in ("running", "waiting", "failed", "pending", "attempt 2", "tries again in", "The text is empty."):
+        assert word in text
+
+
+# --------------------------------------------------------------------------------- resume, rerun, cancel
+
+
+def preview(**more):
+    plan = {
+        "allowed": True,
+        "definitionChanged": False,
+        "issues": [],
+        "steps": [
+            {
+                "runStep": {"key": "scrape"},
+                "action": "REUSE",
+                "reason": "",
+                "effects": "NONE",
+                "mayRepeatEffects": False,
+            },
+            {
+                "runStep": {"key": "publish"},
+                "action": "RUN",
+                "reason": "failed",
+                "effects": "EXTERNAL",
+                "mayRepeatEffects": False,
+            },
+        ],
+        **more,
+    }
+    return {"run": {"id": "run_1", "state": "FAILED", "pipeline": None, "resumePreview": plan}}
+
+
+def test_resume_goes_on_from_where_the_run_stands(packline, server):
+    server.answers["CliResumePreview"] = preview()
+    server.answers["CliResumeRun"] = {"result": {"__typename": "RunSuccess", "run": run("QUEUED", endedAt=None)}}
+    server.streams["CliRunEvents"] = [([end(run())], "complete")]
+    result = packline("resume", "run_1", "--step-input", '{"text": "x"}', "--current")
+    assert result.status == 0
+    assert server.asked_for("CliResumeRun") == [
+        {"id": "run_1", "stepInput": {"text": "x"}, "inputs": None, "definition": "CURRENT"}
+    ]
+    assert server.asked_for("CliRunEvents")[0]["after"] == "c9"
+
+
+def test_resume_asks_before_outside_effects_repeat(packline, server):
+    plan = preview()
+    plan["run"]["resumePreview"]["steps"][1]["mayRepeatEffects"] = True
+    server.answers["CliResumePreview"] = plan
+    result = packline("resume", "run_1", "--text")
+    assert result.status == 2
+    assert "Outside effects of publish may happen a second time" in result.err
+    assert "may repeat" in result.out
+    assert server.asked_for("CliResumeRun") == []
+
+
+def test_resume_tells_why_not(packline, server):
+    issue = {"path": [], "rule": "wrong_state", "severity": "ERROR", "message": "It is running.", "hint": None}
+    server.answers["CliResumePreview"] = preview(allowed=False, issues=[issue])
+    assert "It is running." in packline("resume", "run_1").err
+    only = packline("resume", "run_1", "--preview", "--text")
+    assert only.status == 2
+    assert "kept" in only.out
+
+
+def test_rerun_gives_only_the_changes(packline, server):
+    server.answers["CliRun"] = {"run": run()}
+    server.answers["CliPipelineInputs"] = {"pipeline": {"id": "p", "key": "deck", "name": "D", "inputSchema": SCHEMA}}
+    server.answers["CliRerunRun"] = started()
+    assert packline("rerun", "run_1", "-i", "count=5", "--from-step", "shorten", "-d").status == 0
+    (asked,) = server.asked_for("CliRerunRun")
+    assert (asked["inputs"], asked["fromStep"], asked["definition"]) == ({"count": 5}, "shorten", "OF_RUN")
+
+
+def test_cancel_says_whether_it_has_ended(packline, server):
+    server.answers["CliCancelRun"] = {"result": {"__typename": "RunSuccess", "run": run("CANCELLING")}}
+    assert packline("cancel", "run_1", "--reason", "wrong", "--text").out == "run_1 is being cancelled.\n"
+    server.answers["CliCancelRun"] = problem("WrongStateProblem", "WRONG_STATE")
+    assert packline("cancel", "run_1").status == 2
+
+
+# ------------------------------------------------------------------------------------------------ lists
+
+
+def page(name, *nodes, more=False):
+    return {name: {"nodes": [*nodes], "pageInfo": {"hasNextPage": more, "endCursor": "e"}}}
+
+
+def test_runs_pages_and_filters(packline, server):
+    server.answers["CliRuns"] = [page("runs", run(), more=True), page("runs", run("FAILED", failure=failure()))]
+    result = packline("runs", "--state", "failed", "--pipeline", "deck", "--attention", "--limit", "150", "--text")
+    assert result.status == 0
+    assert "shorten: The text is empty." in result.out
+    first, second = server.asked_for("CliRuns")
+    assert first["filter"] == {"states": ["FAILED"], "pipelines": ["deck"], "needsAttention": True}
+    assert (first["first"], second["first"], second["after"]) == (100, 100, "e")
+
+
+def test_runs_refuses_unknown_states(packline, server):
+    result = packline("runs", "--state", "done")
+    assert result.status == 2
+    assert "`done` is no state of a run. There are queued" in result.err
+
+
+def test_empty_lists_say_what_to_do(packline, server):
+    server.answers["CliRuns"] = page("runs")
+    assert packline("runs", "--text").out == "No runs. `packline run sample` makes one.\n"
+
+
+def entry(**more):
+    missing = {"kind": "SERVICE", "name": "typst", "steps": [], "message": "typst is not installed.", "hint": None}
+    return {
+        "__typename": "Pack",
+        "id": "slides.render",
+        "name": "slides.render",
+        "description": "Renders.",
+        "version": "1.0.0",
+        "effects": "NONE",
+        "source": {"kind": "BUILTIN_FOLDER", "location": "builtin"},
+        "metadata": {"accepts": ["markdown"], "produces": ["pdf"], "typicalUse": None},
+        "availability": {"usable": False, "missing": [missing]},
+        **more,
+    }
+
+
+def test_packs_say_what_is_missing(packline, server):
+    server.answers["CliCatalog"] = page("catalog", entry())
+    result = packline("packs", "render", "slides", "--accepts", "markdown", "--unusable", "--text")
+    assert "no: typst is not installed." in result.out
+    wanted = {"text": "render slides", "usable": False, "kind": "PACK", "accepts": ["markdown"]}
+    assert server.asked_for("CliCatalog")[0]["filter"] == wanted
+
+
+def test_pipelines_are_listed(packline, server):
+    one = {
+        "id": "builtin.sample",
+        "key": "sample",
+        "name": "Sample",
+        "description": "First line.\nSecond.",
+        "builtin": True,
+        "updatedAt": AT,
+        "availability": {"usable": True, "missing": []},
+        "currentVersion": {"number": 1},
+    }
+    server.answers["CliPipelines"] = page("pipelines", one)
+    out = packline("pipelines", "--starters", "--text").out
+    assert "sample (starter)" in out
+    assert "First line." in out
+    assert "Second." not in out
+    assert packline("pipelines").lines == [one]
+
+
+# ------------------------------------------------------------------------------------------------ definitions
+
+
+def change(action, **more):
+    return {"key": "deck", "action": action, "diff": "-a\n+b", "warnings": [], **more}
+
+
+def applied(*changes):
+    return {"result": {"__typename": "ApplyPipelinesSuccess", "changes": [*changes]}}
+
+
+def test_apply_shows_the_difference_and_asks(packline, server, tmp_path):
+    file = tmp_path / "deck.yaml"
+    file.write_text("key: deck\n")
+    server.answers["CliApply"] = applied(change("UPDATE"))
+
+    asked = packline("apply", "-f", str(file), "--text")
+    assert asked.status == 2
+    assert "+b" in asked.out
+    assert "--yes" in asked.err
+    assert [one["dryRun"] for one in server.asked_for("CliApply")] == [True]
+
+    done = packline("apply", "-f", str(file), "--yes", "--text")
+    assert done.status == 0
+    assert "deck updated." in done.out
+    assert [one["dryRun"] for one in server.asked_for("CliApply")] == [True, True, False]
+
+
+def test_applying_what_is_there_changes_nothing(packline, server, tmp_path):
+    file = tmp_path / "deck.yaml"
+    file.write_text("key: deck\n")
+    server.answers["CliApply"] = applied(change("KEEP", diff=""))
+    result = packline("apply", "-f", str(file), "-f", str(file), "--text")
+    assert result.status == 0
+    assert "Nothing to change." in result.out
+    assert [one["dryRun"] for one in server.asked_for("CliApply")] == [True]
+
+
+def test_export_writes_what_apply_reads(packline, server, tmp_path):
+    def stored(key):
+        return {
+            "id": key,
+            "key": key,
+            "name": key,
+            "builtin": False,
+            "currentVersion": {"number": 1, "yaml": f"key: {key}\n", "document": {}},
+        }
+
+    server.answers["CliExportAll"] = page("pipelines", stored("a"), stored("b"))
+    assert packline("export").out == "key: a\n---\nkey: b\n"
+    server.answers["CliExport"] = {"pipeline": stored("a")}
+    assert packline("export", "a", "-o", str(tmp_path / "a.yaml")).status == 0
+    assert (tmp_path / "a.yaml").read_text() == "key: a\n"
+    server.answers["CliExport"] = {"pipeline": None}
+    assert packline("export", "nope").status == 2
+
+
+GOOD = """\
+key: short
+name: Short
+description: Shortens a page.
+steps:
+  - {id: scrape, pack: web.scrape, input: {url: "${{ inputs.url }}"}}
+"""
+
+
+def test_check_needs_no_server(packline, tmp_path):
+    file = tmp_path / "p.yaml"
+    file.write_text(GOOD)
+    good = packline("check", str(file))
+    assert (good.status, good.lines[0]["valid"]) == (0, True)
+    assert "url" in good.lines[0]["inputSchema"]["properties"]
+
+    file.write_text(GOOD.replace("web.scrape", "web.scrap"))
+    bad = packline("check", str(file), "--text")
+    assert bad.status == 2
+    assert "short: not valid" in bad.out
+    assert "web.scrape" in bad.out
+
+    for text in ("", "a: [\n", "- 1\n"):
+        file.write_text(text)
+        assert packline("check", str(file)).status == 2
+    assert packline("check", str(tmp_path / "none.yaml")).status == 2
+
+
+# ------------------------------------------------------------------------------------------------ tokens
+
+
+def token(**more):
+    return {
+        "id": "tok_1",
+        "name": "ci",
+        "beginning": "pkl_abcd",
+        "scopes": ["READ", "RUN"],
+        "createdAt": AT,
+        "expiresAt": None,
+        "lastUsedAt": None,
+        "revokedAt": None,
+        "caller": {"id": "call_1", "name": "Ada", "subject": "ada"},
+        **more,
+    }
+
+
+def test_a_new_token_is_shown_once(packline, server):
+    made = {"__typename": "CreateTokenSuccess", "plaintext": "pkl_secret", "token": token()}
+    server.answers["CliCreateToken"] = {"result": made}
+    result = packline("token", "create", "ci", "--scope", "read, run,read", "--days", "2", "--text")
+    assert result.out.startswith("pkl_secret\n")
+    (asked,) = server.asked_for("CliCreateToken")
+    assert asked["input"]["scopes"] == ["READ", "RUN"]
+    assert asked["input"]["expiresAt"] is not None
+    assert packline("token", "create", "ci", "--scope", "root").status == 2
+
+
+def test_tokens_are_listed_without_those_that_ended(packline, server):
+    nodes = [token(), token(id="tok_2", revokedAt=AT), token(id="tok_3", expiresAt="2020-01-01T00:00:00.000Z")]
+    server.answers["CliTokens"] = page("callers", {"id": "call_1", "tokens": {"nodes": nodes}})
+    assert [line["id"] for line in packline("token", "list").lines] == ["tok_1"]
+    everything = packline("token", "list", "--all", "--text").out
+    assert "revoked" in everything
+    assert "expired" in everything
+
+
+def test_a_token_is_revoked(packline, server):
+    server.answers["CliRevokeToken"] = {"result": {"__typename": "RevokeTokenSuccess", "token": token(revokedAt=AT)}}
+    assert packline("token", "revoke", "tok_1", "--text").out == "ci (tok_1) is revoked.\n"
+
+
+def test_a_login_link_is_made(packline, server):
+    assert "/login#pkl_x" in packline("token", "login-link", "--text").out
+
+
+# ------------------------------------------------------------------------------------------------ reaching
+
+
+def test_no_server_ends_with_4(packline, monkeypatch):
+    result = packline("runs", "--server", "http://127.0.0.1:1")
+    assert result.status == 4
+    assert "Start one with `packline up`" in result.err
+
+
+def test_a_wrong_token_says_where_it_came_from(packline, server, monkeypatch):
+    server.tokens = {"right"}
+    assert "does not accept the token of PACKLINE_TOKEN" in packline("runs").err
+    monkeypatch.delenv("PACKLINE_TOKEN")
+    assert "wants a token" in packline("runs").err
+
+
+def test_something_else_answers(packline, server):
+    result = packline("runs", "--server", f"{server.url}/elsewhere")
+    assert result.status == 4
+    assert "is it a Packline server?" in result.err
+
+
+@pytest.mark.parametrize("address", ["ftp://x", "http://", "::"])
+def test_addresses_that_are_none(packline, address):
+    assert packline("runs", "--server", address).status == 2
+
+
+def test_the_servers_own_token_goes_to_this_machine_only(tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "cli-token").write_text("pkl_own\n")
+    (data / "cli-address").write_text("http://127.0.0.1:9999\n")
+    assert Target.find() == Target("http://127.0.0.1:9999", "pkl_own", str(data / "cli-token"))
+    assert Target.find("http://localhost:1").token == "pkl_own"
+    assert Target.find("https://pack.example").token is None
+    monkeypatch.setenv("PACKLINE_TOKEN", "pkl_mine")
+    assert Target.find("https://pack.example").token == "pkl_mine"
+
+
+# ------------------------------------------------------------------------------------------------ this machine
+
+
+def test_migrate_makes_the_database_and_then_finds_it(packline, tmp_path):
+    first = packline("migrate")
+    assert (first.status, first.lines[0]["before"]) == (0, None)
+    again = packline("migrate", "--text")
+    assert "has the schema of this release" in again.out
+    assert stat.S_IMODE((tmp_path / "data").stat().st_mode) == 0o700
+
+
+def test_backup_and_restore(packline, tmp_path):
+    assert packline("backup", str(tmp_path / "b.tar")).status == 2
+    packline("migrate")
+    assert packline("backup", str(tmp_path / "b.tar")).lines[0]["type"] == "backup"
+    assert "exists" in packline("backup", str(tmp_path / "b.tar")).err
+    restored = packline("restore", str(tmp_path / "b.tar"), "--data-dir", str(tmp_path / "other"), "--text")
+    assert restored.status == 0
+    assert (tmp_path / "other" / "packline.db").is_file()
+    assert packline("restore", str(tmp_path / "b.tar"), "--data-dir", str(tmp_path / "other")).status == 2
+
+
+def test_postgres_is_backed_up_with_its_own_tools(packline, monkeypatch):
+    monkeypatch.setenv("PACKLINE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
+    assert "pg_dump" in packline("backup", "x.tar").err
+
+
+def test_doctor_says_what_works(packline, server):
+    server.answers["CliServer"] = {
+        "server": {
+            "version": "0.1.0",
+            "accepting": True,
+            "health": [{"name": "store", "ok": False, "message": "The disk is full."}],
+        },
+        "viewer": {"name": "Ada", "subject": "ada", "scopes": []},
+    }
+    result = packline("doctor")
+    found = {line["what"]: line["state"] for line in result.lines}
+    assert found["packs"] == "ok"
+    assert found["server"] == "ok"
+    assert found["store"] == "broken"
+    assert result.status == 1
+
+
+def test_doctor_goes_on_without_a_server(packline):
+    result = packline("doctor", "--server", "http://127.0.0.1:1", "--text")
+    assert result.status == 0
+    assert "none is running here" in result.out
+
+
+def test_wrong_settings_are_explained(packline, monkeypatch):
+    monkeypatch.setenv("PACKLINE_PORT", "x")
+    result = packline("up")
+    assert result.status == 2
+    assert "PACKLINE_PORT is `x`" in result.err
+
+
+# ------------------------------------------------------------------------------------------------ the program
+
+
+def test_help_names_the_exit_statuses_and_every_command(packline):
+    text = packline("--help").out
+    for word in ("0 done", "130 interrupted", *COMMANDS):
+        assert word in " ".join(text.split())
+
+
+COMMANDS = ("up", "run", "watch", "resume", "rerun", "cancel", "runs", "show", "check", "apply", "export")
+COMMANDS += ("pipelines", "packs", "token", "doctor", "migrate", "backup", "restore")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(packline, command):
+    result = packline(command, "--help")
+    assert result.status == 0
+    assert "..." not in packline("--help").out.partition(f"  {command} ")[2].partition("\n")[0]
+
+
+def test_wrong_usage_ends_with_2(packline):
+    assert packline("no-such-command").status == 2
+    assert packline("run").status == 2
+
+
+def test_help_imports_nothing_heavy():
+    script = (
+        "import sys; sys.argv = ['packline', '--help']\n"
+        "from app.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'pydantic', 'pydantic_settings', 'httpx2', 'sqlalchemy', 'rich', 'starlette', 'asyncio'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == "[]\n"
+
+
+def test_output_that_is_cut_off_is_no_error(server, tmp_path):
+    server.answers["CliRuns"] = page("runs", *[run(title="x" * 2000)] * 100)
+    script = "from app.cli import main; main()"
+    environment = {"PACKLINE_SERVER": server.url, "PACKLINE_TOKEN": "t", "PACKLINE_DATA_DIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", script, "runs"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        assert json.loads(process.stdout.readline())["id"] == "run_1"
+        process.stdout.close()
+        assert process.stderr.read() == ""
+        assert process.wait(10) == 1

@@ -11,6 +11,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
+from schema.build import build_schema
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
@@ -32,10 +33,10 @@ from runner.registry import builtins_folder, load_registry
 from runner.resources import Resources, RunLimits
 from runner.starters import seed_starters
 from runner.tail import Tails
-from schema.build import build_schema
 from schema.context import RequestContext
 from store.blobs import BlobStore
 from store.engine import open_store
+from store.retention import RetentionPolicy
 from store.states import RunCause
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ class Application:
             egress=egress,
             sessions_folder=settings.data_dir / "sessions",
             limits=_limits(settings),
+            retention=RetentionPolicy(
+                run_days=settings.run_days, run_count=settings.run_count, audit_days=settings.audit_days
+            ),
             service_urls=dict(settings.service_urls),
         )
         authenticator = Authenticator(store, settings)
@@ -197,6 +201,7 @@ def _limits(settings: Settings) -> RunLimits:
         step_output_bytes=settings.step_output_bytes,
         wait_seconds=settings.wait_seconds_max,
         session_idle_seconds=settings.session_idle_seconds,
+        session_sweep_seconds=settings.session_sweep_seconds,
         artifact_days=settings.artifact_days,
         lease_seconds=settings.lease_seconds,
         lanes=settings.lanes,

@@ -1,27 +1,30 @@
-"""What a server tidies up while it runs: ended sessions every half minute, what retention lets go every ten."""
+"""What a server tidies up while it runs: ended sessions, and what retention lets go."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
 
 from store.engine import StoreClosedError, StoreError
+from store.retention import Swept, sweep
 from store.sessions import end_session, ended_or_unknown, expired_sessions
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from runner.resources import Resources
 
 log = structlog.get_logger(__name__)
 
-#: Between two looks at sessions (CONTRACT 2.6).
-JANITOR_SECONDS = 30.0
+#: Between two looks at what retention lets go.
+RETENTION_SECONDS = 600.0
 
 
 class Housekeeping:
@@ -30,19 +33,25 @@ class Housekeeping:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
         self._store = resources.store
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
 
     async def start(self) -> None:
         """Starts to tidy up; a second call does nothing."""
-        if self._task is None:
-            self._task = asyncio.create_task(self._janitor(), name="packline-janitor")
+        if not self._tasks:
+            limits = self._resources.limits
+            self._tasks = (
+                asyncio.create_task(
+                    self._repeat(self.sweep_sessions, limits.session_sweep_seconds), name="packline-janitor"
+                ),
+                asyncio.create_task(self._repeat(self.sweep_retention, RETENTION_SECONDS), name="packline-retention"),
+            )
 
     async def stop(self) -> None:
         """Ends the work; harmless twice and before `start`."""
-        task, self._task = self._task, None
-        if task is not None:
+        tasks, self._tasks = self._tasks, ()
+        for task in tasks:
             task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def sweep_sessions(self) -> int:
         """Ends sessions that nobody will use any more and removes folders without a living session; how many."""
@@ -63,15 +72,22 @@ class Housekeeping:
             await asyncio.to_thread(shutil.rmtree, folder / name, ignore_errors=True)
         return len(dead)
 
-    async def _janitor(self) -> None:
+    async def sweep_retention(self) -> int:
+        """Removes runs, artifacts, audit rows and cached values whose time is over; how many runs."""
+        swept = await sweep(self._store, self._resources.blobs, self._resources.retention)
+        if swept != Swept():
+            log.info("retention let go", **asdict(swept))
+        return swept.runs
+
+    async def _repeat(self, work: Callable[[], Awaitable[int]], seconds: float) -> None:
         while True:
+            await asyncio.sleep(seconds)
             try:
-                await self.sweep_sessions()
+                await work()
             except StoreClosedError:
                 return
             except (StoreError, OSError) as error:
-                log.warning("sessions could not be tidied up", error=str(error))
-            await asyncio.sleep(JANITOR_SECONDS)
+                log.warning("tidying up failed; it is tried again", work=work.__name__, error=str(error))
 
 
 def _folders(folder: Path) -> list[str]:

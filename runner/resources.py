@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from store.retention import RetentionPolicy
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from store.blobs import BlobStore
-
     from runner.egress import Egress
     from runner.redaction import Redactor
     from runner.registry import Registry
+    from store.blobs import BlobStore
     from store.engine import Store
 
 
@@ -24,6 +25,7 @@ class RunLimits:
     Attributes:
         lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
+        session_sweep_seconds: How often ended sessions are looked for.
     """
 
     deadline_seconds: float = 1800.0
@@ -35,6 +37,7 @@ class RunLimits:
     step_output_bytes: int = 1 << 20
     wait_seconds: int = 50
     session_idle_seconds: float = 900.0
+    session_sweep_seconds: float = 30.0
     artifact_days: float = 7.0
     lease_seconds: float = 30.0
     lanes: int = 64
@@ -56,4 +59,5 @@ class Resources:
     egress: Egress
     sessions_folder: Path
     limits: RunLimits = field(default_factory=RunLimits)
+    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)

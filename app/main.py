@@ -155,7 +155,7 @@ class Application:
                 WebSocketRoute("/graphql", graphql),
                 *downloads.routes(),
                 *login_routes(authenticator),
-                *graphiql_routes(authenticator),
+                *graphiql_routes(),
                 Route("/", home_without_ui, methods=["GET"]),
             ]
         )

@@ -30,11 +30,7 @@ class CannedServer:
     """
 
     def __init__(self, data_dir):
-        self.answers = {}
-        self.streams = defaultdict(list)
-        self.files = {}
-        self.asked = []
-        self.tokens = None
+        self.reset()
         self._settings = Settings.load({"data_dir": data_dir, "port": 0, "shutdown_grace_seconds": 1})
         self._app = Starlette(
             routes=[
@@ -44,6 +40,14 @@ class CannedServer:
                 Route("/login/links", self._link, methods=["POST"]),
             ]
         )
+
+    def reset(self):
+        """Forgets all answers and questions."""
+        self.answers = {}
+        self.streams = defaultdict(list)
+        self.files = {}
+        self.asked = []
+        self.tokens = None
 
     def __enter__(self):
         started = threading.Event()

@@ -17,12 +17,18 @@ def own_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "140")
 
 
+@pytest.fixture(scope="package")
+def canned(tmp_path_factory):
+    with CannedServer(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
 @pytest.fixture
-def server(tmp_path, monkeypatch):
-    with CannedServer(tmp_path / "server") as canned:
-        monkeypatch.setenv("PACKLINE_SERVER", canned.url)
-        monkeypatch.setenv("PACKLINE_TOKEN", "pkl_test")
-        yield canned
+def server(canned, monkeypatch):
+    canned.reset()
+    monkeypatch.setenv("PACKLINE_SERVER", canned.url)
+    monkeypatch.setenv("PACKLINE_TOKEN", "pkl_test")
+    return canned
 
 
 class Result:

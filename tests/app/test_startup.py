@@ -1,0 +1,51 @@
+"""What a start must not import: it has a second and 110 MB (DESIGN 6, reference in docs)."""
+
+import json
+import os
+import subprocess
+import sys
+
+#: Slow or large libraries that serve packs, MCP or migrations, and only those who use them pay for them.
+LATE = {
+    "a2a",
+    "alembic",
+    "av",
+    "lxml",
+    "markdownify",
+    "mcp",
+    "numpy",
+    "openai",
+    "pdf_oxide",
+    "pptx",
+    "psycopg",
+    "pydantic_ai",
+    "python_calamine",
+    "trafilatura",
+    "typer",
+    "typst",
+}
+
+SCRIPT = """
+import asyncio, json, sys
+from app.main import create_app
+from app.settings import Settings
+
+async def main():
+    app = create_app(Settings.load({"data_dir": sys.argv[1]}))
+    await app.start()
+    print(json.dumps(sorted(name for name in sys.modules if "." not in name)))
+    await app.stop()
+
+asyncio.run(main())
+"""
+
+
+def test_a_start_imports_neither_pack_libraries_nor_mcp_nor_alembic(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)], capture_output=True, text=True, timeout=60, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    imported = set(json.loads(done.stdout.splitlines()[-1]))
+    assert imported & LATE == set()
+    assert "strawberry" in imported

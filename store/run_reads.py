@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, literal_column, or_, select, text, union_all
+from sqlalchemy import String, func, literal_column, or_, select, text, union_all
 
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
 from store.states import FINAL_RUN_STATES, RunCause, RunState
@@ -106,6 +106,10 @@ class QueuePlace:
 _COLUMNS = columns_of(RUN, RunRecord)
 _STATE, _CAUSE = 6, 7
 _NEWEST: list[SortKey] = [(RUN.c.id, True)]
+# Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none, so
+# it takes the partial index and sorts what little it finds.
+_NEWEST_OF_FEW: list[SortKey] = [(literal_column("run.id || ''", String), True)]
+_STATE_OF_FEW: ColumnElement[str] = literal_column("run.state || ''", String)
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -165,7 +169,8 @@ async def list_runs(
             select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
         ]
         statement = select(*_COLUMNS).where(RUN.c.id.in_(union_all(*branches)))
-    return [_record(row) for row in await fetch_page(connection, statement, _NEWEST, window)]
+    order = _NEWEST_OF_FEW if _only_active(wanted) else _NEWEST
+    return [_record(row) for row in await fetch_page(connection, statement, order, window)]
 
 
 async def list_matching(
@@ -200,9 +205,7 @@ async def latest_runs(
 
 async def active_counts(connection: AsyncConnection, *, caller_id: str | None = None) -> dict[RunState, int]:
     """How many runs that are not final stand in each state; states without any are left out."""
-    # Left to itself SQLite walks the index on the state, all of history, to have the groups in order.
-    wanted = select(RUN.c.state, func.count()).where(_ACTIVE).group_by(RUN.c.state)
-    wanted = wanted.with_hint(RUN, "INDEXED BY ix_run_active", "sqlite")
+    wanted = select(_STATE_OF_FEW, func.count()).select_from(RUN).where(_ACTIVE).group_by(_STATE_OF_FEW)
     if caller_id is not None:
         wanted = wanted.where(RUN.c.caller_id == caller_id)
     return {RunState(state): count for state, count in await connection.execute(wanted)}
@@ -236,7 +239,7 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         if values is not None:
             plain = [str(value) for value in values]
             conditions.append(column == plain[0] if len(plain) == 1 else column.in_(plain))
-    if wanted.states is not None and FINAL_RUN_STATES.isdisjoint(wanted.states):
+    if _only_active(wanted):
         conditions.append(_ACTIVE)
     if wanted.rerun_of is not None:
         conditions.append(RUN.c.rerun_of == wanted.rerun_of)
@@ -254,6 +257,10 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
     return conditions
 
 
+def _only_active(wanted: RunFilter) -> bool:
+    return bool(wanted.states) and FINAL_RUN_STATES.isdisjoint(wanted.states or ())
+
+
 def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[Column[Any] | None, list[str]]:
     """The column whose index is to lead, and its values: the most selective one that is asked for."""
     if wanted.pipeline_ids is not None:
@@ -262,7 +269,7 @@ def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[Column[Any] | No
         return RUN.c.caller_id, [visible_to]
     if wanted.caller_ids is not None:
         return RUN.c.caller_id, list(wanted.caller_ids)
-    if wanted.states is not None and not wanted.needs_attention and not FINAL_RUN_STATES.isdisjoint(wanted.states):
+    if wanted.states is not None and not wanted.needs_attention and not _only_active(wanted):
         return RUN.c.state, [state.value for state in wanted.states]
     return None, []
 

@@ -25,7 +25,8 @@ class Engine(Base, Generic[T]):
     """Runs things."""
 
     def start(self, speed: int = 3, *, quietly=False) -> None:
-        """Starts it, <b>slowly</b>."""
+        """Starts it,
+        :meth:`~x.build` <b>first</b>. Then waits."""
 
     @classmethod
     def build(cls, *parts, **options): ...
@@ -33,6 +34,9 @@ class Engine(Base, Generic[T]):
 async def boot(a, /, b): ...
 
 def _hidden(): ...
+
+class _Inner:
+    def shown_to_nobody(self): ...
 '''
 
 
@@ -77,6 +81,8 @@ async def test_maps_files_languages_and_symbols(harness: Harness) -> None:
         ("demo/core.py", "method", "build(*parts, **options)", "Engine"),
         ("demo/core.py", "function", "boot(a, /, b)", None),
         ("demo/core.py", "function", "_hidden()", None),
+        ("demo/core.py", "class", "_Inner", None),
+        ("demo/core.py", "method", "shown_to_nobody()", "_Inner"),
         ("demo/cli.py", "function", "main()", None),
         ("tests/test_core.py", "function", "test_boot()", None),
         ("web/app.ts", "class", "View", None),
@@ -87,15 +93,16 @@ async def test_maps_files_languages_and_symbols(harness: Harness) -> None:
     for line in (
         "- `README.md`: introduction",
         "- `pyproject.toml`: Python project",
-        "- `demo/`: 3 files, 369 bytes",
+        "- `demo/`: 3 files, 455 bytes",
         "### demo/core.py",
         "- class `Engine(Base, Generic)`: Runs things.",
-        "  - `start(speed, *, quietly)`: Starts it, \\<b>slowly\\</b>.",
+        "  - `start(speed, *, quietly)`: Starts it, `x.build` \\<b>first\\</b>.",
         "- `boot(a, /, b)`",
         "- 1 test file",
     ):
         assert line in text.split("\n"), line
     assert "_hidden" not in text
+    assert "shown_to_nobody" not in text
     assert "leftpad" not in text
     assert text.index("### demo/core.py") < text.index("### demo/cli.py") < text.index("### tests/test_core.py")
 

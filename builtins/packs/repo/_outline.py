@@ -115,11 +115,15 @@ def _folders(files: list[TreeFile]) -> list[str]:
         for depth in range(1, min(len(parts), 2) + 1):
             counts["/".join(parts[:depth])] += 1
             sizes["/".join(parts[:depth])] += file.size_bytes
+    for name in [name for name in counts if "/" in name]:
+        parent = name.partition("/")[0]
+        if counts[parent] == counts[name]:
+            del counts[parent]  # all that is in it is in its one folder
     shown = sorted(sorted(counts, key=lambda name: (name.count("/"), -counts[name], name))[:_MAX_FOLDERS])
-    lines = [
-        f"{'  ' * name.count('/')}- `{_code(name)}/`: {_plural(counts[name], 'file')}, {human_size(sizes[name])}"
-        for name in shown
-    ]
+    lines = []
+    for name in shown:
+        indent = "  " if "/" in name and name.partition("/")[0] in counts else ""
+        lines.append(f"{indent}- `{_code(name)}/`: {_plural(counts[name], 'file')}, {human_size(sizes[name])}")
     if len(counts) > len(shown):
         lines.append(f"- and {len(counts) - len(shown):,} more folders")
     return lines
@@ -142,7 +146,8 @@ def _with_symbols(text: str, ranked: list[tuple[TreeFile, list[Symbol]]], max_ch
 
 
 def _symbol_lines(symbols: list[Symbol]) -> Iterable[str]:
-    public = [symbol for symbol in symbols if not symbol.name.startswith("_")] or symbols
+    public = [each for each in symbols if not (each.parent or "").startswith("_")]
+    public = [each for each in public if not each.name.startswith("_")] or symbols
     shown = _most_telling(public)
     for symbol in shown:
         summary = f": {_plain(symbol.summary)}" if symbol.summary else ""

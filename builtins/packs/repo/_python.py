@@ -8,6 +8,7 @@ import warnings
 from ._symbols import Symbol, clipped
 
 _MAX_SIGNATURE_CHARACTERS = 120
+_ROLES = ("class", "func", "meth", "mod", "attr", "exc", "data", "ref", "obj")
 
 
 def scan_python(path: str, text: str) -> tuple[list[Symbol], list[str]] | None:
@@ -48,10 +49,17 @@ def _symbol(
     signature: str,
     parent: str | None,
 ) -> Symbol:
-    summary = (ast.get_docstring(node) or "").strip().partition("\n")[0]
-    return Symbol(
-        path, node.lineno, kind, node.name, clipped(signature, _MAX_SIGNATURE_CHARACTERS), parent, clipped(summary)
-    )
+    signature = clipped(signature, _MAX_SIGNATURE_CHARACTERS)
+    return Symbol(path, node.lineno, kind, node.name, signature, parent, _summary(ast.get_docstring(node) or ""))
+
+
+def _summary(docstring: str) -> str:
+    """The first sentence of a docstring, Sphinx's roles taken off: ``:class:`~a.B``` becomes `` `a.B` ``."""
+    text = clipped(docstring.strip().partition("\n\n")[0], 1_000)
+    for role in _ROLES:
+        text = text.replace(f":{role}:`", "`")
+    sentence, stop, _ = text.replace("`~", "`").partition(". ")
+    return clipped(sentence + stop.strip())
 
 
 def _parameters(arguments: ast.arguments, *, bound: bool) -> str:

@@ -24,7 +24,7 @@ class Symbol:
         name: Its name.
         signature: The name with parameters or bases, as far as they were seen.
         parent: Class, struct or module it stands in, or None.
-        summary: First line of its documentation, or empty.
+        summary: First sentence of its documentation, or empty.
     """
 
     path: str

@@ -57,7 +57,7 @@ class Definition(BaseModel):
     name: str = Field(description="Its name.")
     signature: str = Field(description="The name with its parameters or bases.")
     parent: str | None = Field(description="Class or module it stands in; null at the top of a file.")
-    summary: str = Field(description="First line of its documentation; may be empty.")
+    summary: str = Field(description="First sentence of its documentation; may be empty.")
 
 
 class Language(BaseModel):
@@ -239,12 +239,16 @@ def _scan(root: Path, files: list[TreeFile]) -> tuple[list[tuple[TreeFile, list[
 def _ranked(
     scanned: list[tuple[TreeFile, list[Symbol]]], imports: dict[str, list[str]]
 ) -> list[tuple[TreeFile, list[Symbol]]]:
-    """Files that define something: tests last, then those most imported by others, then the nearest to the root."""
+    """Files that define something, the most telling first.
+
+    Tests come last and private modules before them; else the most imported by others, then the nearest to the root.
+    """
     used = _times_imported(imports)
     return sorted(
         ((file, symbols) for file, symbols in scanned if symbols),
         key=lambda pair: (
             is_test(pair[0].path),
+            pair[0].path.rpartition("/")[2].startswith("_") and not pair[0].path.endswith("/__init__.py"),
             -used.get(pair[0].path, 0),
             pair[0].path.count("/"),
             -len(pair[1]),

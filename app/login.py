@@ -28,12 +28,15 @@ _BODY_BYTES = 4096
 
 _SCRIPT = """
 const form = document.querySelector("form"), box = form.elements.token;
-const found = location.hash.slice(1);
-if (found) {
+function follow() {
+  const found = location.hash.slice(1);
+  if (!found) return;
   box.value = decodeURIComponent(found);
   history.replaceState(null, "", location.pathname + location.search);
   form.requestSubmit();
 }
+addEventListener("hashchange", follow);
+follow();
 """
 _SCRIPT_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
 
@@ -42,7 +45,7 @@ _FORM = """
 <code>packline token login-link</code> on the server's machine.</p>
 <form method="post" action="/login{query}">
 <p><label for="token">Or paste the part of the link after <code>#</code>:</label></p>
-<p><input id="token" name="token" type="password" required autocomplete="off" spellcheck="false" size="40"></p>
+<p><input id="token" name="token" type="password" required autocomplete="off" spellcheck="false"></p>
 <p><button>Sign in</button></p>
 </form>
 """

@@ -34,13 +34,16 @@ main { width: 100%; max-width: 34rem; padding: 32px; background: var(--card); bo
 h1 { margin: 0 0 8px; font-size: 1.35rem; line-height: 1.25 }
 p { margin: 12px 0 } .soft { color: var(--soft) } .bad { color: var(--bad) }
 a { color: var(--accent) }
+input { font: inherit; width: 100%; padding: 9px 12px; border: 1px solid var(--line); border-radius: 9px;
+        background: var(--paper); color: var(--ink) }
+dd code { white-space: nowrap }
 code { font: .92em ui-monospace, monospace; padding: 2px 6px; border-radius: 6px; background: var(--paper);
        border: 1px solid var(--line); overflow-wrap: anywhere }
 dl { display: grid; grid-template-columns: auto 1fr; gap: 8px 16px; margin: 20px 0 0 }
 dt { color: var(--soft) } dd { margin: 0 }
 button { font: inherit; font-weight: 600; padding: 10px 18px; border: 0; border-radius: 9px; background: var(--accent);
          color: var(--card); cursor: pointer }
-button:focus-visible, a:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+button:focus-visible, a:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
 """
 
 

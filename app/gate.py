@@ -28,21 +28,24 @@ class AttemptGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, or refuses it with 429."""
-        if scope["type"] != "lifespan":
-            connection = HTTPConnection(scope)
-            wait = self._authenticator.throttle.wait_seconds(address_of(connection))
-            if wait > 0 and not await self._is_known(connection):
-                seconds = math.ceil(wait)
-                await refuse(
-                    scope,
-                    receive,
-                    send,
-                    429,
-                    f"Too many wrong tokens or login links came from this address. Wait {seconds} seconds.",
-                    [(b"retry-after", str(seconds).encode())],
-                )
-                return
-        await self._app(scope, receive, send)
+        throttle = self._authenticator.throttle
+        if throttle.is_idle or scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        wait = throttle.wait_seconds(address_of(connection))
+        if wait == 0 or await self._is_known(connection):
+            await self._app(scope, receive, send)
+            return
+        seconds = math.ceil(wait)
+        await refuse(
+            scope,
+            receive,
+            send,
+            429,
+            f"Too many wrong tokens or login links came from this address. Wait {seconds} seconds.",
+            [(b"retry-after", str(seconds).encode())],
+        )
 
     async def _is_known(self, connection: HTTPConnection) -> bool:
         scheme, _, token = connection.headers.get("authorization", "").partition(" ")

@@ -74,7 +74,7 @@ async def home_without_ui(_request: Request) -> Response:
         "Packline is running",
         "<p>The web page is not part of this installation. To build it from the sources, run "
         "<code>make ui</code> and start the server again. Everything else works without it.</p>"
-        '<dl><dt>GraphQL</dt><dd><a href="/graphql">/graphql</a></dd>'
+        '<dl><dt>GraphQL</dt><dd><a href="/graphiql">/graphiql</a></dd>'
         "<dt>Command line</dt><dd><code>packline pipelines</code> · <code>packline run sample</code></dd>"
         '<dt>Health</dt><dd><a href="/healthz">/healthz</a></dd></dl>',
     )

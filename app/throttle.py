@@ -28,6 +28,11 @@ class Throttle:
         #: By address: failures still held against it, and when they were last counted.
         self._held: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is held against anybody."""
+        return not self._held
+
     def failed(self, address: str) -> bool:
         """Counts one failure of an address; true when none was held against it before."""
         key = _key(address)
@@ -40,8 +45,6 @@ class Throttle:
 
     def wait_seconds(self, address: str) -> float:
         """How long an address has to wait before it may try again; 0 when it may."""
-        if not self._held:
-            return 0.0
         key = _key(address)
         over = self._now_held(key) + 1 - self._per_minute
         return max(0.0, over * 60 / self._per_minute)

@@ -1,0 +1,328 @@
+"""The rows of `make bench`: one function each, named after what users wait for (DESIGN 6)."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.bench.server import Client, Server, pipeline_of, start_run, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure.
+
+    Attributes:
+        goal: What DESIGN 6 asks for; None where it asks nothing.
+        higher_is_better: How to read the goal.
+    """
+
+    row: str
+    name: str
+    value: float
+    unit: str
+    goal: float | None = None
+    higher_is_better: bool = False
+
+
+def commit_seconds(folder: Path) -> float:
+    """Median time of one durable SQLite commit here: the physical limit of a step."""
+    from store.sqlite import connect
+
+    raw = connect(folder / "commit.db")
+    raw.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")
+    times = []
+    for number in range(300):
+        begun = time.perf_counter()
+        raw.execute("BEGIN IMMEDIATE")
+        raw.execute("INSERT INTO t VALUES (?, ?)", (number, "x" * 200))
+        raw.execute("COMMIT")
+        times.append(time.perf_counter() - begun)
+    raw.close()
+    return statistics.median(times)
+
+
+async def step(folder: Path) -> list[Figure]:
+    """Marginal cost of a trivial durable step, and a 10-step run seen two ways."""
+    server = Server(folder / "data")
+    server.start()
+    client = Client(server)
+    try:
+        one, many = await pipeline_of(client, "one", 1), await pipeline_of(client, "many", 41)
+        ten = await pipeline_of(client, "ten", 10)
+        for number in range(20):
+            await start_run(client, ten, f"warm {number}", wait=20)
+        short = [await _timed(client, one, f"a{number}") for number in range(40)]
+        long = [await _timed(client, many, f"b{number}") for number in range(40)]
+        tens = [await _timed(client, ten, f"c{number}") for number in range(60)]
+        watched = [await _watched(client, ten, f"d{number}") for number in range(40)]
+    finally:
+        await client.close()
+        server.stop()
+    commit = commit_seconds(folder)
+    marginal = (statistics.median(long) - statistics.median(short)) / 40
+    return [
+        Figure("step", "one durable commit here", commit * 1e3, "ms"),
+        Figure("step", "marginal cost of a trivial step", marginal * 1e3, "ms", (commit + 0.00035) * 1e3),
+        Figure("run", "10 steps, submit to final in the answer, p50", statistics.median(tens) * 1e3, "ms", 8),
+        Figure("run", "10 steps, submit to final by subscription, p50", statistics.median(watched) * 1e3, "ms", 15),
+    ]
+
+
+async def _timed(client: Client, pipeline: str, text: str) -> float:
+    begun = time.perf_counter()
+    run = await start_run(client, pipeline, text, wait=30)
+    assert run["state"] == "SUCCEEDED", run
+    return time.perf_counter() - begun
+
+
+_WATCH = (
+    "subscription($id: ID!) { runEvents(id: $id) { __typename ... on RunEventBatch { events { sequence } } "
+    "... on RunEventsEnd { cursor } } }"
+)
+
+
+async def _watched(client: Client, pipeline: str, text: str) -> float:
+    begun = time.perf_counter()
+    run = await start_run(client, pipeline, text)
+    async with client.watch(_WATCH, id=run["id"]) as messages:
+        async for message in messages:
+            if message["runEvents"]["__typename"] == "RunEventsEnd":
+                break
+    return time.perf_counter() - begun
+
+
+async def throughput(folder: Path) -> list[Figure]:
+    """1,000 runs of 10 steps at once, submitted over GraphQL."""
+    server = Server(folder / "data")
+    server.start()
+    client = Client(server)
+    runs = 1000
+    try:
+        ten = await pipeline_of(client, "ten", 10)
+        for number in range(20):
+            await start_run(client, ten, f"warm {number}", wait=20)
+        cpu, begun = server.cpu_seconds(), time.perf_counter()
+        gate = asyncio.Semaphore(32)
+
+        async def submit(number: int) -> None:
+            async with gate:
+                await start_run(client, ten, f"run {number}")
+
+        await asyncio.gather(*(submit(number) for number in range(runs)))
+        submitted = time.perf_counter() - begun
+
+        async def done() -> bool:
+            data = await client.ask("{ server { queuedRuns runningRuns } }")
+            return data["server"] == {"queuedRuns": 0, "runningRuns": 0}
+
+        await wait_until(done)
+        seconds = time.perf_counter() - begun
+        cpu = server.cpu_seconds() - cpu
+    finally:
+        await client.close()
+        server.stop()
+    return [
+        Figure("throughput", "1000 runs x 10 steps at once", runs * 10 / seconds, "steps/s", 3000, True),
+        Figure("throughput", "CPU for each step, submit included", cpu / (runs * 10) * 1e3, "ms", 0.25),
+        Figure("throughput", "submits", runs / submitted, "runs/s"),
+    ]
+
+
+async def latency(folder: Path) -> list[Figure]:
+    """From a transition on the server to a subscriber, by the server's own clock on the same machine."""
+    server = Server(folder / "data")
+    server.start()
+    client = Client(server)
+    try:
+        slow = await pipeline_of(client, "slow", 20, "bench.steady")
+        alone = await _delays(client, slow, 1)
+        crowd = await _delays(client, slow, 100)
+    finally:
+        await client.close()
+        server.stop()
+    return [
+        Figure("latency", "transition to subscriber, p50", _quantile(alone, 0.5), "ms", 3),
+        Figure("latency", "transition to subscriber, p99", _quantile(alone, 0.99), "ms", 10),
+        Figure("latency", "transition to each of 100 subscribers, p50", _quantile(crowd, 0.5), "ms", 25),
+        Figure("latency", "transition to each of 100 subscribers, p99", _quantile(crowd, 0.99), "ms", 50),
+    ]
+
+
+_WATCH_TIMES = (
+    "subscription($id: ID!) { runEvents(id: $id) { __typename ... on RunEventBatch { live events { at sequence } } } }"
+)
+
+
+async def _delays(client: Client, pipeline: str, subscribers: int) -> list[float]:
+    """Milliseconds from the instant an event carries to its arrival; the first second of a run is left out."""
+    from datetime import UTC, datetime
+
+    run = await start_run(client, pipeline, "")
+    delays: list[float] = []
+
+    async def listen() -> None:
+        begun = time.monotonic()
+        async with client.watch(_WATCH_TIMES, id=run["id"]) as messages:
+            async for message in messages:
+                arrived = datetime.now(UTC)
+                if time.monotonic() - begun > 1:
+                    for event in message["runEvents"].get("events", ()):
+                        at = datetime.fromisoformat(event["at"])
+                        delays.append((arrived - at).total_seconds() * 1e3)
+
+    await asyncio.gather(*(listen() for _ in range(subscribers)))
+    return delays
+
+
+def _quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]
+
+
+async def start(folder: Path) -> list[Figure]:
+    """From the command to the first answer, and memory then."""
+    Server(folder / "data").start()  # makes the database and the bytecode
+    times, memory = [], []
+    for number in range(7):
+        server = Server(folder / f"start{number % 2}")
+        if number == 0:
+            server.start()
+            server.stop()
+        times.append(server.start())
+        client = Client(server)
+        await client.ask("{ viewer { name } }")
+        await client.close()
+        memory.append(server.resident_bytes())
+        server.stop()
+    return [
+        Figure("start", "command to first answer", statistics.median(times), "s", 1.0),
+        Figure("start", "resident memory", statistics.median(memory) / (1 << 20), "MiB", 110),
+    ]
+
+
+_STEPS = "query($id: ID!) { run(id: $id) { state progress steps { attempts { number } } } }"
+
+
+async def recovery(folder: Path) -> list[Figure]:
+    """From the restart after kill -9 to the next step's start."""
+    times = []
+    server = Server(folder / "data")
+    for number in range(5):
+        server = Server(folder / "data")
+        server.start()
+        client = Client(server)
+        pipeline = await pipeline_of(client, f"steady{number}", 30, "bench.steady")
+        run = await start_run(client, pipeline, "")
+        async def progressed(share: float, client: Client = client, run: dict[str, str] = run) -> bool:
+            return bool((await client.ask(_STEPS, id=run["id"]))["run"]["progress"] > share)
+
+        await wait_until(lambda: progressed(0.1))
+        before = sum(len(step["attempts"]) for step in (await client.ask(_STEPS, id=run["id"]))["run"]["steps"])
+        await client.close()
+        server.kill()
+        begun = time.perf_counter()
+        server = Server(folder / "data")
+        server.start()
+        client = Client(server)
+
+        async def again(client: Client = client, run: dict[str, str] = run, before: int = before) -> bool:
+            steps = (await client.ask(_STEPS, id=run["id"]))["run"]["steps"]
+            return sum(len(step["attempts"]) for step in steps) > before
+
+        await wait_until(again)
+        times.append(time.perf_counter() - begun)
+        await client.close()
+        server.stop()
+    return [Figure("recovery", "kill -9, restart, next step runs", statistics.median(times), "s", 1.0)]
+
+
+async def graphql(folder: Path) -> list[Figure]:
+    """Requests a second on one core: CPU time of the server decides."""
+    server = Server(folder / "data")
+    server.start()
+    client = Client(server)
+    try:
+        one = await pipeline_of(client, "one", 1)
+        for number in range(100):
+            await start_run(client, one, f"run {number}", wait=20)
+        listed = "{ runs(first: 100) { nodes { id title state createdAt progress } } }"
+        figures = []
+        for name, query, count, goal in (
+            ("smallest query", "{ __typename }", 2000, 3500),
+            ("list of 100 runs x 5 fields", listed, 300, 400),
+        ):
+            for _ in range(50):
+                await client.ask(query)
+            cpu = server.cpu_seconds()
+            await _many(client, query, count)
+            cpu = server.cpu_seconds() - cpu
+            figures.append(Figure("graphql", name, count / cpu, "per s of CPU", goal, True))
+    finally:
+        await client.close()
+        server.stop()
+    return figures
+
+
+async def _many(client: Client, query: str, count: int) -> None:
+    gate = asyncio.Semaphore(8)
+
+    async def ask() -> None:
+        async with gate:
+            await client.ask(query)
+
+    await asyncio.gather(*(ask() for _ in range(count)))
+
+
+async def history(folder: Path, *, runs: int) -> list[Figure]:
+    """A page of the list, and an event append, with a long history behind them."""
+    from tests.bench.history import grow
+
+    figures: dict[int, tuple[float, float]] = {}
+    for size in (1_000, runs):
+        server = Server(folder / f"data{size}", {"PACKLINE_RUN_COUNT": "100000000"})
+        server.start()
+        client = Client(server)
+        one = await pipeline_of(client, "one", 1)
+        await start_run(client, one, "first", wait=20)
+        await client.close()
+        server.stop()
+        grow(folder / f"data{size}" / "packline.db", size)
+        server = Server(folder / f"data{size}", {"PACKLINE_RUN_COUNT": "100000000"})
+        server.start()
+        client = Client(server)
+        page = "{ runs(first: 50) { nodes { id title state createdAt progress } pageInfo { endCursor } } }"
+        for _ in range(20):
+            await client.ask(page)
+        pages, appends = [], []
+        for number in range(60):
+            begun = time.perf_counter()
+            await client.ask(page)
+            pages.append(time.perf_counter() - begun)
+            appends.append(await _timed(client, one, f"t{number}"))
+        figures[size] = (statistics.median(pages), statistics.median(appends))
+        await client.close()
+        server.stop()
+    small, large = figures[1_000], figures[runs]
+    return [
+        Figure("history", f"list page with {runs:,} runs against 1,000", large[0] / small[0], "x", 1.3),
+        Figure("history", f"one-step run with {runs:,} runs against 1,000", large[1] / small[1], "x", 1.3),
+    ]
+
+
+def in_folder(measure: Callable[[Path], Awaitable[list[Figure]]]) -> list[Figure]:
+    """Runs a measure in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="packline-bench-") as name:
+        return asyncio.run(_awaited(measure(Path(name))))
+
+
+async def _awaited(work: Awaitable[list[Figure]]) -> list[Figure]:
+    return await work

@@ -1,0 +1,205 @@
+"""A real server process on loopback, and a client that speaks to it as scripts do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+import psutil
+import websockets
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+TOKEN = "pkl_bench_token_0123456789abcdef"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def free_port() -> int:
+    """A port nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Server:
+    """`packline up` in a process of its own.
+
+    Attributes:
+        settings: Further PACKLINE_ variables.
+    """
+
+    data_dir: Path
+    settings: dict[str, str] = field(default_factory=dict)
+    port: int = field(default_factory=free_port)
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> float:
+        """Starts it; seconds until `/healthz` answered 200."""
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("PACKLINE_")}
+        environment |= {
+            "PACKLINE_BOOTSTRAP_TOKEN": TOKEN,
+            "PACKLINE_PACK_PATH": str(Path(__file__).parent / "folder"),
+            "PACKLINE_CALLER_CONCURRENT_RUNS": "100000",
+            "PACKLINE_QUEUE_LIMIT": "1000000",
+            "PACKLINE_LOG_LEVEL": "error",
+            **self.settings,
+        }
+        command = [
+            str(Path(sys.executable).parent / "packline"),
+            "up",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.port),
+            "--data-dir",
+            str(self.data_dir),
+        ]
+        begun = time.perf_counter()
+        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        while True:
+            try:
+                with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+                    if b" 200 " in connection.recv(64):
+                        return time.perf_counter() - begun
+            except OSError:
+                pass
+            if self.process.poll() is not None:
+                raise RuntimeError(f"the server ended with {self.process.returncode}")
+            time.sleep(0.002)
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """Ends it as an operator would."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(30)
+
+    def cpu_seconds(self) -> float:
+        """CPU time of the server process so far."""
+        assert self.process is not None
+        times = psutil.Process(self.process.pid).cpu_times()
+        return float(times.user + times.system)
+
+    def resident_bytes(self) -> int:
+        """Resident memory of the server process."""
+        assert self.process is not None
+        return int(psutil.Process(self.process.pid).memory_info().rss)
+
+
+class Client:
+    """GraphQL over HTTP and graphql-transport-ws."""
+
+    def __init__(self, server: Server) -> None:
+        self._url = f"http://127.0.0.1:{server.port}/graphql"
+        self._socket_url = f"ws://127.0.0.1:{server.port}/graphql"
+        self.http = httpx2.AsyncClient(
+            headers={"authorization": f"Bearer {TOKEN}"},
+            timeout=120,
+            limits=httpx2.Limits(max_connections=64),
+            trust_env=False,
+        )
+
+    async def ask(self, query: str, **variables: object) -> Any:
+        """The data of an operation.
+
+        Raises:
+            RuntimeError: it has errors.
+        """
+        response = await self.http.post(self._url, json={"query": query, "variables": variables})
+        answer = response.json()
+        if answer.get("errors"):
+            raise RuntimeError(json.dumps(answer["errors"])[:500])
+        return answer["data"]
+
+    @asynccontextmanager
+    async def watch(self, query: str, **variables: object) -> AsyncIterator[AsyncIterator[Any]]:
+        """The messages of a subscription."""
+        async with websockets.connect(self._socket_url, subprotocols=["graphql-transport-ws"]) as socket:  # type: ignore[list-item]
+            hello = {"type": "connection_init", "payload": {"Authorization": f"Bearer {TOKEN}"}}
+            await socket.send(json.dumps(hello))
+            await socket.recv()
+            payload = {"query": query, "variables": variables}
+            await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": payload}))
+
+            async def messages() -> AsyncIterator[Any]:
+                async for text in socket:
+                    message = json.loads(text)
+                    if message["type"] == "next":
+                        yield message["payload"]["data"]
+                    elif message["type"] in ("complete", "error"):
+                        if message["type"] == "error":
+                            raise RuntimeError(str(message["payload"])[:500])
+                        return
+
+            yield messages()
+
+    async def close(self) -> None:
+        """Ends its connections."""
+        await self.http.aclose()
+
+
+async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.noop") -> str:
+    """Saves a pipeline of equal steps; its id."""
+    listed = []
+    for number in range(steps):
+        given: dict[str, object]
+        if pack == "bench.noop":
+            source = "${{ inputs.text }}" if number == 0 else f"${{{{ steps.s{number - 1}.output.text }}}}"
+            given = {"text": source}
+        else:
+            given = {"seconds": 0.2}
+        listed.append({"id": f"s{number}", "pack": pack, "input": given})
+    document = {"key": key, "name": key, "steps": listed}
+    data = await client.ask(
+        "mutation($d: JSON!) { createPipeline(definition: {document: $d}) { __typename "
+        "... on PipelineSuccess { pipeline { id } } ... on Problem { message } } }",
+        d=document,
+    )
+    answer = data["createPipeline"]
+    if "pipeline" not in answer:
+        raise RuntimeError(str(answer))
+    return str(answer["pipeline"]["id"])
+
+
+RUN = (
+    "mutation($p: ID!, $i: JSON!, $w: Int!) { runPipeline(pipeline: $p, inputs: $i, waitSeconds: $w) { "
+    "__typename ... on StartRunSuccess { run { id state } } ... on Problem { message } } }"
+)
+
+
+async def start_run(client: Client, pipeline: str, text: str, wait: int = 0) -> dict[str, str]:
+    """Starts a run; its id and state."""
+    inputs = {} if text == "" else {"text": text}
+    answer = (await client.ask(RUN, p=pipeline, i=inputs, w=wait))["runPipeline"]
+    if "run" not in answer:
+        raise RuntimeError(str(answer))
+    run: dict[str, str] = answer["run"]
+    return run
+
+
+async def wait_until(condition: Any, seconds: float = 60) -> None:
+    """Polls an async condition quickly."""
+    until = time.monotonic() + seconds
+    while not await condition():
+        if time.monotonic() > until:
+            raise TimeoutError
+        await asyncio.sleep(0.005)

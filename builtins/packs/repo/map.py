@@ -85,6 +85,7 @@ class Output(BaseModel):
     version="1.0.0",
     effects="none",
     repeatable=True,
+    uses_session=True,
     timeout_seconds=120,
     metadata=Metadata(
         accepts=["repo_workspace", "session_id"],

@@ -96,11 +96,15 @@ def preflight(
             requirement.kind, requirement.name, tuple(dict.fromkeys(keys)), requirement.message, requirement.hint
         )
 
+    session_left = False
     for step_key, name, version in steps:
         pack = registry.find(name, version)
         if pack is None:
             need(_missing_pack(step_key, name, version, registry))
             continue
+        if pack.uses_session and not session_left:
+            need(_missing_session(step_key, pack))
+        session_left = session_left or pack.preserves_session
         for service, missing in _missing_services(pack, probes):
             need(_of_service(service, (step_key,), missing))
     return list(found.values())
@@ -113,6 +117,16 @@ def _missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing
 
 def _of_service(service: Service, steps: tuple[str, ...], missing: Missing) -> Requirement:
     return Requirement("service", service.name, steps, missing.message, missing.hint)
+
+
+def _missing_session(step_key: str, pack: Pack) -> Requirement:
+    return Requirement(
+        "session",
+        pack.name,
+        (step_key,),
+        f"{pack.name} works in a session, and no earlier step leaves one.",
+        "Put a step before it that does, such as repo.fetch.",
+    )
 
 
 def _missing_pack(step_key: str, name: str, version: str | None, registry: Registry) -> Requirement:

@@ -6,7 +6,7 @@ import pytest
 
 from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements, preflight
 from runner.pack import Missing, Service, program, python_module
-from runner.registry import PackSource, Registry, load_registry
+from runner.registry import Registry, builtins_folder, load_registry
 from tests.support.pack_folders import pack_source, write_pack_folder
 
 
@@ -92,3 +92,13 @@ def test_preflight_reports_everything_at_once(pack):
         ),
     ]
     assert preflight([("fine", "text.echo", None)], registry, Probes()) == []
+
+
+def test_a_pack_that_works_in_a_session_needs_a_step_before_it_that_leaves_one() -> None:
+    registry = load_registry(builtins_folder(), (), entry_points=False)
+
+    alone = preflight([("map", "repo.map", None)], registry)
+    after = preflight([("fetch", "repo.fetch", None), ("map", "repo.map", None)], registry)
+
+    assert [(lack.kind, lack.steps) for lack in alone if lack.kind == "session"] == [("session", ("map",))]
+    assert not [lack for lack in after if lack.kind == "session"]

@@ -1,0 +1,89 @@
+# One command each; the work is in scripts/ and in the tools. `make help` lists them.
+
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$name && break; done)
+BIN := .venv/bin
+PACKAGES := app schema resolvers catalog runner store packline
+SCRIPTS := scripts
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --all-extras pyproject.toml
+# Two processes help on two cores; `make test WORKERS=0` runs everything in one.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
+
+.DEFAULT_GOAL := help
+.PHONY: help run stop check lint test test-python fix bench bench-peers lock sdl states wheel frontend frontend-check \
+	runtime-check clean python runtime dev
+
+help: ## list the commands
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
+
+run: runtime ## set everything up, start the server, run a pipeline on a real document
+	@$(PYTHON) scripts/frontend.py build --optional
+	@$(BIN)/python scripts/make_run.py
+
+stop: ## stop the server that `make run` left running
+	@$(PYTHON) scripts/make_run.py --stop
+
+check: lint ## linters, types, import rules and the fast tests
+	$(PYTEST) -q -m "not slow and not browser"
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy $(PACKAGES)
+	$(BIN)/mypy --explicit-package-bases builtins
+	$(BIN)/mypy $(SCRIPTS)
+	PYTHONPATH=. $(BIN)/lint-imports --no-cache
+
+test: lint frontend-check frontend test-python ## everything CI runs; in CI a skipped test is a failure
+
+test-python: dev
+	$(PYTEST) -p tests.support.no_skips
+
+fix: dev ## let the tools repair what they can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: dev ## measure; prints medians and ratios
+	$(BIN)/python -m tests.bench
+
+bench-peers: dev ## install the engines the benchmark compares with, then measure
+	$(BIN)/python -m tests.bench --install-peers
+
+lock: ## compile the lock files anew (needs uv)
+	$(LOCK) -o requirements.lock
+	$(LOCK) --group dev -o requirements-dev.lock
+
+sdl: dev ## write schema/schema.graphql
+	$(BIN)/python -m schema.build > schema/.schema.graphql.new
+	mv schema/.schema.graphql.new schema/schema.graphql
+
+states: dev ## draw docs/states.md
+	$(BIN)/python scripts/states_diagram.py > docs/states.md
+
+wheel: dev frontend ## build the wheel, pages included, into dist/
+	@test -n "$$(find app/ui_dist -name index.html 2>/dev/null)" || \
+		{ echo "packline: app/ui_dist holds no page, and a wheel must not be built without." >&2; exit 1; }
+	$(BIN)/python -m build --wheel
+
+frontend: dev ## build the web pages into app/ui_dist
+	@$(PYTHON) scripts/frontend.py build
+
+frontend-check: dev
+	@$(PYTHON) scripts/frontend.py check
+
+runtime-check: python ## prove that the server starts with the runtime lock alone
+	@$(PYTHON) scripts/runtime_check.py
+
+clean: ## remove what was built; keeps .venv and .packline
+	rm -rf app/ui_dist dist build bench-results .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+runtime: python
+	@$(PYTHON) scripts/environment.py runtime
+
+dev: python
+	@$(PYTHON) scripts/environment.py dev
+
+python:
+	@test -n "$(PYTHON)" || { echo "packline: Python 3.11 or newer is needed; make run PYTHON=/path/to/python3" >&2; exit 1; }

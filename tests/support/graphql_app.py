@@ -217,7 +217,7 @@ class Subscription:
             yield number
 
     @strawberry.subscription(directives=[Requires(scope=Scope.READ)])
-    async def ticks(self, info: Info[Any, Any]) -> AsyncGenerator[Item, None]:
+    async def ticks(self, info: Info[Any, Any], step: int = 1) -> AsyncGenerator[Item, None]:
         """One item at once, one more each time the world says go."""
         world = world_of(info)
         world.open_streams += 1
@@ -225,7 +225,7 @@ class Subscription:
             number = 0
             while True:
                 yield item(number)
-                number += 1
+                number += step
                 await world.go.wait()
                 world.go.clear()
         finally:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import structlog
 from psycopg.types.datetime import DatetimeDumper
+from psycopg.types.string import StrDumper
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
@@ -282,9 +283,12 @@ def _engine(url: str, *, reading: bool = False) -> AsyncEngine:
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def refuse_naive(_raw: object, record: ConnectionPoolEntry) -> None:
+    def adapt(_raw: object, record: ConnectionPoolEntry) -> None:
         if record.driver_connection is not None:
-            record.driver_connection.adapters.register_dumper(datetime, _AwareDumper)
+            adapters = record.driver_connection.adapters
+            adapters.register_dumper(datetime, _AwareDumper)
+            # Text says that it is text; left open, one parameter used as varchar here and text there is refused.
+            adapters.register_dumper(str, StrDumper)
 
     @event.listens_for(engine.sync_engine, "checkout")
     def refuse_dead(_raw: object, record: ConnectionPoolEntry, _proxy: object) -> None:

@@ -165,7 +165,9 @@ async def test_rows_are_loaded_in_one_batch_and_anew_for_each_event() -> None:
     assert world.batches == [[0, 1, 2, 3, 4, 5, 6]]
 
     world = World()
-    stream = await schema.stream("subscription { ticks(step: 7) { owner } }", None, Context(world, world.visitors["all"]))
+    stream = await schema.stream(
+        "subscription { ticks(step: 7) { owner } }", None, Context(world, world.visitors["all"])
+    )
     first = await anext(stream)
     world.owner = "Grace"
     world.items = [0]

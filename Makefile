@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint test test-python fix bench bench-peers lock sdl states wheel frontend frontend-check \
+.PHONY: help run stop check lint test test-python fix bench lock sdl states wheel frontend frontend-check \
 	runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -45,11 +45,8 @@ fix: dev ## let the tools repair what they can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: dev ## measure; prints medians and ratios
-	$(BIN)/python -m tests.bench
-
-bench-peers: dev ## install the engines the benchmark compares with, then measure
-	$(BIN)/python -m tests.bench --install-peers
+bench: dev ## measure; prints medians beside their goals (ARGS="step latency" picks rows)
+	$(BIN)/python -m tests.bench $(ARGS)
 
 lock: ## compile the lock files anew (needs uv)
 	$(LOCK) -o requirements.lock

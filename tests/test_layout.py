@@ -1,0 +1,147 @@
+"""Where our code comes from, and what imports what."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OURS = ("app", "schema", "resolvers", "catalog", "runner", "store", "packline")
+#: Names that a distribution in our environment must not provide: ours, and folders of the repository.
+TAKEN = {*OURS, "builtins", "frontend", "tests", "scripts"}
+#: Loaded when something needs them, never at start: each costs 0.1 to 1 s and up to 30 MiB.
+NOT_AT_START = {
+    "a2a",
+    "alembic",
+    "anthropic",
+    "av",
+    "google.genai",
+    "hibari",
+    "httpx2",
+    "jsonschema",
+    "mammoth",
+    "markdownify",
+    "mcp",
+    "numpy",
+    "obstore",
+    "openai",
+    "pdf_oxide",
+    "pptx",
+    "procrastinate",
+    "psycopg",
+    "pydantic_ai",
+    "python_calamine",
+    "trafilatura",
+    "typst",
+}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_our_packages_are_the_ones_imported(name):
+    module = importlib.import_module(name)
+    assert module.__file__ is not None
+    assert Path(module.__file__).resolve().is_relative_to(ROOT / name)
+
+
+def test_no_installed_distribution_takes_our_names():
+    taken = {
+        (distribution.name, file.parts[0])
+        for distribution in distributions()
+        if distribution.name != "packline"
+        for file in distribution.files or ()
+        if file.parts and file.parts[0].removesuffix(".py") in TAKEN
+    }
+    assert not taken, "these would shadow Packline's own packages"
+
+
+def imported_modules(file: Path) -> set[str]:
+    """The absolute modules a file imports, anywhere in it; relative ones as `.name`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"), str(file))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            found.add("." * node.level + (node.module or ""))
+    return found
+
+
+def pack_files() -> list[Path]:
+    return sorted((ROOT / "builtins").rglob("*.py"))
+
+
+@pytest.mark.parametrize("file", pack_files(), ids=lambda file: str(file.relative_to(ROOT / "builtins")))
+def test_packs_import_only_the_public_api(file):
+    """What ships is written as any user's pack could be."""
+    reached = {module.partition(".")[0] for module in imported_modules(file)}
+    assert not reached & ({*OURS, "builtins", "tests"} - {"packline"})
+
+
+def test_builtins_is_no_package():
+    """`builtins` is a module of the standard library: with an `__init__.py` the folder would be taken for it."""
+    assert not (ROOT / "builtins" / "__init__.py").exists()
+
+
+def test_packline_only_hands_on_what_authors_need():
+    module = importlib.import_module("packline")
+    tree = ast.parse((ROOT / "packline" / "__init__.py").read_text("utf-8"))
+    defined = [
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    ]
+    assert defined == []
+    for name in module.__all__:
+        assert getattr(module, name) is not None
+
+
+def modules_after(code: str, tmp_path: Path) -> set[str]:
+    """The modules a fresh interpreter has loaded after running some code."""
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport json, sys\nprint('\\n' + json.dumps(sorted(sys.modules)))"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+START = """
+import asyncio
+from pathlib import Path
+from app.main import create_app
+from app.settings import Settings
+
+async def start_and_stop():
+    app = create_app(Settings.load({"data_dir": Path.cwd() / "data"}))
+    await app.start()
+    await app.stop()
+
+# Twice: only the first start meets an empty database.
+asyncio.run(start_and_stop())
+asyncio.run(start_and_stop())
+"""
+
+
+def test_starting_the_server_loads_no_pack_library_and_no_mcp(tmp_path, monkeypatch):
+    monkeypatch.delenv("PACKLINE_DATABASE_URL", raising=False)
+    loaded = modules_after(START, tmp_path)
+    assert "app.main" in loaded
+    assert not loaded & NOT_AT_START
+
+
+def test_help_of_the_command_line_loads_little(tmp_path):
+    loaded = modules_after("import app.cli.commands", tmp_path)
+    assert not loaded & (NOT_AT_START | {"pydantic", "sqlalchemy", "starlette", "strawberry", "uvicorn"})
+
+
+def test_every_test_folder_mirrors_a_package():
+    known = {*OURS, "builtins", "support", "contract", "examples", "faults", "bench", "scripts", "__pycache__"}
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
+    assert folders <= known

@@ -31,9 +31,9 @@ class RequestContext:
         """Who calls."""
         return self.context.caller
 
-    def fresh(self) -> None:
-        """Forgets what was read: the next message of a subscription sees what is stored by then."""
-        self.loaders = Loaders(self.context)
+    def for_event(self) -> RequestContext:
+        """The context of one event of a subscription: it sees what is stored by then."""
+        return RequestContext(self.context)
 
 
 Info = strawberry.Info[RequestContext, None]

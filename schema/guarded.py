@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import strawberry
+from graphql import GraphQLInputObjectType, GraphQLInterfaceType, GraphQLObjectType, Undefined
 from strawberry.schema.config import StrawberryConfig
 from strawberry.types.execution import PreExecutionError
 
@@ -22,12 +23,31 @@ from schema.scalars import SCALAR_MAP
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
 
-    from graphql import GraphQLError
+    from graphql import GraphQLArgument, GraphQLError, GraphQLInputField, GraphQLSchema
     from strawberry.extensions import SchemaExtension
     from strawberry.schema.schema import StreamResult
     from strawberry.types import ExecutionContext, ExecutionResult
     from strawberry.types.base import StrawberryType
     from strawberry.types.graphql import OperationType
+
+
+def _forget_null_defaults(schema: GraphQLSchema) -> None:
+    """Take `= null` off arguments and input fields: absent already means it, and the SDL says less.
+
+    Python's own default still fills the parameter in.
+    """
+    for kind in schema.type_map.values():
+        if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType):
+            given: list[GraphQLArgument | GraphQLInputField] = [
+                argument for field in kind.fields.values() for argument in field.args.values()
+            ]
+        elif isinstance(kind, GraphQLInputObjectType):
+            given = [*kind.fields.values()]
+        else:
+            continue
+        for argument in given:
+            if argument.default_value is None:
+                argument.default_value = Undefined
 
 
 async def _only(result: PreExecutionError) -> AsyncGenerator[PreExecutionError, None]:
@@ -66,6 +86,7 @@ class GuardedSchema(strawberry.Schema):
             config=StrawberryConfig(scalar_map=SCALAR_MAP),
         )
         self.limits = limits or RequestLimits()
+        _forget_null_defaults(self._schema)
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
         mark_leaves(self._schema)

@@ -131,7 +131,6 @@ class Subscription:
         stream = await _refusable(watch_run(info.context.context, id=id, after=position))
         async with aclosing(stream) as messages:
             async for message in messages:
-                info.context.fresh()
                 cursor = EVENTS.encode((id, message.position))
                 match message:
                     case Batch(events, live):
@@ -160,7 +159,6 @@ class Subscription:
         stream = await _refusable(watch_runs(info.context.context, query=(filter or RunFilter()).query()))
         async with aclosing(stream) as messages:
             async for message in messages:
-                info.context.fresh()
                 yield RunChanges(
                     runs=[Run.of(run) for run in message.runs],
                     deleted_ids=[strawberry.ID(run_id) for run_id in message.deleted_ids],
@@ -185,7 +183,6 @@ class Subscription:
         stream = await _refusable(watch_attempt(info.context.context, id=id, after=position))
         async with aclosing(stream) as messages:
             async for message in messages:
-                info.context.fresh()
                 cursor = OUTPUT.encode((id, message.position))
                 if isinstance(message, Lines):
                     lines = [LogLine.of(line) for line in message.lines]

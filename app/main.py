@@ -151,7 +151,7 @@ class Application:
         )
         inner = Starlette(
             routes=[
-                Route("/graphql", graphql, methods=["GET", "POST"]),
+                Route("/graphql", graphql),
                 WebSocketRoute("/graphql", graphql),
                 *downloads.routes(),
                 *login_routes(authenticator),

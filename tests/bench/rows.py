@@ -222,6 +222,7 @@ async def recovery(folder: Path) -> list[Figure]:
         client = Client(server)
         pipeline = await pipeline_of(client, f"steady{number}", 30, "bench.steady")
         run = await start_run(client, pipeline, "")
+
         async def progressed(share: float, client: Client = client, run: dict[str, str] = run) -> bool:
             return bool((await client.ask(_STEPS, id=run["id"]))["run"]["progress"] > share)
 

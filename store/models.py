@@ -140,13 +140,6 @@ class RunRow(SQLModel, table=True):
             sqlite_where=text("ended_at IS NULL"),
             postgresql_where=text("ended_at IS NULL"),
         ),
-        # Failed runs nobody has dealt with: few, whatever history.
-        Index(
-            "ix_run_attention",
-            "id",
-            sqlite_where=text("state = 'failed' AND acknowledged_at IS NULL"),
-            postgresql_where=text("state = 'failed' AND acknowledged_at IS NULL"),
-        ),
     )
 
     id: str = Field(primary_key=True)

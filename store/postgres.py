@@ -45,7 +45,7 @@ POOL = 10
 #: How often a unit that surely was not committed is tried; the waits add up to about three seconds.
 TRIES = 7
 #: Below the lease of 30 s: what a frozen process has locked is freed before others may take its runs over.
-IDLE_IN_TRANSACTION_SECONDS = 5
+IDLE_IN_TRANSACTION_SECONDS = 5.0
 
 #: SQLSTATE of serialization failure, deadlock, lock not available: the transaction was rolled back, try it again.
 _CLASHES = frozenset({"40001", "40P01", "55P03"})
@@ -257,7 +257,7 @@ def machine_identity() -> str:
 
 
 def _engine(url: str, *, reading: bool = False) -> AsyncEngine:
-    settings = {"timezone": "UTC", "idle_in_transaction_session_timeout": str(IDLE_IN_TRANSACTION_SECONDS * 1000)}
+    settings = {"timezone": "UTC", "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS * 1000:.0f}"}
     options: dict[str, Any] = {}
     if reading:
         settings["default_transaction_read_only"] = "on"

@@ -113,8 +113,7 @@ _STATE_OF_FEW: ColumnElement[str] = literal_column("run.state || ''", String)
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
-# The first two terms are spelled as in the partial index `ix_run_attention`, or SQLite would not use it. A re-run of a
-# re-run counts, hence the recursion; `ix_run_rerun_of` answers each level.
+# A re-run of a re-run counts, hence the recursion; `ix_run_rerun_of` answers each level.
 _NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND NOT EXISTS (
         WITH RECURSIVE later(id, state) AS (
             SELECT again.id, again.state FROM run AS again WHERE again.rerun_of = run.id

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import select
 
+from store import postgres
 from store.dialects import Sql
 from store.engine import StoreError, open_store
 from store.tables import CALLER
@@ -122,6 +124,31 @@ async def test_a_connection_lost_during_commit_is_told_and_not_repeated(
     assert await opened.write(add, "a") == "a"
 
 
+async def test_what_a_frozen_process_has_locked_is_freed_and_its_unit_runs_again(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(postgres, "IDLE_IN_TRANSACTION_SECONDS", 0.1)
+    opened = await open_store(url, tmp_path, migrate=False)
+    await opened.write(add, "a")
+    tries: list[str] = []
+
+    def freezes(conn: Connection) -> None:
+        conn.run(RENAME, {"id": "a", "more": "!"})
+        tries.append("held")
+        if len(tries) == 1:
+            time.sleep(0.3)  # as if stopped between two statements
+            with psycopg.connect(url, autocommit=True) as other:
+                other.execute("SET lock_timeout = '2s'")
+                other.execute("UPDATE caller SET name = 'other' WHERE id = 'a'")
+        conn.one(PID)
+
+    await opened.write(freezes)
+    async with opened.read() as connection:
+        assert (await connection.execute(select(CALLER.c.name))).scalar_one() == "other!"
+    assert len(tries) == 2
+    await opened.close()
+
+
 async def test_units_that_deadlock_both_succeed(pair: tuple[PostgresStore, PostgresStore]):
     first, second = pair
     await first.write(lambda conn: [add(conn, "a"), add(conn, "b")])
@@ -165,7 +192,7 @@ async def test_after_each_reconnect_everything_may_have_changed(pair: tuple[Post
     heard: list[frozenset[str]] = []
     arrived = asyncio.Event()
     second.on_wake(lambda keys: (heard.append(keys), arrived.set()))
-    for time in range(3):
+    for round_ in range(3):
         pid = second.wakes.backend_pid
         assert pid is not None
         kill(pid)
@@ -174,7 +201,7 @@ async def test_after_each_reconnect_everything_may_have_changed(pair: tuple[Post
                 arrived.clear()
                 await arrived.wait()
         heard.clear()
-        name = f"after-{time}"
+        name = f"after-{round_}"
         await first.write(add, name)
         async with asyncio.timeout(5):
             while not any(name in keys for keys in heard):

@@ -229,13 +229,6 @@ def upgrade() -> None:
             sqlite_where=sa.text("ended_at IS NULL"),
             postgresql_where=sa.text("ended_at IS NULL"),
         )
-        batch_op.create_index(
-            "ix_run_attention",
-            ["id"],
-            unique=False,
-            sqlite_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
-            postgresql_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
-        )
         batch_op.create_index("ix_run_caller", ["caller_id", "id"], unique=False)
         batch_op.create_index("ix_run_pipeline", ["pipeline_id", "id"], unique=False)
         batch_op.create_index("ix_run_rerun_of", ["rerun_of"], unique=False)
@@ -382,11 +375,6 @@ def downgrade() -> None:
         batch_op.drop_index("ix_run_rerun_of")
         batch_op.drop_index("ix_run_pipeline")
         batch_op.drop_index("ix_run_caller")
-        batch_op.drop_index(
-            "ix_run_attention",
-            sqlite_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
-            postgresql_where=sa.text("state = 'failed' AND acknowledged_at IS NULL"),
-        )
         batch_op.drop_index(
             "ix_run_active", sqlite_where=sa.text("ended_at IS NULL"), postgresql_where=sa.text("ended_at IS NULL")
         )

@@ -1,0 +1,81 @@
+"""How SQLite answers the lists: from an index, never by walking or sorting all of history.
+
+The timings behind this are in `make bench`; here the plans are pinned, since a plan changes by a word in the query.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from sqlalchemy import event
+
+from store.paging import PageWindow
+from store.run_reads import RunFilter, active_counts, latest_runs, list_runs
+from store.states import RunState
+from tests.support.databases import sqlite_store
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from pathlib import Path
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING)
+PAGE = PageWindow(after=("run_9",))
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+CASES: dict[str, tuple[Callable[[AsyncConnection], Awaitable[object]], str]] = {
+    "all": (lambda c: list_runs(c, RunFilter(), PAGE), "sqlite_autoindex_run_1 (id<?)"),
+    "of a caller": (
+        lambda c: list_runs(c, RunFilter(), PAGE, visible_to="call_1"),
+        "ix_run_caller (caller_id=? AND id<?)",
+    ),
+    "in one state": (
+        lambda c: list_runs(c, RunFilter(states=(RunState.FAILED,)), PAGE),
+        "ix_run_state (state=? AND id<?)",
+    ),
+    "in final states": (
+        lambda c: list_runs(c, RunFilter(states=(RunState.FAILED, RunState.SUCCEEDED)), PAGE),
+        "ix_run_state (state=? AND id<?)",
+    ),
+    "of pipelines": (
+        lambda c: list_runs(c, RunFilter(pipeline_ids=("p", "q")), PAGE),
+        "ix_run_pipeline (pipeline_id=? AND id<?)",
+    ),
+    "needing attention": (
+        lambda c: list_runs(c, RunFilter(needs_attention=True), PAGE),
+        "ix_run_state (state=? AND id<?)",
+    ),
+    "active": (lambda c: list_runs(c, RunFilter(states=ACTIVE), PAGE), "ix_run_state (state=?)"),
+    "active of a caller": (
+        lambda c: list_runs(c, RunFilter(states=ACTIVE), PAGE, visible_to="call_1"),
+        "ix_run_active (caller_id=? AND state=?)",
+    ),
+    "of a time": (
+        lambda c: list_runs(c, RunFilter(created_from=NOON, created_before=NOON), PAGE),
+        "sqlite_autoindex_run_1 (id>? AND id<?)",
+    ),
+    "counts of active": (active_counts, "ix_run_active"),
+    "latest of pipelines": (lambda c: latest_runs(c, ["p", "q"]), "ix_run_pipeline (pipeline_id=?)"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
+    read, index = CASES[name]
+    seen: list[tuple[str, Any]] = []
+    async with sqlite_store(tmp_path) as opened, opened.read() as connection:
+        event.listen(
+            connection.sync_connection,
+            "before_cursor_execute",
+            lambda _connection, _cursor, statement, parameters, _context, _many: seen.append((statement, parameters)),
+        )
+        await read(connection)
+        statement, parameters = seen[-1]
+        rows = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)).all()
+    plan = [str(row[-1]) for row in rows]
+    assert any(index in line for line in plan), plan
+    walks = [line for line in plan if line.startswith("SCAN run") and "ix_run_active" not in line]
+    assert walks == [], plan

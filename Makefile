@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint test test-python fix bench lock sdl states wheel frontend frontend-check \
+.PHONY: help run stop check lint test test-python fix bench lock sdl docs wheel ui ui-check \
 	runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -36,7 +36,7 @@ lint: dev
 	$(BIN)/mypy $(SCRIPTS)
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
 
-test: lint frontend-check frontend test-python ## everything CI runs; in CI a skipped test is a failure
+test: lint ui-check ui test-python ## everything CI runs; in CI a skipped test is a failure
 
 test-python: dev
 	$(PYTEST) -p tests.support.no_skips
@@ -56,18 +56,18 @@ sdl: dev ## write schema/schema.graphql
 	$(BIN)/python -m schema.build > schema/.schema.graphql.new
 	mv schema/.schema.graphql.new schema/schema.graphql
 
-states: dev ## draw docs/states.md
-	$(BIN)/python scripts/states_diagram.py > docs/states.md
+docs: dev ## write the pages of docs/ that are read off the code
+	$(BIN)/python scripts/reference_pages.py
 
-wheel: dev frontend ## build the wheel, pages included, into dist/
+wheel: dev ui ## build the wheel, pages included, into dist/
 	@test -n "$$(find app/ui_dist -name index.html 2>/dev/null)" || \
 		{ echo "packline: app/ui_dist holds no page, and a wheel must not be built without." >&2; exit 1; }
 	$(BIN)/python -m build --wheel
 
-frontend: dev ## build the web pages into app/ui_dist
+ui: dev ## build the web pages into app/ui_dist
 	@$(PYTHON) scripts/frontend.py build
 
-frontend-check: dev
+ui-check: dev
 	@$(PYTHON) scripts/frontend.py check
 
 runtime-check: python ## prove that the server starts with the runtime lock alone

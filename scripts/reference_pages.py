@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Write the pages of `docs/` that are read off the code: settings, commands, failures and kinds, states.
+
+.venv/bin/python scripts/reference_pages.py            write them
+.venv/bin/python scripts/reference_pages.py --check    only tell which are not current
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts import states_diagram
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_NOTE = "Made by `make docs` from {source}.\n"
+
+
+def main() -> int:
+    """Writes the pages, or with `--check` returns 1 when one is not current."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, only compare")
+    given = parser.parse_args()
+    stale = []
+    for name, text in pages().items():
+        file = ROOT / "docs" / name
+        if not file.is_file() or file.read_text("utf-8") != text:
+            stale.append(name)
+            if not given.check:
+                file.write_text(text, "utf-8")
+                print(f"docs/{name} written")
+    if stale and given.check:
+        print(f"Not current: {', '.join(stale)}. Run `make docs`.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name in `docs/`."""
+    return {
+        "commands.md": commands_page(),
+        "failures.md": failures_page(),
+        "kinds.md": kinds_page(),
+        "settings.md": settings_page(),
+        "states.md": states_diagram.page(),
+    }
+
+
+def settings_page() -> str:
+    """Every setting of the server, in the groups and the order of their declaration."""
+    from app.settings import CLIENT_VARIABLES, Settings
+
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        variable = "PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else f"PACKLINE_{name.upper()}"
+        if name == "data_dir":
+            shown = "`~/.local/share/packline`"
+        elif default in (None, (), {}):
+            shown = "none"
+        else:
+            shown = f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
+        rows.append((f"`{variable}`", f"`{name}`", shown, field.description or ""))
+    client = {
+        "PACKLINE_CONFIG": "The settings file, when it is not `packline.toml` in the data folder.",
+        "PACKLINE_SERVER": "Address of the server that commands talk to, when `--server` is not given.",
+        "PACKLINE_TOKEN": "Token that commands show it; else they take the one the server left for its own user.",
+    }
+    assert client.keys() == CLIENT_VARIABLES, "every variable is described here"
+    return "\n".join(
+        [
+            "# Settings\n",
+            _NOTE.format(source="`app/settings.py`"),
+            "A setting is taken from the command line of `packline up`, else from its environment variable, else from",
+            "`packline.toml` in the data folder (there under its name in the second column), else it has its default.",
+            "What cannot be used ends the start with one sentence; a variable that begins with `PACKLINE_` and is no",
+            "setting is named in the log, with the nearest one. `packline doctor` and the API's `server.settings` show",
+            "what is in force and where it came from.\n",
+            *_table(("Variable", "In the file", "Default", "Meaning"), rows),
+            "## Variables that are no settings of the server\n",
+            *_table(("Variable", "Meaning"), [(f"`{name}`", text) for name, text in sorted(client.items())]),
+        ]
+    )
+
+
+def commands_page() -> str:
+    """Every command of `packline` with its arguments and options."""
+    import typer
+
+    from app.cli.commands import cli
+
+    lines = [
+        "# Commands\n",
+        _NOTE.format(source="`app/cli`"),
+        "`packline COMMAND --help` says the same. On a terminal commands print tables, elsewhere JSON, a value a line;",
+        "`--json` and `--text` choose. Commands that talk to a server take the one of `--server`, else of",
+        "`PACKLINE_SERVER`, else the one last started on this machine's data folder.\n",
+        "Exit status: 0 done, or the run succeeded; 1 the run failed; 2 wrong usage, or the command was refused; 3 the",
+        "run was cancelled; 4 the server cannot be reached; 130 interrupted.\n",
+    ]
+    lines += _commands(typer.main.get_command(cli), "packline")
+    return "\n".join(lines)
+
+
+def _commands(command: Any, name: str) -> Iterator[str]:
+    """One command, or each command of a group.
+
+    Typer's command classes are private, hence `Any`.
+    """
+    if below := getattr(command, "commands", None):
+        for inner, one in below.items():
+            yield from _commands(one, f"{name} {inner}")
+        return
+    context = command.make_context(name, [], resilient_parsing=True)
+    usage = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
+    yield f"## {name}\n"
+    yield f"```text\n{name} {usage}\n```\n"
+    yield f"{command.help}\n"
+    rows = []
+    for parameter in command.params:
+        if parameter.name == "help" or (record := parameter.get_help_record(context)) is None:
+            continue
+        rows.append((f"`{_plain(record[0])}`", record[1]))
+    yield from _table(("Argument or option", "Meaning"), rows)
+
+
+def _plain(spelled: str) -> str:
+    """Typer's spelling of an option without braces and with words for its types."""
+    words = {"{": "", "}": "", "<str>": "TEXT", "<int>": "NUMBER", "<int range>": "NUMBER", "<float range>": "NUMBER"}
+    for old, new in words.items():
+        spelled = spelled.replace(old, new)
+    name, _, kind = spelled.partition(" TEXT")
+    # An argument is called by its own name.
+    return spelled if spelled.startswith("-") or kind else name.upper()
+
+
+def failures_page() -> str:
+    """Every failure code with its class and whether the runner tries again by itself."""
+    from runner.failures import FAILURE_CLASSES, RETRYABLE, FailureCode, code_for_status
+
+    rows = [
+        (f"`{code}`", f"`{FAILURE_CLASSES[code]}`", "yes" if code in RETRYABLE else "no", _CAUSES[code])
+        for code in FailureCode
+    ]
+    by_code: dict[FailureCode, list[str]] = {}
+    for status in (400, 401, 403, 404, 408, 409, 410, 412, 422, 429, 500, 502, 503, 504):
+        by_code.setdefault(code_for_status(status), []).append(str(status))
+    statuses = [(", ".join(found), f"`{code}`") for code, found in by_code.items()]
+    return "\n".join(
+        [
+            "# Failures\n",
+            _NOTE.format(source="`runner/failures.py`"),
+            "What goes wrong in a run has one of these codes, on every surface. A failure also says what happened,",
+            "which input field is at fault, what to do next, and whether repeating the step can have a second outside",
+            "effect. Steps whose failure is transient are tried again by themselves, as far as the step's `retry` and",
+            "the run's deadline allow.\n",
+            *_table(("Code", "Class", "Tried again", "What it means"), rows),
+            "A provider's HTTP status becomes a code like this, so that the blame is right:\n",
+            *_table(("Status", "Code"), statuses),
+            "Commands that are refused are another matter: they answer with a problem and no run is touched; see",
+            "[the API](api.md).",
+            "",
+        ]
+    )
+
+
+_CAUSES: dict[str, str] = {
+    "invalid_input": "The step's input does not fit the pack, or a reference in it leads nowhere.",
+    "invalid_output": "The pack returned something other than it declares, or a post-condition does not hold.",
+    "not_found": "What the input names does not exist at the provider.",
+    "schema_mismatch": "The provider's state, or a pack's version, is no longer what the step was made for.",
+    "credential_invalid": "The provider does not accept the credential, or wants one.",
+    "rate_limited": "The provider asks to wait; its own waiting time is respected.",
+    "timeout": "The step, the run or the provider took longer than allowed; a run's own deadline is not tried again.",
+    "upstream_unavailable": "The provider cannot be reached or answers with an error of its own.",
+    "session_unavailable": "The workspace an earlier step left is gone.",
+    "resource_exhausted": "A limit of size, memory or disk was reached.",
+    "artifact_failed": "An artifact cannot be read: there is none, it was erased, or it is somebody else's.",
+    "policy_denied": "A rule of this installation forbids it, such as reaching a private address.",
+    "quota_exceeded": "The provider's quota is used up.",
+    "outcome_unknown": "An at-most-once step was interrupted, and nobody knows whether its effect happened.",
+    "cancelled": "Somebody cancelled the run.",
+    "handler_failed": "The pack raised an error of its own or killed its process: a defect of the pack.",
+    "internal": "A defect of Packline; the log has the details under the id that is shown.",
+}
+
+
+def kinds_page() -> str:
+    """The vocabulary of `accepts` and `produces`."""
+    from runner.document import load_document
+
+    kinds = load_document((ROOT / "catalog" / "kinds.yaml").read_text("utf-8"))
+    return "\n".join(
+        [
+            "# Kinds\n",
+            _NOTE.format(source="`catalog/kinds.yaml`"),
+            "What packs and pipelines take and make, as `metadata.accepts` and `metadata.produces` name it. Search and",
+            "routing match these words, so an entry that uses others is found by its name alone.\n",
+            *_table(("Kind", "Meaning"), [(f"`{kind}`", str(text)) for kind, text in kinds.items()]),
+        ]
+    )
+
+
+def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """A Markdown table, with an empty line behind it; nothing when it has no rows."""
+    if not rows:
+        return []
+    lines = [head, tuple("---" for _ in head), *rows]
+    return [*(f"| {' | '.join(_cell(text) for text in line)} |" for line in lines), ""]
+
+
+def _cell(text: str) -> str:
+    plain = " ".join(text.split()).replace("|", "\\|")
+    # Outside code, angle brackets would be taken for HTML.
+    return "`".join(part if index % 2 else part.replace("<", "&lt;") for index, part in enumerate(plain.split("`")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

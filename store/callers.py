@@ -13,11 +13,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from store.dialects import Sql, instant
 from store.ids import new_id
-from store.paging import fetch_page
+from store.paging import fetch_page, words_in
 from store.states import Scope
 from store.tables import CALLER, TOKEN, columns_of
 
@@ -298,9 +298,12 @@ async def find_caller_of(connection: AsyncConnection, subject: str) -> CallerRec
     return None if row is None else CallerRecord(*list(row))
 
 
-async def list_callers(connection: AsyncConnection, window: PageWindow) -> list[CallerRecord]:
-    """Callers, newest first; the sort key is `(id,)`."""
-    rows = await fetch_page(connection, select(*_CALLER_COLUMNS), [(CALLER.c.id, True)], window)
+async def list_callers(
+    connection: AsyncConnection, window: PageWindow, *, text: str | None = None
+) -> list[CallerRecord]:
+    """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
+    words = words_in(func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
+    rows = await fetch_page(connection, select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
     return [CallerRecord(*row) for row in rows]
 
 

@@ -52,9 +52,7 @@ class Store(Protocol):
     dialect: Dialect
     machine: str
 
-    async def write(
-        self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
 
         The unit must not block on anything but the database. When it raises, nothing of it remains and the exception

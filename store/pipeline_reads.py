@@ -69,11 +69,12 @@ class VersionBody:
 
 @dataclass(frozen=True, slots=True)
 class PipelineFilter:
-    """Which pipelines; fields are joined by and."""
+    """Which pipelines; fields are joined by and. `uses_pack` names a pack that the current version calls."""
 
     text: str | None = None
     builtin: bool | None = None
     owner_id: str | None = None
+    uses_pack: str | None = None
 
 
 class PipelineOrder(StrEnum):
@@ -217,6 +218,13 @@ def _conditions(wanted: PipelineFilter) -> list[Any]:
         conditions.append(PIPELINE.c.builtin.is_(wanted.builtin))
     if wanted.owner_id is not None:
         conditions.append(PIPELINE.c.owner_id == wanted.owner_id)
+    if wanted.uses_pack is not None:
+        # Documents are canonical JSON: in a text of theirs the quotes would be escaped.
+        calls = PIPELINE_VERSION.c.document.contains(f'"pack":{json.dumps(wanted.uses_pack)}', autoescape=True)
+        current = and_(
+            PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
+        )
+        conditions.append(select(PIPELINE_VERSION.c.id).where(current, calls).exists())
     return conditions
 
 

@@ -45,7 +45,13 @@ _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_versio
 _PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
 # Negative positions are out of every list; each resume has its own thousand, so that they stay unique.
 _RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes WHERE id = :id")
-_DELETE_ARTIFACTS = Sql("DELETE FROM artifact WHERE run_id = :id AND NOT pinned")
+# Artifacts of attempts that another run reuses stay until that run goes, too.
+_DELETE_ARTIFACTS = Sql(
+    """
+    DELETE FROM artifact WHERE run_id = :id AND NOT pinned
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)
+    """
+)
 # Steps, attempts, log lines, events and sessions go with it by their foreign keys.
 _DELETE_RUN = Sql("DELETE FROM run WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")

@@ -48,8 +48,8 @@ _REUSE_ATTEMPT = Sql(
     """
     INSERT INTO attempt (id, run_id, step_id, number, epoch, state, input, idempotency_key, output, pack_version,
         reused_from, notes, started_at, ended_at)
-    SELECT :id, :run_id, :step_id, 1, 0, 'succeeded', input, idempotency_key, output, pack_version, coalesce(reused_from, id), :notes,
-        :now, :now
+    SELECT :id, :run_id, :step_id, 1, 0, 'succeeded', input, idempotency_key, output, pack_version,
+        coalesce(reused_from, id), :notes, :now, :now
     FROM attempt WHERE id = :source AND state = 'succeeded'
     """
 )

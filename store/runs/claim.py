@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from store.dialects import Sql, instant
 from store.runs.ending import LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.ledger import Ledger
+from store.runs.settle import UNCOUNT_ATTEMPT
 from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
-from store.states import AttemptState, RunState, StepState, require_run_transition
+from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -27,7 +28,7 @@ _CLAIM = Sql(
     """
     UPDATE run SET state = 'running', owner = :owner, epoch = epoch + 1, lease_until = :lease_until, not_before = NULL,
         idle_since = NULL, deadline_at = :deadline_at, started_at = coalesce(started_at, :now),
-        lost_in_row = :lost_in_row
+        lost_in_row = :lost_in_row, next_seq = next_seq + :count
     WHERE id = :id
     """
 )
@@ -57,11 +58,17 @@ _RENEW = Sql(
     RETURNING id, epoch, cancel_requested
     """
 )
-_RELEASE_LEASES = Sql(
+_HELD = Sql("SELECT id, lease_until FROM run WHERE state IN ('running', 'cancelling') AND ended_at IS NULL")
+_DROP_LEASE = Sql(
     """
-    UPDATE run SET owner = NULL, idle_since = CASE WHEN lease_until < :now THEN lease_until ELSE :now END,
-        lease_until = NULL, priority = 10
-    WHERE state IN ('running', 'cancelling') AND ended_at IS NULL
+    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = coalesce(idle_since, :idle_since), priority = 10
+    WHERE id = :id
+    """
+)
+_ABANDON = Sql(
+    """
+    UPDATE run SET owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
+    WHERE id = :id AND epoch = :epoch AND owner = :owner AND state IN ('running', 'cancelling')
     """
 )
 # The partial index of runs under way keeps this small whatever the history holds.
@@ -80,7 +87,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
 
     A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
-    `lost`. The first claim of a stretch sets the deadline; later ones extend it by the time nobody held the run.
+    `lost`; it does not use up a retry. The first claim of a stretch sets the deadline; later ones extend it by the
+    time nobody held the run, counted from the last owner's last sign of life.
     """
     row = conn.one(_CALLER_OF_RUN, {"id": run_id})
     if row is None:
@@ -95,8 +103,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     state = RunState(row[0])
     lease_until, not_before, idle_since, deadline_at = (instant(value) for value in row[2:6])
     deadline_seconds, cancel_requested, epoch, next_seq, lost_in_row = row[6:11]
-    if state in {RunState.SUCCEEDED, RunState.FAILED, RunState.CANCELLED}:
-        return NotClaimed(Refusal.GONE)
+    if state in FINAL_RUN_STATES:
+        return NotClaimed(Refusal.GONE, caller_id)
     if lease_until is not None and lease_until >= now:
         return NotClaimed(Refusal.HELD, caller_id)
     if cancel_requested:
@@ -111,12 +119,14 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:
         deadline_at = now + timedelta(seconds=deadline_seconds)
-    elif (since := idle_since or lease_until) is not None and since < now:
+    elif (since := idle_since or _last_sign(lease_until, lease_seconds)) is not None and since < now:
         deadline_at += now - since
-    ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
     lost = conn.one(RUNNING_ATTEMPT, {"id": run_id})
+    count = 1 if lost is None else 2
+    ledger = Ledger(conn, run_id, now, next_seq=next_seq + count, reserved=count)
     if lost is not None:
-        conn.run(_LOSE_ATTEMPT, {"id": lost[0], "now": now, "failure": None})
+        conn.run(_LOSE_ATTEMPT, {"id": lost[0], "now": ledger.stamp, "failure": None})
+        conn.run(UNCOUNT_ATTEMPT, {"id": lost[1]})
         ledger.attempt(lost[1], lost[0], AttemptState.LOST)
         lost_in_row += 1
     if state is RunState.RUNNING:
@@ -130,13 +140,19 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
             "owner": owner,
             "lease_until": now + timedelta(seconds=lease_seconds),
             "deadline_at": deadline_at,
-            "now": now,
+            "now": ledger.stamp,
             "lost_in_row": lost_in_row,
+            "count": count,
         },
     )
     ledger.write()
     conn.wake("runs")
-    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, lost[0] if lost else None, lost_in_row)
+    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost[0] if lost else None, lost_in_row)
+
+
+def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
+    """When the last owner last renewed a lease; workers that share a database have leases of one length."""
+    return None if lease_until is None else lease_until - timedelta(seconds=lease_seconds)
 
 
 def _claimed(
@@ -145,6 +161,7 @@ def _claimed(
     caller_id: str,
     epoch: int,
     deadline_at: datetime,
+    now: datetime,
     lost_attempt: str | None,
     lost_in_row: int,
 ) -> Claim:
@@ -166,6 +183,7 @@ def _claimed(
         steps=_steps(conn, run_id),
         lost_attempt=lost_attempt,
         lost_in_row=lost_in_row,
+        now=now,
     )
 
 
@@ -200,13 +218,30 @@ def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple
     return {row[0]: (row[1], bool(row[2])) for row in conn.all(_RENEW, {"owner": owner, "lease_until": until})}
 
 
-def release_leases(conn: Connection) -> int:
+def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
     """Releases every lease; for the embedded server at boot, when no other process can hold one.
+
+    Args:
+        conn: The transaction.
+        lease_seconds: Length of a lease, which tells when its owner last gave a sign of life.
 
     Returns:
         How many runs had been held.
     """
-    return conn.run(_RELEASE_LEASES, {"now": conn.now()})
+    now = conn.now()
+    held = conn.all(_HELD)
+    for run_id, lease_until in held:
+        idle_since = _last_sign(instant(lease_until), lease_seconds) or now
+        conn.run(_DROP_LEASE, {"id": run_id, "idle_since": min(idle_since, now)})
+    return len(held)
+
+
+def abandon(conn: Connection, run_id: str, epoch: int, owner: str) -> bool:
+    """Lets go of a run that its worker holds but cannot go on with, so that it is due at once; whether it held it.
+
+    What was under way is found without a result by whoever claims the run next, as after a crash.
+    """
+    return conn.run(_ABANDON, {"id": run_id, "epoch": epoch, "owner": owner, "now": conn.now()}) > 0
 
 
 @dataclass(frozen=True, slots=True)

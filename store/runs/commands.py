@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.dialects import Sql, instant
 from store.ids import new_id
 from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.ledger import Ledger
@@ -43,9 +43,18 @@ _KEEP_ARTIFACTS = Sql("UPDATE artifact SET expires_at = NULL WHERE run_id = :id"
 _MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
 _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_version WHERE id = :id")
 _PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
-# Negative positions are out of every list; each resume has its own thousand, so that they stay unique.
-_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes WHERE id = :id")
-# Artifacts of attempts that another run reuses stay until that run goes, too.
+# Negative positions are out of every list; each resume has its own thousand, so that they stay unique. The key makes
+# room too: a later definition may bring a step of that name back.
+_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes, key = key || :mark WHERE id = :id")
+# As retention does: what another run reuses stays for as long as that run, then goes with it (CONTRACT 2.13, 4.5).
+_DELETE_REUSED = Sql(
+    """
+    DELETE FROM artifact WHERE NOT pinned
+        AND attempt_id IN (SELECT reused_from FROM attempt WHERE run_id = :id AND reused_from IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = artifact.run_id)
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id AND attempt.run_id <> :id)
+    """
+)
 _DELETE_ARTIFACTS = Sql(
     """
     DELETE FROM artifact WHERE run_id = :id AND NOT pinned
@@ -58,7 +67,7 @@ _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND stat
 
 
 def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunState:
-    """Cancels a run: at once when nobody holds it, else it is `cancelling` until its worker lets go.
+    """Cancels a run: at once when no living worker holds it, else it is `cancelling` until its worker lets go.
 
     Returns:
         The state it is in now.
@@ -72,9 +81,11 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
     state = RunState(row[0])
     now = conn.now()
     next_seq = row[9]
-    if state is RunState.CANCELLING:
+    until = instant(row[2])
+    is_held = until is not None and until >= now
+    if state is RunState.CANCELLING and is_held:
         return state
-    if state is RunState.RUNNING:
+    if state is RunState.RUNNING and is_held:
         conn.run(_REQUEST_CANCEL, {"id": run_id, "reason": reason, "yes": True})
         ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
         ledger.run(state, RunState.CANCELLING, reason)
@@ -139,7 +150,7 @@ def _replace_steps(conn: Connection, change: Resume) -> None:
     if not (change.added_steps or change.retired_steps or change.moved_steps):
         return
     for step_id in change.retired_steps:
-        conn.run(_RETIRE_STEP, {"id": step_id, "resumes": change.based_on})
+        conn.run(_RETIRE_STEP, {"id": step_id, "resumes": change.based_on, "mark": f"~{change.based_on}"})
     if change.moved_steps:
         conn.run(_PARK_STEPS, {"id": change.run_id})
         rerun = {step.step_id for step in change.steps if step.rerun}
@@ -177,7 +188,9 @@ def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
 
 
 def delete_run(conn: Connection, run_id: str) -> None:
-    """Deletes a run that has ended, with its steps, attempts, events and artifacts; pinned artifacts stay.
+    """Deletes a run that has ended, with its steps, attempts, events and artifacts.
+
+    Artifacts that are pinned, or that another run reuses, stay.
 
     Raises:
         WrongStateError: it has not ended, or there is none.
@@ -185,6 +198,7 @@ def delete_run(conn: Connection, run_id: str) -> None:
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None or RunState(row[0]) not in FINAL_RUN_STATES:
         raise WrongStateError(run_id, RunState(row[0]) if row else None)
+    conn.run(_DELETE_REUSED, {"id": run_id})
     conn.run(_DELETE_ARTIFACTS, {"id": run_id})
     conn.run(_DELETE_RUN, {"id": run_id})
     conn.wake("runs")

@@ -38,7 +38,7 @@ _END_RUN = Sql(
         flight = NULL, not_before = NULL, idle_since = NULL, priority = 0,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :said
-    WHERE id = :id
+    WHERE id = :id RETURNING caller_id
     """
 )
 
@@ -70,15 +70,15 @@ def end_early(
 
 def close_steps(conn: Connection, run_id: str, ledger: Ledger, state: StepState) -> None:
     """Ends steps that are still running or waiting, and an attempt without a result with them."""
-    now = ledger.now
+    now = ledger.stamp
     attempt = AttemptState.CANCELLED if state is StepState.CANCELLED else AttemptState.FAILED
     running = conn.one(RUNNING_ATTEMPT, {"id": run_id})
     if running is not None:
-        conn.run(END_ATTEMPT, {"id": running[0], "state": attempt, "output": None, "failure": None, "now": now})
+        conn.run(END_ATTEMPT, {"id": running[0], "state": attempt.value, "output": None, "failure": None, "now": now})
         ledger.attempt(running[1], running[0], attempt)
     for step_id, before in conn.all(_OPEN_STEPS, {"id": run_id}):
         require_step_transition(StepState(before), state)
-        conn.run(SET_STEP, {"id": step_id, "state": state, "ended_at": now})
+        conn.run(SET_STEP, {"id": step_id, "state": state.value, "ended_at": now})
         ledger.step(step_id, StepState(before), state)
 
 
@@ -93,20 +93,22 @@ def end_run(
     said: str = "",
     reason: str | None = None,
 ) -> None:
-    """Ends a run: its state, failure and last event; lease, flight and wait are given up."""
+    """Ends a run: its state, failure and last event; lease, flight, wait and slot are given up."""
     require_run_transition(before, after)
-    conn.run(
+    row = conn.one(
         _END_RUN,
         {
             "id": run_id,
-            "state": after,
+            "state": after.value,
             "failure": failure,
-            "now": ledger.now,
+            "now": ledger.stamp,
             "said": "\n" + said.lower() if said else "",
         },
     )
     ledger.run(before, after, reason or said or None)
+    assert row is not None, "the caller has locked it"
     conn.wake("runs")
+    conn.wake("slot:" + row[0])
     conn.wake("end:" + run_id)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.dialects import Sql, sqlite_instant
 from store.states import AttemptState, EventType, RunState, StepState
 
 if TYPE_CHECKING:
@@ -22,9 +22,15 @@ _SET_SEQUENCE = Sql("UPDATE run SET next_seq = :next_seq WHERE id = :id")
 
 
 class Ledger:
-    """Collects the events of one unit and writes them with gapless numbers."""
+    """Collects the events of one unit and writes them with gapless numbers.
 
-    __slots__ = ("_conn", "_events", "_first", "_reserved", "_run_id", "now")
+    Attributes:
+        now: The instant of the unit.
+        stamp: The same as the driver binds it cheapest: an adapter call for each of the dozen places where a settle
+            writes it, and for each enum member, took a third of the writer's time.
+    """
+
+    __slots__ = ("_conn", "_events", "_first", "_reserved", "_run_id", "now", "stamp")
 
     def __init__(self, conn: Connection, run_id: str, now: datetime, *, next_seq: int, reserved: int) -> None:
         self._conn = conn
@@ -33,6 +39,7 @@ class Ledger:
         self._reserved = reserved
         self._events: list[dict[str, object]] = []
         self.now = now
+        self.stamp: str | datetime = sqlite_instant(now) if conn.dialect == "sqlite" else now
 
     def add(
         self,
@@ -51,7 +58,7 @@ class Ledger:
             {
                 "run_id": self._run_id,
                 "sequence": self._first + len(self._events),
-                "at": self.now,
+                "at": self.stamp,
                 "type": kind.value,
                 "step_id": step_id,
                 "attempt_id": attempt_id,
@@ -65,15 +72,15 @@ class Ledger:
 
     def run(self, before: RunState | None, after: RunState, reason: str | None = None) -> None:
         """The run went from one state to another."""
-        self.add(EventType.RUN_STATE, before=before, after=after, reason=reason)
+        self.add(EventType.RUN_STATE, before=before.value if before else None, after=after.value, reason=reason)
 
     def step(self, step_id: str, before: StepState, after: StepState, reason: str | None = None) -> None:
         """A step went from one state to another."""
-        self.add(EventType.STEP_STATE, step_id=step_id, before=before, after=after, reason=reason)
+        self.add(EventType.STEP_STATE, step_id=step_id, before=before.value, after=after.value, reason=reason)
 
     def attempt(self, step_id: str, attempt_id: str, after: AttemptState) -> None:
         """An attempt started or ended."""
-        self.add(EventType.ATTEMPT_STATE, step_id=step_id, attempt_id=attempt_id, after=after)
+        self.add(EventType.ATTEMPT_STATE, step_id=step_id, attempt_id=attempt_id, after=after.value)
 
     def write(self) -> None:
         """Stores the events, corrects the run's counter where it differs from what was reserved, wakes watchers."""

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 _FENCE = Sql(
     """
-    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0
+    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0,
+        progress = coalesce(:progress, progress)
     WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
     RETURNING next_seq, cancel_requested, deadline_at, state
     """
@@ -49,7 +50,6 @@ _FENCE_START = Sql(
     RETURNING next_seq, cancel_requested, deadline_at, state
     """
 )
-_SET_PROGRESS = Sql("UPDATE run SET progress = :progress WHERE id = :id")
 _END_STEP = Sql(
     """
     UPDATE run_step SET state = :state, warnings = :warnings, session_id = coalesce(:session_id, session_id),
@@ -78,15 +78,18 @@ _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 _WAIT_RUN = Sql(
     """
     UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until
-    WHERE id = :id
+    WHERE id = :id RETURNING caller_id
     """
 )
 _RELEASE_RUN = Sql(
     """
     UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
-    WHERE id = :id
+    WHERE id = :id RETURNING caller_id
     """
 )
+# An attempt the server itself cut short says nothing about the step: its retries stay as many as they were.
+UNCOUNT_ATTEMPT = Sql("UPDATE run_step SET stretch_attempts = stretch_attempts - 1 WHERE id = :id")
+_END_SESSION = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
 _INSERT_ARTIFACT = Sql(
     """
     INSERT INTO artifact (id, caller_id, run_id, step_id, attempt_id, name, media_type, size_bytes, digest, status,
@@ -135,16 +138,19 @@ def settle(
         LostLeaseError: somebody else owns the run; the result must be dropped.
     """
     reserved = 2 + len(end.artifacts) + (2 if isinstance(then, GoOn) else 0 if isinstance(then, Pause) else 1)
-    ledger, state, cancelled, late = _fenced(conn, fence, reserved)
-    now = ledger.now
+    progress = then.progress if isinstance(then, GoOn | Pause) else None
+    ledger, state, cancelled, late = _fenced(conn, fence, reserved, progress=progress)
+    now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
     changed = conn.run(
         END_ATTEMPT,
-        {"id": end.attempt_id, "state": end.state, "output": end.output, "failure": end.failure, "now": now},
+        {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now},
     )
     if changed == 0:
         raise LostLeaseError(f"Attempt {end.attempt_id} has been settled already.")
     ledger.attempt(end.step_id, end.attempt_id, end.state)
+    if end.session_ended is not None:
+        conn.run(_END_SESSION, {"id": end.session_ended, "now": now})
     if isinstance(then, Wait) and not (cancelled or late):
         conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": then.not_before})
         ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
@@ -154,7 +160,7 @@ def settle(
             _END_STEP,
             {
                 "id": end.step_id,
-                "state": step_state,
+                "state": step_state.value,
                 "warnings": end.warnings,
                 "session_id": end.session_id,
                 "now": now,
@@ -166,23 +172,21 @@ def settle(
     if ended is not None:
         return ended
     match then:
-        case GoOn(start, before, progress):
+        case GoOn(start, before):
             _begin(conn, ledger, fence, start, before)
-            conn.run(_SET_PROGRESS, {"id": fence.run_id, "progress": progress})
             outcome = Settled(RunState.RUNNING, started=True)
-        case Pause(progress):
-            conn.run(_SET_PROGRESS, {"id": fence.run_id, "progress": progress})
+        case Pause():
             outcome = Settled(RunState.RUNNING)
         case Wait(not_before, reason):
             require_run_transition(state, RunState.WAITING)
-            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
+            row = conn.one(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
+            assert row is not None, "the fence has locked it"
             ledger.run(state, RunState.WAITING, reason)
             conn.wake("runs")
+            conn.wake("slot:" + row[0])
             outcome = Settled(RunState.WAITING)
         case Succeed():
-            end_run(conn, fence.run_id, ledger, state, RunState.SUCCEEDED)
-            conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": now + timedelta(days=artifact_days)})
-            outcome = Settled(RunState.SUCCEEDED)
+            outcome = _succeed(conn, ledger, fence, state, artifact_days)
         case Fail(failure, message):
             end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
             outcome = Settled(RunState.FAILED)
@@ -190,6 +194,20 @@ def settle(
             _fail_at_once(conn, ledger, fence, start, before, failure)
             end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
             outcome = Settled(RunState.FAILED)
+    ledger.write()
+    return outcome
+
+
+def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settled:
+    """Ends a run whose steps have all succeeded: one that was cancelled after its last result, then resumed.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, _late = _fenced(conn, fence, 1)
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
+        return ended
+    outcome = _succeed(conn, ledger, fence, state, artifact_days)
     ledger.write()
     return outcome
 
@@ -230,7 +248,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, _state, _cancelled, _late = _fenced(conn, fence, len(step_ids))
+    ledger, _state, _cancelled, _late = _fenced(conn, fence, len(step_ids), settles=False)
     for step_id in step_ids:
         row = conn.one(_STEP_STATE, {"id": step_id})
         assert row is not None, "steps are never deleted under a run that is held"
@@ -238,7 +256,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
         if before is StepState.PENDING:
             continue
         require_step_transition(before, StepState.PENDING)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING, "ended_at": None})
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
         ledger.step(step_id, before, StepState.PENDING, reason)
     ledger.write()
 
@@ -246,27 +264,31 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
 def release(conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str) -> None:
     """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
 
-    `attempt` is the step id and attempt id of what was under way, if anything.
+    `attempt` is the step id and attempt id of what was under way, if anything. A cancelled run ends instead.
 
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, _late = _fenced(conn, fence, 4 if attempt else 1)
-    now = ledger.now
-    if attempt is not None:
-        step_id, attempt_id = attempt
-        if conn.run(
-            END_ATTEMPT,
-            {"id": attempt_id, "state": AttemptState.LOST, "output": None, "failure": None, "now": now},
-        ):
-            ledger.attempt(step_id, attempt_id, AttemptState.LOST)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING, "ended_at": None})
-        ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
+    ledger, state, cancelled, _late = _fenced(conn, fence, 3 if attempt else 1)
     if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
         return
-    conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
+    now = ledger.stamp
+    if attempt is not None:
+        step_id, attempt_id = attempt
+        conn.run(
+            END_ATTEMPT,
+            {"id": attempt_id, "state": AttemptState.LOST.value, "output": None, "failure": None, "now": now},
+        )
+        ledger.attempt(step_id, attempt_id, AttemptState.LOST)
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
+        conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
+        ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
+    row = conn.one(_RELEASE_RUN, {"id": fence.run_id, "now": now})
+    assert row is not None, "the fence has locked it"
     ledger.run(state, RunState.QUEUED, reason)
     ledger.write()
+    conn.wake("runs")
+    conn.wake("slot:" + row[0])
 
 
 def record_progress(
@@ -299,12 +321,12 @@ def _begin(conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, 
             "pack_version": start.pack_version,
             "session_used": start.session_used,
             "notes": start.notes,
-            "now": ledger.now,
+            "now": ledger.stamp,
         },
     )
     conn.run(
         _START_STEP,
-        {"id": start.step_id, "attempt_id": start.attempt_id, "number": start.number, "now": ledger.now},
+        {"id": start.step_id, "attempt_id": start.attempt_id, "number": start.number, "now": ledger.stamp},
     )
     if before is not StepState.RUNNING:
         require_step_transition(before, StepState.RUNNING)
@@ -316,14 +338,15 @@ def _fail_at_once(
     conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState, failure: str
 ) -> None:
     _begin(conn, ledger, fence, start, before)
+    now = ledger.stamp
     conn.run(
         END_ATTEMPT,
-        {"id": start.attempt_id, "state": AttemptState.FAILED, "output": None, "failure": failure, "now": ledger.now},
+        {"id": start.attempt_id, "state": AttemptState.FAILED.value, "output": None, "failure": failure, "now": now},
     )
     ledger.attempt(start.step_id, start.attempt_id, AttemptState.FAILED)
     conn.run(
         _END_STEP,
-        {"id": start.step_id, "state": StepState.FAILED, "warnings": "[]", "session_id": None, "now": ledger.now},
+        {"id": start.step_id, "state": StepState.FAILED.value, "warnings": "[]", "session_id": None, "now": now},
     )
     ledger.step(start.step_id, StepState.RUNNING, StepState.FAILED)
 
@@ -341,9 +364,9 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
             "digest": artifact.digest,
             "status": artifact.status,
             "no": False,
-            "now": ledger.now,
+            "now": ledger.stamp,
         }
-        conn.run(_INSERT_BLOB, {"digest": artifact.digest, "size_bytes": artifact.size_bytes, "now": ledger.now})
+        conn.run(_INSERT_BLOB, {"digest": artifact.digest, "size_bytes": artifact.size_bytes, "now": ledger.stamp})
         conn.run(_INSERT_ARTIFACT, values)
         ledger.add(
             EventType.ARTIFACT,
@@ -354,18 +377,34 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
         )
 
 
-def _fenced(conn: Connection, fence: Fence, count: int, *, settles: bool = True) -> tuple[Ledger, RunState, bool, bool]:
-    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed."""
+def _succeed(conn: Connection, ledger: Ledger, fence: Fence, state: RunState, artifact_days: float) -> Settled:
+    end_run(conn, fence.run_id, ledger, state, RunState.SUCCEEDED)
+    conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": ledger.now + timedelta(days=artifact_days)})
+    return Settled(RunState.SUCCEEDED)
+
+
+def _fenced(
+    conn: Connection, fence: Fence, count: int, *, settles: bool = True, progress: float | None = None
+) -> tuple[Ledger, RunState, bool, bool]:
+    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed.
+
+    Args:
+        conn: The transaction.
+        fence: What the worker proves.
+        count: Events to reserve numbers for.
+        settles: Whether an attempt came to a result, so that the count of lost ones starts anew.
+        progress: New progress of the run, for units that settle.
+    """
     now = conn.now()
-    row = conn.one(
-        _FENCE if settles else _FENCE_START,
-        {
-            "id": fence.run_id,
-            "epoch": fence.epoch,
-            "count": count,
-            "lease_until": now + timedelta(seconds=fence.lease_seconds),
-        },
-    )
+    values: dict[str, object] = {
+        "id": fence.run_id,
+        "epoch": fence.epoch,
+        "count": count,
+        "lease_until": now + timedelta(seconds=fence.lease_seconds),
+    }
+    if settles:
+        values["progress"] = progress
+    row = conn.one(_FENCE if settles else _FENCE_START, values)
     if row is None:
         raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
     next_seq, cancel_requested, deadline_at, state = row

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql, instant
+from store.engine import StoreError
 from store.ids import new_id
 from store.runs.ledger import Ledger
 from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
@@ -14,6 +15,8 @@ from store.states import RunState, StepState
 if TYPE_CHECKING:
     from store.dialects import Connection
 
+#: How often a start that met another one, which was over before it could be joined, is tried again.
+_TRIES = 3
 #: How long an idempotency key of a start is kept (CONTRACT 2.4).
 IDEMPOTENCY_KEEP = timedelta(hours=24)
 
@@ -23,6 +26,10 @@ _FIND_IDEMPOTENT = Sql(
 _DROP_IDEMPOTENT = Sql("UPDATE run SET idempotency_key = NULL WHERE id = :id")
 _FIND_FLIGHT = Sql("SELECT id, state, lease_until FROM run WHERE flight = :flight FOR UPDATE")
 _DROP_FLIGHT = Sql("UPDATE run SET flight = NULL WHERE id = :id")
+# A run started without a key takes that of the first start that joined it, so that a repeat of that start finds it.
+_LEND_KEY = Sql(
+    "UPDATE run SET idempotency_key = :key, request_digest = :digest WHERE id = :id AND idempotency_key IS NULL"
+)
 # Walks the partial index of runs under way; at most the queue limit of rows.
 COUNT_QUEUED = Sql("SELECT count(*) FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL")
 _INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:caller_id) ON CONFLICT DO NOTHING")
@@ -70,14 +77,25 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
-    if (earlier := _earlier(conn, new, now)) is not None:
-        return earlier
-    row = conn.one(COUNT_QUEUED, {"caller_id": new.caller_id})
-    if row is not None and row[0] >= queue_limit:
-        raise QueueFullError(row[0])
-    run_id = new_id("run")
-    reused = sum(step.reused_attempt is not None for step in new.steps)
     conn.run(_INSERT_SLOT, {"caller_id": new.caller_id})
+    for _ in range(_TRIES):
+        if (earlier := _earlier(conn, new, now)) is not None:
+            return earlier
+        row = conn.one(COUNT_QUEUED, {"caller_id": new.caller_id})
+        if row is not None and row[0] >= queue_limit:
+            raise QueueFullError(row[0])
+        run_id = new_id("run")
+        if _insert(conn, new, run_id, now):
+            _insert_steps(conn, new, run_id, now)
+            conn.wake("runs")
+            return Submitted(run_id)
+        # On PostgreSQL another transaction was faster with the same flight or key, and has committed by now.
+    raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
+
+
+def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
+    """Inserts the run; false when its flight or key is taken."""
+    reused = sum(step.reused_attempt is not None for step in new.steps)
     inserted = conn.run(
         _INSERT_RUN,
         {
@@ -105,11 +123,10 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
             "search_text": new.search_text,
         },
     )
-    if inserted == 0:  # another process was faster with the same flight or key
-        earlier = _earlier(conn, new, now)
-        if earlier is None:
-            raise LostLeaseError(f"A start of caller {new.caller_id} met another that has just ended; try again.")
-        return earlier
+    return inserted > 0
+
+
+def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> None:
     ids = [new_id("step") for _ in new.steps]
     conn.many(
         INSERT_STEP,
@@ -131,8 +148,6 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
         if step.reused_attempt is not None:
             _reuse(conn, ledger, run_id, step_id, step)
     ledger.write()
-    conn.wake("runs")
-    return Submitted(run_id)
 
 
 def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
@@ -155,6 +170,8 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
             if state == RunState.RUNNING and until is not None and until < now:
                 conn.run(_DROP_FLIGHT, {"id": run_id})  # its worker is dead; never coalesce onto it
             else:
+                if new.idempotency_key is not None:
+                    conn.run(_LEND_KEY, {"id": run_id, "key": new.idempotency_key, "digest": new.request_digest})
                 return Submitted(run_id, coalesced=True)
     return None
 

@@ -141,6 +141,7 @@ class Claim:
     Attributes:
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
         lost_in_row: Consecutive attempts of one step lost with their process, that one included.
+        now: The store's clock when it was claimed; deadlines and waits go by it, not by the worker's.
     """
 
     run_id: str
@@ -157,6 +158,7 @@ class Claim:
     steps: tuple[ClaimedStep, ...]
     lost_attempt: str | None
     lost_in_row: int
+    now: datetime
 
 
 class Refusal(StrEnum):
@@ -171,7 +173,11 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NotClaimed:
-    """A run that could not be claimed."""
+    """A run that could not be claimed.
+
+    Attributes:
+        caller_id: Whose run it is; None when there is no such run.
+    """
 
     reason: Refusal
     caller_id: str | None = None
@@ -211,7 +217,8 @@ class AttemptEnd:
     Attributes:
         output: JSON text, redacted; for succeeded attempts only.
         failure: JSON text of `runner.failures.Failure`; for failed ones only.
-        session: Folder-backed session the step left, to be recorded: its id, or None.
+        session_id: Session the step left.
+        session_ended: Session that was threaded into it and found gone.
     """
 
     step_id: str
@@ -221,6 +228,7 @@ class AttemptEnd:
     failure: str | None = None
     warnings: str = "[]"
     session_id: str | None = None
+    session_ended: str | None = None
     artifacts: tuple[NewArtifact, ...] = ()
 
 

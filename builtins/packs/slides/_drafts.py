@@ -5,7 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ._deck import Block, Cards, Code, Item, Listing, Paragraph, Quote, Run, Runs, Subheading, Table, cut_runs, plain
+from ._deck import (
+    Block,
+    Cards,
+    Code,
+    Item,
+    Listing,
+    Paragraph,
+    Quote,
+    Run,
+    Runs,
+    Subheading,
+    Table,
+    block_texts,
+    cut_runs,
+    plain,
+)
 from ._digest import Ranking, Sentence, capitalised, shorten, split_sentences, trimmed
 
 if TYPE_CHECKING:
@@ -104,7 +119,7 @@ class Drafter:
                 drafts.extend(self._prose_drafts(base, pending, section.name, compact=compact))
         if section.is_sources:
             drafts = drafts[:1]
-        return _with_code_beside(drafts)
+        return _with_code_beside([draft for draft in drafts if _says_something(draft)])
 
     def _introduction(self, paragraphs: list[Paragraph], topic: str) -> Runs:
         """One line out of the paragraphs before a table or listing."""
@@ -185,6 +200,11 @@ def _with_code_beside(drafts: list[Draft]) -> list[Draft]:
         else:
             together.append(draft)
     return together
+
+
+def _says_something(draft: Draft) -> bool:
+    """Whether a slide shows a letter or digit at all."""
+    return any(character.isalnum() for block in draft.blocks for text in block_texts(block) for character in text)
 
 
 def _is_small(draft: Draft) -> bool:

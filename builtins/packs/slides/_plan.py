@@ -156,7 +156,7 @@ class _Planner:
             return
         blocks = [block for section in sections for block in section.blocks]
         words = [len(" ".join(block_texts(block)).split()) for block in blocks]
-        target = max(60, sum(words) // max(self._budget, 1))
+        target = max(40, sum(words) // max(self._budget, 1))
         if blocks and isinstance(blocks[0], Paragraph):
             blocks[0] = _without_title(blocks[0], self._source.title)
         piece: list[Block] = []
@@ -211,12 +211,8 @@ class _Planner:
             if listing is None or len(listing.items) < 2 or len(plain(draft.title)) > 44:
                 return None
             short = [Item(shorten(item.runs, 84, 110)) for item in listing.items[:6]]
-            short.sort(key=lambda item: plain(item.runs).endswith("\u2026"))  # whole ones first; the sort is stable
-            items = (
-                tuple(short[:3])
-                if not listing.ordered
-                else tuple(Item(shorten(i.runs, 84, 110)) for i in listing.items[:3])
-            )
+            whole = [item for item in short if not plain(item.runs).endswith("\u2026")]
+            items = tuple((whole if len(whole) > 1 and not listing.ordered else short)[:3])
             if any(len(plain(item.runs)) > 110 for item in items):
                 return None
             blocks.extend((Subheading(draft.title), Listing(items, listing.ordered, listing.start)))

@@ -134,24 +134,31 @@ class Typesetter:
         content: list[bytes] = []
         if output != "none":
             with tempfile.TemporaryDirectory() as root:
-                made = self._compiler(fitted, tight, root).compile(format=output, ppi=ppi, timestamp=0)
+                data = deck_json(fitted, self._theme, self._families, self._mono, tight)
+                made = self._compiler(data, root).compile(format=output, ppi=ppi, timestamp=0)
                 content = made if isinstance(made, list) else [made] if made else []
         return Typeset(content, fitted, tuple(warnings))
 
+    def measure_json(self, data: dict[str, object]) -> list[float]:
+        """For each slide of what `deck_json` gave the share of its room it needs at the smallest size it may take."""
+        return [need for _, need in self._fits(data)]
+
     def _measure(self, deck: Deck, tight: list[bool] | None = None) -> list[tuple[float, float]]:
         """For each slide the type size it takes and the share of its room it needs at that size."""
-        with tempfile.TemporaryDirectory() as root:
-            found = json.loads(self._compiler(deck, tight, root).query("<fit>", field="value", format="json"))
-        by_slide = {entry["slide"]: (float(entry["scale"]), float(entry["need"])) for entry in found}
-        return [by_slide[number] for number in range(1, len(deck.slides) + 1)]
+        return self._fits(deck_json(deck, self._theme, self._families, self._mono, tight))
 
-    def _compiler(self, deck: Deck, tight: list[bool] | None, root: str) -> typst.Compiler:
-        data = json.dumps(deck_json(deck, self._theme, self._families, self._mono, tight), ensure_ascii=False)
+    def _fits(self, data: dict[str, object]) -> list[tuple[float, float]]:
+        with tempfile.TemporaryDirectory() as root:
+            found = json.loads(self._compiler(data, root).query("<fit>", field="value", format="json"))
+        by_slide = {entry["slide"]: (float(entry["scale"]), float(entry["need"])) for entry in found}
+        return [by_slide[number] for number in sorted(by_slide)]
+
+    def _compiler(self, data: dict[str, object], root: str) -> typst.Compiler:
         return self._typst.Compiler(
             TEMPLATE.read_bytes(),
             root=root,
             font_paths=self._fonts,
-            sys_inputs={"deck": data.translate(self._replaced)},
+            sys_inputs={"deck": json.dumps(data, ensure_ascii=False).translate(self._replaced)},
         )
 
     def _unknown_characters(self, deck: Deck) -> set[str]:

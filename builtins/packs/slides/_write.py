@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"[\\`*\[\]<]|(?<![^\W_])_|_(?![^\W_])|~~|&(?=#?\w+;)")
-_LINE_START = re.compile(r"(?m)^(\s*)(#{1,6}(?=\s)|[-+>](?=\s|$)|-{3,}|={3,}|\d{1,9}(?=[.)]\s)|:?-+:?\s*\|)")
+_LINE_START = re.compile(
+    r"(?m)^(\s*)(#{1,6}(?=\s|$)|[-+>](?=\s|$)|-{2,}\s*$|-{3,}|=+\s*$|\d{1,9}(?=[.)](?:\s|$))|>|:?-+:?\s*\|)"
+)
 
 
 def write_slide(title: Runs, blocks: Iterable[Block], *, level: int = 2, layout: str = "", notes: str = "") -> str:

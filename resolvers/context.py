@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from resolvers.usage import UsageBook
 from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from resolvers.operations import Trail
     from resolvers.versions import Versions
     from runner.engine import Engine
     from runner.redaction import Redactor
@@ -49,6 +51,7 @@ class Services:
     Attributes:
         settings: Tells every setting, for those who may manage.
         sign_download: Makes the address an artifact can be downloaded from for some minutes.
+        usage: How packs and pipelines fared lately, remembered for a while.
     """
 
     engine: Engine
@@ -57,6 +60,7 @@ class Services:
     sign_download: Callable[[str, str], str]
     version: str
     versions: Versions
+    usage: UsageBook = field(default_factory=UsageBook)
 
     def now(self) -> datetime:
         """The machine's clock, aware UTC."""
@@ -101,12 +105,14 @@ class Context:
     Attributes:
         client_name: Program it calls with, as it names itself.
         cause: What a run started by this call was started by.
+        trail: The audit row of the command under way; set by `resolvers.operations`.
     """
 
     services: Services
     caller: Caller
     client_name: str | None = None
     cause: RunCause = RunCause.PERSON
+    trail: Trail | None = None
 
 
 __all__ = ["Caller", "Context", "Services", "SettingInfo"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -22,7 +23,7 @@ from runner.document import (
     load_documents,
 )
 from runner.inputs import check_inputs
-from runner.issues import Issue, error
+from runner.issues import Issue, error, shown
 from runner.stored_definition import stored_form
 from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
@@ -38,7 +39,7 @@ from store.pipelines import (
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from resolvers.context import Context
     from runner.failures import JSONValue
@@ -158,8 +159,9 @@ async def update(
     if fields is not None:
         current = await context.services.versions.get(context, found)
         document: dict[str, JSONValue] = orjson.loads(current.body.document)
-        document |= dict(fields)
-        document = {key: value for key, value in document.items() if not (value is None and key in fields)}
+        changed = _object(fields, "fields")
+        document |= changed
+        document = {key: value for key, value in document.items() if not (value is None and key in changed)}
         text = None
     else:
         assert definition is not None, "the API takes one or the other"
@@ -262,10 +264,18 @@ def _document(definition: DefinitionText) -> dict[str, JSONValue]:
             return load_document(definition.yaml)
         except DocumentError as refused:
             raise _unreadable(refused) from refused
-    document = dict(definition.document or {})
+    document = _object(definition.document, "definition")
     if unsafe := forbidden_text(document):
         raise Invalid(unsafe[0].message, unsafe)
     return document
+
+
+def _object(value: object, name: str) -> dict[str, JSONValue]:
+    """A JSON value from outside that has to be an object."""
+    if not isinstance(value, Mapping):
+        message = f"It must be a JSON object, not {shown(value)}."
+        raise Invalid(f"The {name} cannot be read: {message}", [error((), "unreadable", message)])
+    return dict(value)
 
 
 def _unreadable(refused: DocumentError) -> Invalid:

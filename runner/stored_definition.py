@@ -36,11 +36,12 @@ class CompletedMetadata:
 def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
     """What a pipeline is for, told from its packs where its author left it out (CONTRACT 5.1).
 
-    `accepts` comes from the steps that read run inputs, `produces` from the last step.
+    `accepts` comes from the steps that read run inputs, `produces` from the last step. What is written as an empty list
+    stays empty.
     """
     written = definition.metadata
     changes: dict[str, list[str]] = {}
-    if not written.accepts:
+    if "accepts" not in written.model_fields_set:
         accepts = [
             kind
             for step in definition.steps
@@ -48,11 +49,11 @@ def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMe
             for kind in pack.metadata.accepts
         ]
         changes["accepts"] = list(dict.fromkeys(accepts))
-    if not written.produces and definition.steps:
+    if "produces" not in written.model_fields_set and definition.steps:
         last = definition.steps[-1]
         pack = packs.find(last.pack, last.version)
         changes["produces"] = list(pack.metadata.produces) if pack is not None else []
-    if not written.supersedes:
+    if "supersedes" not in written.model_fields_set:
         changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps))
     found = {name: value for name, value in changes.items() if value}
     return CompletedMetadata(written.model_copy(update=found), tuple(found))

@@ -140,6 +140,11 @@ class Worker:
         """Runs this worker holds now."""
         return len(self._active)
 
+    @property
+    def accepting(self) -> bool:
+        """Whether it takes runs."""
+        return self._keeper is not None and not self._stopping
+
     async def start(self) -> None:
         """Starts to renew leases and to take runs."""
         if self._keeper is None:

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from resolvers.context import Context
+    from resolvers.usage import Noun
+    from store.usage import Usage
 
 V = TypeVar("V")
 
@@ -152,3 +154,22 @@ class Loaders:
     def version_body(self) -> DataLoader[str, VersionBody | None]:
         """Texts of versions, by version id."""
         return self._loader(find_bodies)
+
+    @cached_property
+    def pipeline_usage(self) -> DataLoader[str, Usage]:
+        """How pipelines fared lately, by id."""
+        return self._usage("pipeline")
+
+    @cached_property
+    def pack_usage(self) -> DataLoader[str, Usage]:
+        """How packs fared lately, by name."""
+        return self._usage("pack")
+
+    def _usage(self, noun: Noun) -> DataLoader[str, Usage]:
+        context = self._context
+
+        async def load(names: list[str]) -> list[Usage]:
+            found = await context.services.usage.of(context, noun, names)
+            return [found[name] for name in names]
+
+        return DataLoader(load_fn=load)

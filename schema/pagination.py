@@ -1,8 +1,7 @@
 """Lists that grow: keyset pages over the store's order, and the connection types they are shown as.
 
     arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
-    rows = await store.list_runs(…, after=arguments.after, before=arguments.before,
-                                 limit=arguments.limit + 1, reverse=arguments.reverse)
+    rows = await list_runs(connection, …, arguments.window)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.created_us, row.id)))
     return Connection[Run].of(page, Run.from_row)
 
@@ -26,6 +25,7 @@ from strawberry.types.unset import UnsetType
 
 from schema.masking import PublicError
 from schema.scalars import JSON_INTEGER_MAX, JSON_INTEGER_MIN, Cursor, check_text
+from store.paging import PageWindow
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
@@ -140,8 +140,13 @@ class PageArguments:
     after: tuple[CursorValue, ...] | None = None
     #: Order keys before which it ends (exclusive).
     before: tuple[CursorValue, ...] | None = None
-    #: Read the list from its end: the nearest items before `before` come first.
+    #: Take the page from the end of the list instead of its begin.
     reverse: bool = False
+
+    @property
+    def window(self) -> PageWindow:
+        """The stretch to read."""
+        return PageWindow(self.after, self.before, self.limit, self.reverse)
 
     @classmethod
     def parse(
@@ -192,16 +197,21 @@ class Page(Generic[RowT]):
 
 
 def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[[RowT], Cursor]) -> Page[RowT]:
-    """Turn up to `limit + 1` fetched rows, in the order they were read, into a page.
+    """Turn up to `limit + 1` fetched rows into a page.
 
-    Beyond the edge the page was read towards, the extra row tells whether others follow; at the other edge there is
-    something exactly when a cursor was given, since that cursor's row lies there.
+    Args:
+        rows: In the list's order, as `store.paging.PageWindow` says: the extra row that tells whether others lie beyond
+            is the last one, or the first when the list is read from its end.
+        arguments: What was asked for.
+        cursor_of: Cursor of a row.
+
+    At the other edge there is something exactly when a cursor was given, since that cursor's row lies there.
     """
-    kept = tuple(rows[: arguments.limit])
     more = len(rows) > arguments.limit
     if arguments.reverse:
-        return Page(kept[::-1], arguments.before is not None, more, cursor_of)
-    return Page(kept, more, arguments.after is not None, cursor_of)
+        kept = rows[1:] if more else rows
+        return Page(tuple(kept), arguments.before is not None, more, cursor_of)
+    return Page(tuple(rows[: arguments.limit]), more, arguments.after is not None, cursor_of)
 
 
 @strawberry.type(description="Where a page lies in its list.")

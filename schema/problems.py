@@ -14,13 +14,13 @@ from schema.context import Info
 from schema.enums import described_enum
 from schema.issues import Issue, Requirement
 from schema.node_interface import Node
-from schema.runs import Run
 from store.states import Scope
 
 if TYPE_CHECKING:
     from graphql import GraphQLResolveInfo
 
     from schema.context import RequestContext
+    from schema.runs import Run
 
 described_enum(
     ProblemCode,

@@ -13,11 +13,12 @@ from schema.artifacts import Artifact
 from schema.context import Info
 from schema.cursors import EVENTS, event_position
 from schema.pagination import Connection, PageArguments, page_of
+from schema.run_states import RunState
 from schema.scalars import Cursor, Long
 from schema.steps import Attempt, Milestone, RunStep
 from store.events import EventRecord
 from store.paging import PageWindow
-from store.states import ArtifactStatus, AttemptState, EventType, RunState, StepState
+from store.states import ArtifactStatus, AttemptState, EventType, StepState
 from store.step_reads import list_events
 
 if TYPE_CHECKING:

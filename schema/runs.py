@@ -32,43 +32,19 @@ from schema.pagination import CountedConnection, PageArguments, page_of
 from schema.payloads import Payload, payload_of
 from schema.previews import ResumePreview
 from schema.run_events import RunEventConnection, event_page
+from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
 from schema.steps import RunStep
 from schema.waits import Wait, WaitReason
 from store.paging import PageWindow
 from store.run_reads import RunRecord
-from store.states import RunCause, RunState, Scope, StepState
+from store.states import Scope, StepState
 
 if TYPE_CHECKING:
     from schema.callers import Caller
     from schema.packs import Pack
     from schema.pipelines import Pipeline, PipelineVersion
 
-described_enum(
-    RunState,
-    "Where a run stands. SUCCEEDED, FAILED and CANCELLED are final until a resume.",
-    {
-        "QUEUED": "Accepted, not started.",
-        "RUNNING": "A step is running or about to.",
-        "WAITING": "Waiting for a retry or a session; no worker is held.",
-        "CANCELLING": "Being cancelled; its steps have not let go yet.",
-        "SUCCEEDED": "Every step succeeded.",
-        "FAILED": "A step failed for good.",
-        "CANCELLED": "Cancelled before the end.",
-    },
-)
-described_enum(
-    RunCause,
-    "What started a run.",
-    {
-        "PERSON": "A person, in the page, on the command line or by a script.",
-        "AGENT": "An agent, over MCP.",
-        "SCHEDULE": "A schedule.",
-        "WEBHOOK": "A webhook.",
-        "RERUN": "The re-run of another run.",
-        "A2A": "Another agent platform, over A2A.",
-    },
-)
 described_enum(
     DefinitionChoice,
     "Which definition a run is to use.",

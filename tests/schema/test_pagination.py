@@ -97,11 +97,11 @@ def test_arguments_that_ask_for_no_page(arguments: dict[str, object], message: s
 def test_a_page_keeps_the_order_of_the_list_whichever_way_it_was_read() -> None:
     forward = page_of([1, 2, 3], PageArguments(2), str)
     assert (forward.rows, forward.has_next_page, forward.has_previous_page) == ((1, 2), True, False)
-    last = page_of([9, 8, 7], PageArguments(2, reverse=True), str)
+    last = page_of([7, 8, 9], PageArguments(2, reverse=True), str)
     assert (last.rows, last.has_next_page, last.has_previous_page) == ((8, 9), False, True)
     middle = page_of([3, 4], PageArguments(2, after=(2,)), str)
     assert (middle.has_next_page, middle.has_previous_page) == (False, True)
-    before = page_of([2, 1], PageArguments(2, before=(3,), reverse=True), str)
+    before = page_of([1, 2], PageArguments(2, before=(3,), reverse=True), str)
     assert (before.rows, before.has_next_page, before.has_previous_page) == ((1, 2), True, False)
     assert page_of([1], PageArguments(0), str).has_next_page
 

@@ -126,14 +126,14 @@ def connection(info: Info[Any, Any], **arguments: Any) -> CountedConnection[Item
         for number in world.items
         if (page.after is None or number > page.after[0]) and (page.before is None or number < page.before[0])
     ]
-    ordered = rows[::-1] if page.reverse else rows
+    stretch = rows[-page.limit - 1 :] if page.reverse else rows[: page.limit + 1]
 
     async def count() -> int:
         world.counted += 1
         return len(world.items)
 
     return CountedConnection[Item].counted(
-        page_of(ordered[: page.limit + 1], page, lambda number: ITEMS.encode((number,))), item, count
+        page_of(stretch, page, lambda number: ITEMS.encode((number,))), item, count
     )
 
 

@@ -1,0 +1,108 @@
+"""The catalog: every pack and pipeline, found by what they take, make and are for (CONTRACT 5.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from catalog.search import Entry, EntryKind, Placed, by_kinds, placed
+from resolvers.operations import operation
+from resolvers.pipeline_lookups import PipelineQuery, lacks_of, list_some_pipelines, read_metadata
+from runner.availability import pack_requirements
+from runner.pack import Pack
+from store.paging import COUNT_CAP, PageWindow
+from store.pipeline_reads import PipelineOrder, PipelineRecord
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from resolvers.context import Context
+    from runner.registry import SourceKind
+
+Found: TypeAlias = "Pack | PipelineRecord"
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogQuery:
+    """Which entries are asked for; fields are joined by and.
+
+    Attributes:
+        text: Words; the best match comes first.
+        accepts: Takes one of these kinds.
+        produces: Makes one of these kinds.
+        source: Packs from this sort of place.
+        usable: Only those that can run here, or only those that cannot.
+    """
+
+    text: str | None = None
+    kind: EntryKind | None = None
+    accepts: tuple[str, ...] | None = None
+    produces: tuple[str, ...] | None = None
+    source: SourceKind | None = None
+    usable: bool | None = None
+
+
+@operation("pack", scope=Scope.READ, kind="query")
+async def find_pack(context: Context, *, pack: str) -> Pack | None:
+    """The newest version of a pack; None when there is none."""
+    return context.services.registry.find(pack)
+
+
+@operation("catalog", scope=Scope.READ, kind="query")
+async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
+    """All entries that match, in order: by words when there are any, else by name."""
+    entries: list[Entry[Found]] = []
+    if query.kind != "pipeline":
+        entries += _packs(context, query.source)
+    if query.kind != "pack" and query.source is None:
+        entries += await _pipelines(context)
+    entries = by_kinds(entries, accepts=query.accepts, produces=query.produces)
+    found = placed(entries, query.text)
+    return found if query.usable is None else await _usable(context, found, query.usable)
+
+
+def window_of(found: Sequence[Placed[Found]], window: PageWindow) -> list[Placed[Found]]:
+    """A stretch of what was found, as the lists of the store give one: with one entry more when there are more."""
+    stretch = [
+        item
+        for item in found
+        if (window.after is None or item.place > window.after) and (window.before is None or item.place < window.before)
+    ]
+    return stretch[-window.limit - 1 :] if window.reverse else stretch[: window.limit + 1]
+
+
+def _packs(context: Context, source: SourceKind | None) -> list[Entry[Found]]:
+    registry = context.services.registry
+    packs = [pack for name in registry.names() if (pack := registry.find(name)) is not None]
+    return [
+        Entry(pack, pack.name, "pack", pack.name, pack.description, pack.metadata)
+        for pack in packs
+        if source is None or registry.source_of(pack).kind == source
+    ]
+
+
+async def _pipelines(context: Context) -> list[Entry[Found]]:
+    window = PageWindow(limit=COUNT_CAP)
+    rows = await list_some_pipelines(context, query=PipelineQuery(), order=PipelineOrder.NAME, window=window)
+    return [
+        Entry(
+            row.pipeline,
+            row.pipeline.id,
+            "pipeline",
+            row.pipeline.name,
+            f"{row.pipeline.key} {' '.join(row.pipeline.aliases)}\n{row.pipeline.description}",
+            read_metadata(row.pipeline.metadata_json).metadata,
+        )
+        for row in rows
+    ]
+
+
+async def _usable(context: Context, found: list[Placed[Found]], usable: bool) -> list[Placed[Found]]:
+    pipelines = [item.entry.ref for item in found if isinstance(item.entry.ref, PipelineRecord)]
+    lacks = await lacks_of(context, pipelines) if pipelines else {}
+
+    def can_run(entry: Found) -> bool:
+        return not (pack_requirements(entry) if isinstance(entry, Pack) else lacks[entry.id])
+
+    return [item for item in found if can_run(item.entry.ref) is usable]

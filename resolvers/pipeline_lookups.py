@@ -1,0 +1,180 @@
+"""Pipelines: look up, list, and whether they can run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import orjson
+
+from resolvers.operations import operation
+from resolvers.usage import USAGE_DAYS
+from runner.availability import Requirement, preflight
+from runner.compiled import compile_document
+from runner.metadata import Metadata
+from store.paging import COUNT_CAP, PageWindow
+from store.pipeline_reads import (
+    ListedPipeline,
+    PipelineFilter,
+    PipelineOrder,
+    PipelineRecord,
+    VersionBody,
+    VersionRecord,
+    count_pipelines,
+    current_versions,
+    find_bodies,
+    find_pipeline,
+    find_version,
+    list_pipelines,
+    list_versions,
+)
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from resolvers.context import Context
+
+#: Pipelines looked at in one read while those that can run here are picked out.
+_BATCH = 100
+
+
+class PipelineAction(StrEnum):
+    """What can be done with a pipeline."""
+
+    RUN = "run"
+    UPDATE = "update"
+    CLONE = "clone"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineQuery:
+    """Which pipelines are asked for; fields are joined by and.
+
+    Attributes:
+        text: Words in key, name, description or metadata.
+        usable: Only those that can run here, or only those that cannot.
+        uses_pack: Name of a pack that a step of the current version calls.
+    """
+
+    text: str | None = None
+    builtin: bool | None = None
+    owner: str | None = None
+    usable: bool | None = None
+    uses_pack: str | None = None
+
+    def stored(self) -> PipelineFilter:
+        """What of it the store can answer."""
+        return PipelineFilter(text=self.text, builtin=self.builtin, owner_id=self.owner, uses_pack=self.uses_pack)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMetadata:
+    """A pipeline's metadata as it is stored; `derived` names the fields its author left out."""
+
+    metadata: Metadata
+    derived: tuple[str, ...]
+
+
+@operation("pipeline", scope=Scope.READ, kind="query")
+async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
+    """A pipeline by id, key or alias; None when there is none."""
+    async with context.services.store.read() as connection:
+        return await find_pipeline(connection, pipeline)
+
+
+@operation("pipelines", scope=Scope.READ, kind="query")
+async def list_some_pipelines(
+    context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
+) -> list[ListedPipeline]:
+    """Pipelines in order; one more than the window asks for when there are more."""
+    if query.usable is None:
+        return await _stored(context, query, order, window)
+    # Whether a pipeline can run here is not stored: packs and programs come and go. Read on until the page is full.
+    found: list[ListedPipeline] = []
+    step = PageWindow(window.after, window.before, _BATCH, window.reverse)
+    while True:
+        rows = await _stored(context, query, order, step)
+        more = len(rows) > _BATCH
+        if more:
+            rows = rows[1:] if window.reverse else rows[:-1]
+        lacks = await lacks_of(context, [row.pipeline for row in rows])
+        fitting = [row for row in rows if (not lacks[row.pipeline.id]) is query.usable]
+        found = fitting + found if window.reverse else found + fitting
+        if not more or len(found) > window.limit:
+            break
+        step = (
+            PageWindow(window.after, rows[0].key, _BATCH, reverse=True)
+            if window.reverse
+            else PageWindow(rows[-1].key, window.before, _BATCH)
+        )
+    return found[-window.limit - 1 :] if window.reverse else found[: window.limit + 1]
+
+
+async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
+    """How many pipelines match, counted up to 10,000."""
+    if query.usable is None:
+        async with context.services.store.read() as connection:
+            return await count_pipelines(connection, query.stored())
+    window = PageWindow(limit=COUNT_CAP)
+    return len((await list_some_pipelines(context, query=query, order=PipelineOrder.NAME, window=window))[:COUNT_CAP])
+
+
+async def _stored(
+    context: Context, query: PipelineQuery, order: PipelineOrder, window: PageWindow
+) -> list[ListedPipeline]:
+    since = context.services.now() - timedelta(days=USAGE_DAYS)
+    async with context.services.store.read() as connection:
+        return await list_pipelines(connection, query.stored(), order, window, used_since=since)
+
+
+async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
+    """The versions of a pipeline the caller was given, newest first."""
+    async with context.services.store.read() as connection:
+        return await list_versions(connection, pipeline_id, window)
+
+
+async def find_version_by_number(context: Context, pipeline_id: str, number: int) -> VersionRecord | None:
+    """A version of a pipeline the caller was given; None when it has none of that number."""
+    async with context.services.store.read() as connection:
+        return await find_version(connection, pipeline_id, number)
+
+
+async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dict[str, list[Requirement]]:
+    """What the current versions of pipelines need and cannot have here, by pipeline id."""
+    async with context.services.store.read() as connection:
+        versions = await current_versions(connection, [pipeline.id for pipeline in pipelines])
+        bodies = await find_bodies(connection, [version.id for version in versions.values()])
+    return {pipeline_id: lacks_of_version(context, bodies[version.id]) for pipeline_id, version in versions.items()}
+
+
+def lacks_of_version(context: Context, body: VersionBody) -> list[Requirement]:
+    """What a version needs and cannot have here; empty when it can run."""
+    steps = compile_document(body.document, body.input_schema).steps
+    return preflight([(step.key, step.pack, step.version) for step in steps], context.services.registry)
+
+
+def read_metadata(text: str) -> ReadMetadata:
+    """Reads what `runner.stored_definition` wrote."""
+    stored = orjson.loads(text)
+    known = {name: stored[name] for name in Metadata.model_fields if name in stored}
+    return ReadMetadata(Metadata.model_validate(known), tuple(stored.get("derived", ())))
+
+
+def pipeline_actions(context: Context, pipeline: PipelineRecord) -> tuple[PipelineAction, ...]:
+    """What the caller may do with a pipeline now, what most people want first."""
+    if pipeline.deleted_at is not None:
+        return ()
+    caller = context.caller
+    writes = caller.may(Scope.WRITE)
+    owns = not pipeline.builtin and (pipeline.owner_id == caller.id or caller.may(Scope.MANAGE))
+    allowed = {
+        PipelineAction.RUN: caller.may(Scope.RUN),
+        PipelineAction.UPDATE: writes and owns,
+        PipelineAction.CLONE: writes,
+        PipelineAction.DELETE: writes and owns,
+    }
+    return tuple(action for action, may in allowed.items() if may)

@@ -1,0 +1,128 @@
+"""The server itself: how it is, what it allows, how it is set."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resolvers.operations import operation
+from runner.availability import pack_requirements
+from store.engine import StoreError
+from store.run_reads import RunFilter, count_runs
+from store.states import HELD_RUN_STATES, RunState, Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context, SettingInfo
+
+#: Below this much free space the disk is told as not well, in bytes.
+LOW_DISK_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One thing the server needs, and how it is; `message` says it for people, with what to do."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+@operation("server", scope=None, kind="query")
+async def get_server(context: Context) -> str:
+    """The server's version."""
+    return context.services.version
+
+
+@operation("settings", scope=Scope.MANAGE, kind="query")
+async def list_settings(context: Context) -> list[SettingInfo]:
+    """Every setting, its value and where it came from; secrets without their value."""
+    return context.services.settings()
+
+
+async def count_queued(context: Context) -> int:
+    """Runs that wait for a worker, of all callers, counted up to 10,000."""
+    async with context.services.store.read() as connection:
+        return await count_runs(connection, RunFilter(states=(RunState.QUEUED,)))
+
+
+async def count_running(context: Context) -> int:
+    """Runs that a worker holds, of all callers, counted up to 10,000."""
+    async with context.services.store.read() as connection:
+        return await count_runs(connection, RunFilter(states=tuple(sorted(HELD_RUN_STATES))))
+
+
+def is_accepting(context: Context) -> bool:
+    """Whether runs that are started now would be worked on."""
+    return context.services.engine.worker.accepting
+
+
+def setting(context: Context, name: str) -> float:
+    """The value of a setting that is a number.
+
+    Raises:
+        LookupError: there is no such setting.
+    """
+    for info in context.services.settings():
+        if info.name == name and isinstance(info.value, int | float):
+            return info.value
+    raise LookupError(f"{name} is no setting that holds a number")
+
+
+async def health(context: Context) -> list[HealthCheck]:
+    """What the server needs and how it is."""
+    store = await _store(context)
+    disk = await asyncio.to_thread(_disk, context)
+    return [store, disk, _packs(context), await asyncio.to_thread(_programs, context)]
+
+
+async def _store(context: Context) -> HealthCheck:
+    began = time.perf_counter()
+    try:
+        await context.services.store.write(lambda conn: conn.now())
+    except StoreError as error:
+        return HealthCheck("store", False, f"Nothing can be written: {error}.")
+    milliseconds = (time.perf_counter() - began) * 1000
+    return HealthCheck("store", True, f"{context.services.store.dialect} answered in {milliseconds:.1f} ms.")
+
+
+def _disk(context: Context) -> HealthCheck:
+    folder = context.services.engine.resources.sessions_folder.parent
+    free = shutil.disk_usage(folder).free
+    gibibytes = free / (1 << 30)
+    if free < LOW_DISK_BYTES:
+        return HealthCheck(
+            "disk", False, f"{gibibytes:.1f} GiB are free at {folder}. Free some, or move PACKLINE_DATA_DIR."
+        )
+    return HealthCheck("disk", True, f"{gibibytes:.1f} GiB are free.")
+
+
+def _packs(context: Context) -> HealthCheck:
+    registry = context.services.registry
+    errors = registry.load_errors()
+    count = len(registry.names())
+    if errors:
+        return HealthCheck(
+            "packs",
+            False,
+            f"{count} packs are loaded; {len(errors)} files could not be, first {errors[0].origin}: "
+            f"{errors[0].message}",
+        )
+    return HealthCheck("packs", True, f"{count} packs are loaded.")
+
+
+def _programs(context: Context) -> HealthCheck:
+    registry = context.services.registry
+    lacking: dict[str, str] = {}
+    packs: list[str] = []
+    for name in registry.names():
+        pack = registry.find(name)
+        if pack is not None and (missing := pack_requirements(pack)):
+            packs.append(name)
+            lacking |= {lack.name: lack.hint or lack.message for lack in missing}
+    if lacking:
+        remedies = " ".join(dict.fromkeys(lacking.values()))
+        return HealthCheck("programs", False, f"{', '.join(packs)} cannot run here. {remedies}")
+    return HealthCheck("programs", True, "Everything the packs need is there.")

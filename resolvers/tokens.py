@@ -1,0 +1,117 @@
+"""Callers and their bearer tokens: look up, list, make, revoke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.operations import operation
+from resolvers.problems import Forbidden, Invalid, NotFound
+from runner.document import forbidden_text
+from runner.issues import Issue, error, has_errors
+from store.callers import (
+    CallerRecord,
+    NewToken,
+    TokenRecord,
+    create_token,
+    ensure_caller,
+    find_callers,
+    find_tokens,
+    list_callers,
+    list_tokens,
+    revoke_token,
+    scopes_of,
+)
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from resolvers.context import Context
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+#: Longest name of a token and longest subject of a caller.
+NAME_CHARACTERS = 200
+
+
+@operation("viewer", scope=None, kind="query")
+async def get_viewer(context: Context) -> CallerRecord:
+    """Who is asking."""
+    async with context.services.store.read() as connection:
+        return (await find_callers(connection, [context.caller.id]))[context.caller.id]
+
+
+@operation("callers", scope=Scope.MANAGE, kind="query")
+async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
+    """Callers, newest first; one more than the window asks for when there are more."""
+    async with context.services.store.read() as connection:
+        return await list_callers(connection, window, text=text)
+
+
+async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
+    """A caller's bearer tokens, newest first, ended ones too; whoever asks has shown that they may manage."""
+    async with context.services.store.read() as connection:
+        return await list_tokens(connection, caller_id, window)
+
+
+async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:
+    """What a caller may do: whoever asks, with what they presented; others, with all their bearer tokens."""
+    if caller_id == context.caller.id:
+        return frozenset(scope for scope in Scope if context.caller.may(scope))
+    async with context.services.store.read() as connection:
+        return await scopes_of(connection, caller_id, context.services.now())
+
+
+@operation("create_token", scope=Scope.MANAGE, kind="command")
+async def create(
+    context: Context,
+    *,
+    name: str,
+    scopes: Sequence[Scope],
+    subject: str | None = None,
+    expires_at: datetime | None = None,
+) -> NewToken:
+    """Makes a bearer token that allows no more than its maker's; its text is in this answer and nowhere else."""
+    issues = [*_name_issues(name, "name")]
+    if subject is not None:
+        issues += _name_issues(subject, "subject")
+    if not scopes:
+        issues.append(error(("scopes",), "empty", "A token without a scope can do nothing.", "Give at least `READ`."))
+    if expires_at is not None and expires_at <= context.services.now():
+        issues.append(error(("expires_at",), "past", "The token would have expired already.", "Give a later time."))
+    if has_errors(issues):
+        raise Invalid(f"The token cannot be made: {issues[0].message}", issues)
+    for scope in scopes:
+        if not context.caller.may(scope):
+            raise Forbidden(f"A token cannot allow `{scope}`, which yours does not.", requires=scope)
+
+    def unit(conn: Connection) -> NewToken:
+        caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
+        return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
+
+    return await context.services.store.write(unit)
+
+
+@operation("revoke_token", scope=Scope.MANAGE, kind="command", idempotent=True, destructive=True, target="id")
+async def revoke(context: Context, *, id: str) -> TokenRecord:
+    """Ends a bearer token at once, open connections included; the token as it is then."""
+    await context.services.store.write(revoke_token, id)
+    found = await find_token(context, id)
+    if found is None:
+        raise NotFound("token", id, hint="`callers { nodes { tokens { … } } }` lists those there are.")
+    return found
+
+
+async def find_token(context: Context, token_id: str) -> TokenRecord | None:
+    """A token by id, ended ones too; None when there is none."""
+    async with context.services.store.read() as connection:
+        return (await find_tokens(connection, [token_id])).get(token_id)
+
+
+def _name_issues(value: str, field: str) -> list[Issue]:
+    if not value.strip():
+        return [error((field,), "empty", f"The {field} is empty.")]
+    if len(value) > NAME_CHARACTERS:
+        return [error((field,), "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
+    return [issue.under(field) for issue in forbidden_text(value)]

@@ -1,0 +1,79 @@
+"""The schema in one piece.
+
+`python -m schema.build > schema/schema.graphql` writes what clients and code generators read; a test keeps it current.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, cast
+
+from schema.definitions import PackStep
+from schema.guarded import GuardedSchema
+from schema.mutation import Mutation
+from schema.problems import refuse_command
+from schema.query import Query
+from schema.run_events import (
+    ArtifactChanged,
+    AttemptStateChanged,
+    RunStateChanged,
+    StepProgressed,
+    StepStateChanged,
+)
+from schema.subscription import Subscription
+
+if TYPE_CHECKING:
+    from schema.directives import RefuseCommand
+    from schema.limits import RequestLimits
+
+#: Members of interfaces, which no field names.
+_MEMBERS = (PackStep, RunStateChanged, StepStateChanged, AttemptStateChanged, StepProgressed, ArtifactChanged)
+
+#: What the lists that grow are lists of.
+_PAGES_OF = {
+    "ApiToken": "bearer tokens",
+    "Artifact": "artifacts",
+    "AuditEntry": "audit entries",
+    "Caller": "callers",
+    "CatalogEntry": "catalog entries",
+    "LogLine": "log lines",
+    "Pipeline": "pipelines",
+    "PipelineVersion": "versions",
+    "Run": "runs",
+    "RunEvent": "events",
+}
+
+
+def build_schema(limits: RequestLimits | None = None) -> GuardedSchema:
+    """The public schema.
+
+    Args:
+        limits: What one request may ask for.
+    """
+    schema = GuardedSchema(
+        Query,
+        Mutation,
+        Subscription,
+        types=_MEMBERS,
+        limits=limits,
+        refuse_command=cast("RefuseCommand", refuse_command),
+    )
+    _describe_pages(schema)
+    return schema
+
+
+def _describe_pages(schema: GuardedSchema) -> None:
+    """Says of each connection and edge what it is a page of; the generic classes cannot."""
+    for name, noun in _PAGES_OF.items():
+        page = schema._schema.type_map[f"{name}Connection"]
+        edge = schema._schema.type_map[f"{name}Edge"]
+        page.description, edge.description = f"A page of {noun}.", f"One of a page of {noun}."
+
+
+def sdl() -> str:
+    """The schema in GraphQL's definition language."""
+    return build_schema().as_str() + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(sdl())

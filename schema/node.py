@@ -1,0 +1,92 @@
+"""Objects by their ids alone."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.pipeline_lookups import find_one_pipeline
+from schema.artifacts import load_artifact
+from schema.audit import load_entry
+from schema.callers import load_caller, load_token
+from schema.context import Info
+from schema.directives import Requires
+from schema.masking import PublicError
+from schema.node_interface import Node
+from schema.packs import Pack
+from schema.pagination import MAX_PAGE_SIZE
+from schema.pipelines import Pipeline, load_pipeline, load_version
+from schema.runs import load_run
+from schema.steps import load_attempt, load_step
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_LOADERS: dict[str, Callable[[Info, str], Awaitable[Node | None]]] = {
+    "pipe": load_pipeline,
+    "pver": load_version,
+    "run": load_run,
+    "step": load_step,
+    "att": load_attempt,
+    "art": load_artifact,
+    "call": load_caller,
+    "tok": load_token,
+    "aud": load_entry,
+}
+#: What the ids of starters begin with.
+_STARTER = "builtin."
+
+
+async def load_node(info: Info, id: str) -> Node | None:
+    """The object of an id; None when there is none or the caller may not see it."""
+    if id.startswith(_STARTER):
+        return await load_pipeline(info, id)
+    if "." in id:
+        pack = info.context.context.services.registry.find(id)
+        return None if pack is None else Pack.of(pack)
+    load = _LOADERS.get(id.partition("_")[0])
+    return None if load is None else await load(info, id)
+
+
+async def load_target(info: Info, ref: str) -> Node | None:
+    """What a command was given: an id, or the key or alias of a pipeline."""
+    found = await load_node(info, ref)
+    if found is not None:
+        return found
+    pipeline = await find_one_pipeline(info.context.context, pipeline=ref)
+    return None if pipeline is None else Pipeline.of(pipeline)
+
+
+@strawberry.type
+class NodeQueries:
+    """Reads by id."""
+
+    @strawberry.field(
+        description="Any object by its id; null when there is none or the caller may not see it.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def node(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The object's id.")],
+    ) -> Node | None:
+        """An object."""
+        return await load_node(info, id)
+
+    @strawberry.field(
+        description="Several objects by their ids, in the order asked; at most 100.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def nodes(
+        self,
+        info: Info,
+        ids: Annotated[list[strawberry.ID], strawberry.argument(description="The objects' ids.")],
+    ) -> list[Node | None]:
+        """Objects."""
+        if len(ids) > MAX_PAGE_SIZE:
+            raise PublicError(f"{len(ids)} ids are too many; ask for at most {MAX_PAGE_SIZE} at a time.", "INVALID")
+        return list(await asyncio.gather(*(load_node(info, id) for id in ids)))

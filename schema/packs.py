@@ -1,0 +1,199 @@
+"""Packs: what they do, what they need, where they come from."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.catalog import find_pack
+from resolvers.pipeline_lookups import PipelineQuery
+from runner.availability import pack_requirements
+from runner.pack import Pack as InstalledPack
+from runner.registry import PackSource as InstalledSource
+from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
+from schema.context import Info
+from schema.directives import Mcp, Requires
+from schema.issues import Availability
+from schema.pack_effects import PackEffects
+from schema.pipelines import PipelineConnection, pipeline_page
+from schema.scalars import Cursor, JSONSchema
+from store.pipeline_reads import PipelineOrder
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from runner.registry import LoadError, Registry
+
+
+@strawberry.enum(description="Places packs are loaded from.")
+class PackSourceKind(Enum):
+    """Values as `runner.registry` has them."""
+
+    BUILTIN_FOLDER = strawberry.enum_value("builtin_folder", description="What ships with Packline.")
+    USER_FOLDER = strawberry.enum_value("user_folder", description="A folder named in the settings.")
+    ENTRY_POINT = strawberry.enum_value(
+        "entry_point", description="An installed distribution, entry-point group `packline.packs`."
+    )
+
+
+@strawberry.type(description="A pack file that could not be loaded.")
+class PackLoadError:
+    """Make one with `of`."""
+
+    origin: str = strawberry.field(description="The file or entry point.")
+    message: str = strawberry.field(description="What is wrong, for people.")
+
+    @classmethod
+    def of(cls, error: LoadError) -> PackLoadError:
+        """The error the registry noted."""
+        return cls(origin=error.origin, message=error.message)
+
+
+@strawberry.type(description="A place packs are loaded from.")
+class PackSource:
+    """Make one with `of`."""
+
+    kind: PackSourceKind = strawberry.field(description="What sort of place.")
+    location: str = strawberry.field(description="The folder, distribution or server.")
+    load_errors: list[PackLoadError] = strawberry.field(description="Files that could not be loaded; the rest were.")
+    source: strawberry.Private[InstalledSource]
+
+    @classmethod
+    def of(cls, source: InstalledSource) -> PackSource:
+        """A source of the registry."""
+        return cls(
+            kind=PackSourceKind(source.kind),
+            location=source.location,
+            load_errors=[PackLoadError.of(error) for error in source.load_errors],
+            source=source,
+        )
+
+    @strawberry.field(description="Packs loaded from it.")
+    def pack_count(self, info: Info) -> int:
+        """How many names it gave."""
+        registry = info.context.context.services.registry
+        return len({pack.name for pack in registry.packs() if _came_from(registry, pack, self.source)})
+
+
+def _came_from(registry: Registry, pack: InstalledPack, source: InstalledSource) -> bool:
+    found = registry.source_of(pack)
+    return (found.kind, found.location) == (source.kind, source.location)
+
+
+@strawberry.type(description="One callable capability: a function with a contract.")
+class Pack(CatalogEntry):
+    """Make one with `of`."""
+
+    id: strawberry.ID = strawberry.field(description="Its name.")
+    name: str = strawberry.field(description="Its name: `area.verb`.")
+    version: str = strawberry.field(description="Version in use.")
+    effects: PackEffects = strawberry.field(description="What it changes outside.")
+    at_most_once: bool = strawberry.field(
+        description="Whether it must not run again when an outcome is unknown; the run then fails with OUTCOME_UNKNOWN."
+    )
+    takes_idempotency_key: bool = strawberry.field(
+        description="Whether it takes an idempotency key, so that outside effects happen once."
+    )
+    repeatable: bool = strawberry.field(
+        description="Whether running it again gives an equivalent result, sessions included."
+    )
+    preserves_session: bool = strawberry.field(description="Whether it leaves a session later steps can use.")
+    services: list[str] = strawberry.field(description="Services and programs it needs.")
+    post_conditions: list[str] = strawberry.field(
+        description="What is checked before it counts as succeeded, for people."
+    )
+    pack: strawberry.Private[InstalledPack]
+
+    @classmethod
+    def of(cls, pack: InstalledPack) -> Pack:
+        """A pack of the registry."""
+        return cls(
+            id=strawberry.ID(pack.name),
+            name=pack.name,
+            description=pack.description,
+            version=pack.version,
+            effects=PackEffects(pack.effects),
+            at_most_once=pack.at_most_once,
+            takes_idempotency_key=pack.takes_idempotency_key,
+            repeatable=pack.repeatable,
+            preserves_session=pack.preserves_session,
+            services=[service.name for service in pack.services],
+            post_conditions=[condition.description for condition in pack.post_conditions],
+            pack=pack,
+        )
+
+    @strawberry.field(description="Every version a step can ask for.")
+    def installed_versions(self, info: Info) -> list[str]:
+        """Newest first."""
+        return info.context.context.services.registry.versions(self.pack.name)
+
+    @strawberry.field(description="What it is for, as routing sees it.")
+    def metadata(self) -> Metadata:
+        """As its author declared."""
+        return Metadata.of(self.pack.metadata)
+
+    @strawberry.field(description="What it must be given.")
+    def input_schema(self) -> JSONSchema:
+        """Schema of its input model."""
+        return JSONSchema(self.pack.input_schema)
+
+    @strawberry.field(description="What it returns.")
+    def output_schema(self) -> JSONSchema:
+        """Schema of its output model."""
+        return JSONSchema(self.pack.output_schema)
+
+    @strawberry.field(description="Longest one attempt may take by default, in seconds.")
+    def timeout_seconds(self, info: Info) -> float:
+        """Its own, else the server's."""
+        return self.pack.timeout_seconds or info.context.context.services.limits.step_timeout_seconds
+
+    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    def availability(self, info: Info) -> Availability:
+        """What it lacks on this machine."""
+        return Availability.of(pack_requirements(self.pack), info.context.context.services.now())
+
+    @strawberry.field(description="Where it was loaded from.")
+    def source(self, info: Info) -> PackSource:
+        """Its source."""
+        return PackSource.of(info.context.context.services.registry.source_of(self.pack))
+
+    @strawberry.field(description="Pipelines that use it.")
+    async def used_by(
+        self,
+        info: Info,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> PipelineConnection:
+        """A page of them, by name."""
+        query = PipelineQuery(uses_pack=self.pack.name)
+        return await pipeline_page(info, query, PipelineOrder.NAME, first, after, last, before)
+
+    @strawberry.field(description="How it fared here in the last 30 days.")
+    async def usage(self, info: Info) -> UsageStats:
+        """As a step or by itself."""
+        return UsageStats.of(await info.context.loaders.pack_usage.load(self.pack.name))
+
+
+@strawberry.type
+class PackQueries:
+    """Reads of packs."""
+
+    @strawberry.field(
+        description="One pack with its schemas, effects and whether it can run here.",
+        directives=[
+            Requires(scope=Scope.READ),
+            Mcp(tool="get_pack", toolset="author", read_only=True, idempotent=True),
+        ],
+    )
+    async def pack(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="Its name, such as `web.scrape`.")],
+    ) -> Pack | None:
+        """A pack."""
+        found = await find_pack(info.context.context, pack=id)
+        return None if found is None else Pack.of(found)

@@ -1,0 +1,431 @@
+"""Pipelines and their versions."""
+
+# mypy: disallow-untyped-decorators=False
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import orjson
+import strawberry
+
+from resolvers.pipeline_lookups import (
+    PipelineAction,
+    PipelineQuery,
+    count_some_pipelines,
+    find_one_pipeline,
+    find_version_by_number,
+    lacks_of_version,
+    list_pipeline_versions,
+    list_some_pipelines,
+    pipeline_actions,
+    read_metadata,
+)
+from resolvers.pipelines import check_pipeline
+from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
+from schema.context import Info
+from schema.definitions import PipelineCheck, PipelineDefinitionInput, Step, steps_of_document
+from schema.directives import Cost, Mcp, Requires
+from schema.enums import described_enum
+from schema.issues import Availability
+from schema.masking import PublicError
+from schema.node_interface import Node
+from schema.pagination import Connection, CountedConnection, CursorKind, PageArguments, page_of
+from schema.runs import Run, RunConnection, RunFilter, run_page
+from schema.scalars import JSON, Cursor, JSONSchema, Key
+from store.pipeline_reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from schema.callers import Caller
+    from schema.pagination import CursorValue
+
+described_enum(
+    PipelineOrder,
+    "Order of pipelines.",
+    {
+        "RECENTLY_CHANGED": "Latest change first.",
+        "MOST_USED": "Most runs in the last 30 days first.",
+        "NAME": "By name.",
+    },
+)
+described_enum(
+    PipelineAction,
+    "What can be done with a pipeline.",
+    {"RUN": "Start a run.", "UPDATE": "Save a new version.", "CLONE": "Copy it.", "DELETE": "Delete it."},
+)
+
+#: One list, one kind of cursor for each order.
+_CURSORS = {
+    PipelineOrder.RECENTLY_CHANGED: CursorKind("pipelines by change", (str, str)),
+    PipelineOrder.MOST_USED: CursorKind("pipelines by use", (int, str)),
+    PipelineOrder.NAME: CursorKind("pipelines by name", (str, str)),
+}
+_VERSIONS = CursorKind("versions", (int,))
+
+
+@strawberry.type(description="A pipeline's definition at one save; never changes.")
+class PipelineVersion(Node):
+    """Make one with `of`."""
+
+    number: int = strawberry.field(description="Counts from 1.")
+    created_at: datetime = strawberry.field(description="When it was saved.")
+    note: str | None = strawberry.field(description="What the author said about the change.")
+    digest: str = strawberry.field(description="SHA-256 of the canonical definition.")
+    record: strawberry.Private[VersionRecord]
+
+    @classmethod
+    def of(cls, record: VersionRecord) -> PipelineVersion:
+        """The version of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            number=record.number,
+            created_at=record.created_at,
+            note=record.note,
+            digest=record.digest,
+            record=record,
+        )
+
+    @strawberry.field(description="The pipeline it belongs to.")
+    async def pipeline(self, info: Info) -> Pipeline:
+        """Its pipeline, deleted or not."""
+        found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
+        if found is None:
+            raise LookupError(f"version {self.id} belongs to a pipeline that is gone")
+        return Pipeline.of(found)
+
+    @strawberry.field(description="Who saved it; null for a starter.")
+    async def created_by(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+        """Its author."""
+        return await _caller(info, self.record.created_by)
+
+    @strawberry.field(description="The definition as JSON.")
+    async def document(self, info: Info) -> JSON:
+        """Its normal form."""
+        return JSON(orjson.loads((await _body(info, self.record.id)).document))
+
+    @strawberry.field(
+        description="The definition as YAML, comments kept: what the editor shows and `packline export` writes."
+    )
+    async def yaml(self, info: Info) -> str:
+        """Its text."""
+        return (await _body(info, self.record.id)).yaml
+
+    @strawberry.field(description="What a run must be given; derived from the packs where the author declared nothing.")
+    async def input_schema(self, info: Info) -> JSONSchema:
+        """Schema of its run inputs."""
+        return JSONSchema(orjson.loads((await _body(info, self.record.id)).input_schema))
+
+    @strawberry.field(description="Deadline of its runs in seconds; null for the server's.")
+    async def deadline_seconds(self, info: Info) -> float | None:
+        """As its author set it."""
+        seconds = orjson.loads((await _body(info, self.record.id)).document).get("deadline_seconds")
+        return None if seconds is None else float(seconds)
+
+    @strawberry.field(description="Its steps, in the order they run.")
+    async def steps(self, info: Info) -> list[Step]:
+        """Its steps."""
+        return await steps_of_version(info, self.record.id)
+
+
+@strawberry.type(description="A stored, named, ordered list of steps.")
+class Pipeline(CatalogEntry):
+    """Make one with `of`."""
+
+    id: strawberry.ID = strawberry.field(description="Its id; `builtin.<slug>` for a starter.")
+    name: str = strawberry.field(description="Title shown to people.")
+    key: Key = strawberry.field(description="Human handle, unique on the server.")
+    builtin: bool = strawberry.field(
+        description="Whether it is a starter that ships with Packline: read-only, to be cloned."
+    )
+    aliases: list[str] = strawberry.field(description="Earlier names that still lead here.")
+    created_at: datetime = strawberry.field(description="When it was created.")
+    updated_at: datetime = strawberry.field(description="When it last changed.")
+    deleted_at: datetime | None = strawberry.field(
+        description="When it was deleted; only reachable through its runs from then on."
+    )
+    record: strawberry.Private[PipelineRecord]
+
+    @classmethod
+    def of(cls, record: PipelineRecord) -> Pipeline:
+        """The pipeline of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            key=Key(record.key),
+            name=record.name,
+            description=record.description,
+            builtin=record.builtin,
+            aliases=list(record.aliases),
+            created_at=record.created_at,
+            updated_at=record.updated_at,
+            deleted_at=record.deleted_at,
+            record=record,
+        )
+
+    @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
+    async def owner(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+        """Its owner."""
+        return await _caller(info, self.record.owner_id)
+
+    @strawberry.field(description="What it is for, as routing sees it.")
+    def metadata(self) -> Metadata:
+        """Of its current version."""
+        read = read_metadata(self.record.metadata_json)
+        return Metadata.of(read.metadata, read.derived)
+
+    @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
+    async def input_schema(self, info: Info) -> JSONSchema:
+        """Of its current version."""
+        body = await _body(info, (await _current(info, self.record)).id)
+        return JSONSchema(orjson.loads(body.input_schema))
+
+    @strawberry.field(description="The version new runs use.")
+    async def current_version(self, info: Info) -> PipelineVersion:
+        """Its latest save."""
+        return PipelineVersion.of(await _current(info, self.record))
+
+    @strawberry.field(description="One version by its number.")
+    async def version_by_number(
+        self, info: Info, number: Annotated[int, strawberry.argument(description="The number.")]
+    ) -> PipelineVersion | None:
+        """A version."""
+        found = await find_version_by_number(info.context.context, self.record.id, number)
+        return None if found is None else PipelineVersion.of(found)
+
+    @strawberry.field(description="Every version, newest first.")
+    async def versions(
+        self,
+        info: Info,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> PipelineVersionConnection:
+        """A page of them."""
+        arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
+        rows = await list_pipeline_versions(info.context.context, self.record.id, arguments.window)
+        page = page_of(rows, arguments, lambda row: _VERSIONS.encode((row.number,)))
+        return PipelineVersionConnection.of(page, PipelineVersion.of)
+
+    @strawberry.field(description="Steps of the current version, in the order they run.")
+    async def steps(self, info: Info) -> list[Step]:
+        """Its steps."""
+        return await steps_of_version(info, (await _current(info, self.record)).id)
+
+    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    async def availability(self, info: Info) -> Availability:
+        """What its steps lack."""
+        context = info.context.context
+        body = await _body(info, (await _current(info, self.record)).id)
+        return Availability.of(lacks_of_version(context, body), context.services.now())
+
+    @strawberry.field(description="The most recent run.")
+    async def latest_run(self, info: Info) -> Run | None:
+        """The newest that the caller may see."""
+        found = await info.context.loaders.latest_run.load(self.record.id)
+        return None if found is None else Run.of(found)
+
+    @strawberry.field(description="Its runs, newest first.")
+    async def runs(
+        self,
+        info: Info,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> RunConnection:
+        """A page of those that the caller may see."""
+        wanted = filter or RunFilter()
+        wanted.pipelines = [self.id]
+        return await run_page(info, wanted.query(), first, after, last, before)
+
+    @strawberry.field(description="How it fared here in the last 30 days.")
+    async def usage(self, info: Info) -> UsageStats:
+        """Of all callers."""
+        return UsageStats.of(await info.context.loaders.pipeline_usage.load(self.record.id))
+
+    @strawberry.field(description="What the caller may do with it now.")
+    def actions(self, info: Info) -> list[PipelineAction]:
+        """Its actions."""
+        return list(pipeline_actions(info.context.context, self.record))
+
+
+PipelineConnection = CountedConnection[Pipeline]
+PipelineVersionConnection = Connection[PipelineVersion]
+
+
+@strawberry.input(description="Which pipelines.")
+class PipelineFilter:
+    """Fields are joined by and."""
+
+    text: str | None = strawberry.field(default=None, description="Words in key, name, description or metadata.")
+    builtin: bool | None = strawberry.field(default=None, description="Starters only, or none of them.")
+    owner: strawberry.ID | None = strawberry.field(default=None, description="Owned by this caller.")
+    usable: bool | None = strawberry.field(
+        default=None, description="Only those that can run here, or only those that cannot."
+    )
+
+    def query(self) -> PipelineQuery:
+        """The same as the use case takes it."""
+        return PipelineQuery(text=self.text, builtin=self.builtin, owner=self.owner, usable=self.usable)
+
+
+async def steps_of_version(info: Info, version_id: str) -> list[Step]:
+    """The steps of a version, in the order they run."""
+    return list(steps_of_document((await _body(info, version_id)).document))
+
+
+async def load_pipeline(info: Info, pipeline_id: str) -> Pipeline | None:
+    """A pipeline that is not deleted."""
+    found = await info.context.loaders.pipeline.load(pipeline_id)
+    return None if found is None or found.deleted_at is not None else Pipeline.of(found)
+
+
+async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
+    """A pipeline as a command left it.
+
+    Raises:
+        LookupError: it is gone by now.
+    """
+    info.context.loaders.pipeline.clear(pipeline_id)
+    info.context.loaders.current_version.clear(pipeline_id)
+    found = await info.context.loaders.pipeline.load(pipeline_id)
+    if found is None:
+        raise LookupError(f"pipeline {pipeline_id} is gone")
+    return Pipeline.of(found)
+
+
+async def load_version(info: Info, version_id: str) -> PipelineVersion | None:
+    """A version by its id."""
+    found = await info.context.loaders.version.load(version_id)
+    return None if found is None else PipelineVersion.of(found)
+
+
+async def pipeline_page(
+    info: Info,
+    query: PipelineQuery,
+    order: PipelineOrder,
+    first: int | None,
+    after: str | None,
+    last: int | None,
+    before: str | None,
+) -> PipelineConnection:
+    """A page of pipelines."""
+    kind = _CURSORS[order]
+    arguments = PageArguments.parse(kind, first=first, after=after, last=last, before=before)
+    context = info.context.context
+    window = arguments.window
+    if order is PipelineOrder.RECENTLY_CHANGED:
+        window = replace(window, after=_by_instant(window.after), before=_by_instant(window.before))
+    rows = await list_some_pipelines(context, query=query, order=order, window=window)
+    page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
+    return PipelineConnection.counted(
+        page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)
+    )
+
+
+def _by_instant(place: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
+    """The place a cursor stands for, its instant read back from text."""
+    if place is None:
+        return None
+    try:
+        return datetime.fromisoformat(place[0]).astimezone(UTC), *place[1:]
+    except (ValueError, OverflowError):
+        raise PublicError("This is not a cursor of the list of pipelines.", "INVALID", reason="BAD_CURSOR") from None
+
+
+def _cursor_values(row: ListedPipeline) -> list[CursorValue]:
+    return [value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value for value in row.key]
+
+
+async def _current(info: Info, pipeline: PipelineRecord) -> VersionRecord:
+    found = await info.context.loaders.current_version.load(pipeline.id)
+    if found is None:
+        raise LookupError(f"pipeline {pipeline.id} has no current version")
+    return found
+
+
+async def _body(info: Info, version_id: str) -> VersionBody:
+    found = await info.context.loaders.version_body.load(version_id)
+    if found is None:
+        raise LookupError(f"version {version_id} has no texts")
+    return found
+
+
+async def _caller(info: Info, caller_id: str | None) -> Caller | None:
+    from schema.callers import Caller
+
+    if caller_id is None:
+        return None
+    found = await info.context.loaders.caller.load(caller_id)
+    return None if found is None else Caller.of(found)
+
+
+@strawberry.type
+class PipelineQueries:
+    """Reads of pipelines."""
+
+    @strawberry.field(
+        description="One pipeline with its inputs, steps and whether it can run here.",
+        directives=[Requires(scope=Scope.READ), Mcp(tool="get_pipeline", read_only=True, idempotent=True)],
+    )
+    async def pipeline(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+    ) -> Pipeline | None:
+        """A pipeline."""
+        found = await find_one_pipeline(info.context.context, pipeline=id)
+        return None if found is None else Pipeline.of(found)
+
+    @strawberry.field(description="Pipelines to look after.", directives=[Requires(scope=Scope.READ)])
+    async def pipelines(
+        self,
+        info: Info,
+        filter: Annotated[PipelineFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        order_by: Annotated[
+            PipelineOrder, strawberry.argument(description="Order of the list.")
+        ] = PipelineOrder.RECENTLY_CHANGED,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> PipelineConnection:
+        """A page of pipelines."""
+        query = (filter or PipelineFilter()).query()
+        return await pipeline_page(info, query, order_by, first, after, last, before)
+
+    @strawberry.field(
+        description=(
+            "Whether a definition would be accepted and could run here. Saves nothing, runs nothing, calls no model."
+        ),
+        directives=[Requires(scope=Scope.READ), Cost(weight=10), Mcp(read_only=True, idempotent=True)],
+    )
+    async def check_pipeline(
+        self,
+        info: Info,
+        definition: Annotated[PipelineDefinitionInput, strawberry.argument(description="The definition.")],
+        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check along with it.")] = None,
+    ) -> PipelineCheck:
+        """The check."""
+        context = info.context.context
+        check = await check_pipeline(context, definition=definition.text(), inputs=inputs)  # type: ignore[arg-type] # JSON is a scalar of its own to the schema
+        return PipelineCheck.of(check, context.services.now())
+
+
+__all__ = [
+    "Pipeline",
+    "PipelineConnection",
+    "PipelineFilter",
+    "PipelineQueries",
+    "PipelineVersion",
+    "PipelineVersionConnection",
+    "Step",
+    "get_pipeline_now",
+    "load_pipeline",
+    "load_version",
+    "pipeline_page",
+    "steps_of_version",
+]

@@ -1,0 +1,31 @@
+"""Everything that can be read."""
+
+from __future__ import annotations
+
+import strawberry
+
+from schema.artifacts import ArtifactQueries
+from schema.audit import AuditQueries
+from schema.callers import CallerQueries
+from schema.catalog import CatalogQueries
+from schema.node import NodeQueries
+from schema.packs import PackQueries
+from schema.pipelines import PipelineQueries
+from schema.runs import RunQueries
+from schema.server import ServerQueries
+
+
+# The fields appear in the opposite order of the bases.
+@strawberry.type(description="Everything that can be read.")
+class Query(
+    AuditQueries,
+    ServerQueries,
+    CallerQueries,
+    ArtifactQueries,
+    RunQueries,
+    PackQueries,
+    CatalogQueries,
+    PipelineQueries,
+    NodeQueries,
+):
+    """The root of queries."""

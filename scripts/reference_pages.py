@@ -81,7 +81,7 @@ def settings_page() -> str:
             "A setting is taken from the command line of `packline up`, else from its environment variable, else from",
             "`packline.toml` in the data folder (there under its name in the second column), else it has its default.",
             "What cannot be used ends the start with one sentence; a variable that begins with `PACKLINE_` and is no",
-            "setting is named in the log, with the nearest one. `packline doctor` and the API's `server.settings` show",
+            "setting is named in the log, with the nearest one. `packline doctor` and the API's `settings` show",
             "what is in force and where it came from.\n",
             *_table(("Variable", "In the file", "Default", "Meaning"), rows),
             "## Variables that are no settings of the server\n",

@@ -1,0 +1,193 @@
+"""Documentation that is held to the code: what it shows runs, what exists is in it, what it points to is there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from graphql import build_schema, parse, validate
+from typer.core import TyperGroup
+
+from app.cli.commands import cli
+from app.settings import Settings
+from resolvers.problems import ProblemCode
+from runner.check import check_definition
+from runner.document import load_document
+from runner.registry import builtins_folder, load_registry
+from scripts import reference_pages
+from store.states import EventType, Scope
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("builtins/**/*.md")])
+#: A fenced block: its language and its text.
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: Types of GraphQL itself, and the roots, whose fields are looked at with their arguments.
+SELF_EVIDENT = {"String", "Int", "Float", "Boolean", "ID", "Query", "Mutation", "Subscription"}
+LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
+
+
+def blocks(language: str) -> list[Any]:
+    """Every block of a language, as a parameter named after its page and place."""
+    found = []
+    for page in PAGES:
+        of_page = [text for name, text in BLOCK.findall(page.read_text("utf-8")) if name == language]
+        found += [pytest.param(text, id=f"{page.relative_to(ROOT)}-{place}") for place, text in enumerate(of_page, 1)]
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(reference_pages.pages()))
+def test_pages_read_off_the_code_are_current(name):
+    assert (ROOT / "docs" / name).read_text("utf-8") == reference_pages.pages()[name], "run `make docs`"
+
+
+def test_every_setting_is_documented():
+    page = (ROOT / "docs" / "settings.md").read_text("utf-8")
+    described = [info.name for info in Settings.load({}).describe()]
+    assert described
+    assert [name for name in described if f"`{name}`" not in page] == []
+
+
+def test_every_problem_scope_and_event_is_documented():
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert [code for code in ProblemCode if f"`{code}`" not in page] == []
+    assert [scope for scope in Scope if f"`{scope}`" not in page] == []
+    schema = build_schema((ROOT / "schema" / "schema.graphql").read_text("utf-8"))
+    events = schema.get_possible_types(schema.type_map["RunEvent"])  # type: ignore[arg-type]
+    assert len(events) == len(EventType)
+    assert [event.name for event in events if f"... on {event.name}" not in page] == []
+
+
+@pytest.fixture(scope="module")
+def registry():
+    return load_registry(builtins_folder(), entry_points=False)
+
+
+@pytest.mark.parametrize("text", blocks("yaml"))
+def test_pipelines_in_the_documentation_check_clean(text, registry):
+    if text.startswith("steps:"):
+        text = f"key: example\nname: Example\n{text}"
+    found = check_definition(load_document(text), registry)
+    assert [f"{'.'.join(issue.path)}: {issue.message}" for issue in found.issues] == []
+    assert found.valid
+
+
+@pytest.mark.parametrize("text", blocks("python"))
+def test_packs_in_the_documentation_load(text, tmp_path):
+    first = text.splitlines()[0]
+    assert first.startswith("# packs/"), "the first line names the file"
+    file = tmp_path / first.removeprefix("# ")
+    file.parent.mkdir(parents=True)
+    file.write_text(text, "utf-8")
+    loaded = load_registry(builtins_folder(), [tmp_path], entry_points=False)
+    area, verb = file.parent.name, file.stem
+    assert [error for error in loaded.load_errors() if str(tmp_path) in error.origin] == []
+    assert loaded.find(f"{area}.{verb}") is not None
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return build_schema((ROOT / "schema" / "schema.graphql").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("text", blocks("graphql"))
+def test_operations_in_the_documentation_are_valid(text, schema):
+    assert [error.message for error in validate(schema, parse(text))] == []
+
+
+def simple_commands(line: str) -> list[list[str]]:
+    """The commands of a shell line, pipes and substitutions taken apart, without variables set before them."""
+    lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    found: list[list[str]] = [[]]
+    for token in lexer:
+        if set(token) <= set("();<>|&"):
+            found.append([])
+        elif found[-1] or not re.match(r"[A-Z_]+=", token):
+            found[-1].append(token)
+    return [words for words in found if words]
+
+
+def command_lines() -> list[Any]:
+    """Every command of the shell blocks that calls `packline` or `make`."""
+    found = []
+    for page in PAGES:
+        for language, text in BLOCK.findall(page.read_text("utf-8")):
+            if language not in ("sh", "console"):
+                continue
+            for line in text.replace("\\\n", " ").splitlines():
+                if language == "console" and not line.startswith("$ "):
+                    continue
+                for words in simple_commands(line.removeprefix("$ ")):
+                    if words[0].rpartition("/")[2] in ("packline", "make"):
+                        words[0] = words[0].rpartition("/")[2]
+                        found.append(pytest.param(words, id=f"{page.relative_to(ROOT)}: {' '.join(words)}"))
+    return found
+
+
+@pytest.mark.parametrize("words", command_lines())
+def test_commands_in_the_documentation_exist(words):
+    if words[0] == "make":
+        makefile = (ROOT / "Makefile").read_text("utf-8")
+        for target in words[1:]:
+            assert "=" in target or re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), target
+        return
+    command: Any = typer.main.get_command(cli)
+    rest = words[1:]
+    while isinstance(command, TyperGroup):
+        assert rest, "a group needs a command"
+        assert rest[0] in command.commands, rest[0]
+        command = command.commands[rest.pop(0)]
+    if rest not in (["--help"], ["-h"]):
+        # Parses the options as the command line would, and runs nothing.
+        command.make_context(words[1], list(rest))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    lost = []
+    for target in LINK.findall(page.read_text("utf-8")):
+        path = target.partition("#")[0]
+        if re.match(r"[a-z]+:", target) or not path:
+            continue
+        if not (page.parent / path).exists():
+            lost.append(target)
+    assert lost == []
+
+
+def test_make_targets_are_listed_by_help():
+    text = (ROOT / "Makefile").read_text("utf-8")
+    shown = set(re.findall(r"^([a-z-]+):.*## ", text, re.MULTILINE))
+    assert {"run", "check", "test", "fix", "bench", "lock", "sdl", "docs", "wheel", "clean"} <= shown
+
+
+def test_everything_in_the_schema_is_described():
+    schema = build_schema((ROOT / "schema" / "schema.graphql").read_text("utf-8"))
+    bare = []
+    for name, kind in schema.type_map.items():
+        if name.startswith("__") or name in (
+            "String",
+            "Int",
+            "Float",
+            "Boolean",
+            "ID",
+            "Query",
+            "Mutation",
+            "Subscription",
+        ):
+            continue
+        if not kind.description:
+            bare.append(name)
+        for field, definition in getattr(kind, "fields", {}).items():
+            if not definition.description:
+                bare.append(f"{name}.{field}")
+    for root in (schema.query_type, schema.mutation_type, schema.subscription_type):
+        assert root is not None
+        for field, definition in root.fields.items():
+            if not definition.description:
+                bare.append(f"{root.name}.{field}")
+            bare += [f"{root.name}.{field}({name})" for name, given in definition.args.items() if not given.description]
+    assert bare == []

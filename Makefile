@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint test test-python fix bench lock sdl docs wheel ui ui-check \
+.PHONY: help run stop check lint imports test test-python fix bench lock sdl docs wheel ui ui-check \
 	runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -34,7 +34,11 @@ lint: dev
 	$(BIN)/mypy $(PACKAGES)
 	$(BIN)/mypy --explicit-package-bases builtins
 	$(BIN)/mypy $(SCRIPTS)
+	$(MAKE) --no-print-directory imports
+
+imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
+	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-cycles.ini
 
 test: lint ui-check ui test-python ## everything CI runs; in CI a skipped test is a failure
 

@@ -142,27 +142,36 @@ def _install(npm: list[str]) -> None:
 
 
 def _run(command: list[str]) -> None:
-    if _fails(command, shown=True):
+    """Runs a command in `frontend/`; what it prints is shown only when it fails."""
+    done = _done(command)
+    if done is None or done.returncode != 0:
+        print(done.stdout if done else "", file=sys.stderr)
         raise FrontendError(f"`{' '.join(command)}` failed in frontend/; see above.")
 
 
-def _fails(command: list[str], *, shown: bool = False) -> bool:
+def _fails(command: list[str]) -> bool:
+    done = _done(command)
+    return done is None or done.returncode != 0
+
+
+def _done(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """How a command in `frontend/` ended; None when it cannot be started."""
     # npm starts node by name: the one that goes with it has to be found first.
     path = os.pathsep.join([str(Path(command[0]).parent), os.environ.get("PATH", os.defpath)])
-    environment = {**os.environ, "PATH": path, "CI": "true"}
     try:
-        done = subprocess.run(
+        return subprocess.run(
             command,
             check=False,
             cwd=FRONTEND,
-            env=environment,
+            env={**os.environ, "PATH": path, "CI": "true"},
             stdin=subprocess.DEVNULL,
-            stdout=None if shown else subprocess.DEVNULL,
-            stderr=None if shown else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
         )
     except OSError:
-        return True
-    return done.returncode != 0
+        return None
 
 
 if __name__ == "__main__":

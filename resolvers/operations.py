@@ -1,31 +1,75 @@
 """Every use case, declared once: GraphQL fields and MCP tools are both made from these declarations.
 
-`perform` is the one way in: it checks the scope, runs the use case, and leaves an audit row for every command, refused
-ones too (CONTRACT 7.8).
+Calling an `Operation` is the one way in: it checks the scope, runs the use case, masks what a refusal says, and leaves
+an audit row for every command, refused ones too (CONTRACT 7.8).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, TypeVar
 
 import orjson
-import structlog
 
-from resolvers.problems import Forbidden, Problem
+from resolvers.problems import Forbidden, Invalid, NotFound, Problem
 from store.audit import append_audit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from resolvers.context import Context
+    from runner.failures import JSONValue
+    from runner.redaction import Redactor
+    from store.dialects import Connection
     from store.states import Scope
 
 P = ParamSpec("P")
 T = TypeVar("T")
 Kind = Literal["query", "command"]
 
-log = structlog.get_logger(__name__)
+#: Longest detail of one audit row, in characters of JSON; a longer one is left out, since half of it would not read.
+DETAIL_CHARACTERS = 8_000
+
+
+class Trail:
+    """The audit row of an accepted command.
+
+    A use case whose change is one unit writes the row in that unit, so that both stand or fall together and the caller
+    waits for one commit; otherwise `Operation` writes it once the use case is done.
+
+    Attributes:
+        target_id: What the command is done to: as the caller named it, until the use case has looked it up.
+        written: Whether the row stands. Whoever passes `write` to a unit sets it once the unit has committed.
+    """
+
+    __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "target_id", "written")
+
+    def __init__(self, context: Context, action: str, target_id: str | None, detail: Mapping[str, JSONValue]) -> None:
+        self.written = False
+        self._redactor = context.services.redactor
+        self._actor_id = context.caller.id
+        self._action = action
+        self.target_id = target_id
+        self._detail = detail
+
+    def write(self, conn: Connection, /, **found: JSONValue) -> None:
+        """Writes the row; `found` is told beside the command's arguments, such as the run a start led to."""
+        self._append(conn, {**self._detail, **found}, accepted=True)
+
+    def refuse(self, conn: Connection, problem: Problem, /) -> None:
+        """Writes the row of a refused command."""
+        self._append(conn, {**self._detail, "problem": problem.code.value, "message": problem.message}, accepted=False)
+
+    def _append(self, conn: Connection, detail: dict[str, JSONValue], *, accepted: bool) -> None:
+        text = orjson.dumps(self._redactor.value(detail)).decode()
+        append_audit(
+            conn,
+            actor_id=self._actor_id,
+            action=self._action,
+            accepted=accepted,
+            target_id=None if self.target_id is None else self._redactor.text(self.target_id)[:200],
+            detail=text if len(text) <= DETAIL_CHARACTERS else "{}",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +77,7 @@ class Operation(Generic[P, T]):
     """A use case.
 
     Attributes:
-        name: Name in snake_case; the GraphQL field is the same in camelCase, the audit action too.
+        name: Name in snake_case; a command's GraphQL field is the same in camelCase, the audit action as it is here.
         scope: What the caller must hold; None where anybody signed in may ask.
         kind: Whether it only reads.
         idempotent: Whether doing it twice does no more than doing it once.
@@ -53,41 +97,69 @@ class Operation(Generic[P, T]):
         """Runs the use case for a caller.
 
         Raises:
-            Problem: it is refused; nothing was changed.
+            Problem: it is refused; nothing was changed. Secrets in it are masked.
         """
         if self.kind == "query":
-            self._require_scope(context)
-            return await self.function(context, *args, **kwargs)
+            try:
+                self._require_scope(context)
+                return await self.function(context, *args, **kwargs)
+            except Problem as problem:
+                mask_problem(problem, context.services.redactor)
+                raise
+        trail = self._trail(context, kwargs)
         try:
             self._require_scope(context)
-            result = await self.function(context, *args, **kwargs)
+            result = await self.function(replace(context, trail=trail), *args, **kwargs)
         except Problem as problem:
-            await self._audit(context, kwargs, problem)
+            mask_problem(problem, context.services.redactor)
+            await context.services.store.write(trail.refuse, problem)
             raise
-        await self._audit(context, kwargs, None)
+        if not trail.written:
+            await context.services.store.write(trail.write)
         return result
+
+    async def refuse_scope(self, context: Context, arguments: Mapping[str, object]) -> Forbidden:
+        """What a caller without the scope is told; for surfaces that look at scopes before they call. Audited."""
+        problem = self._forbidden()
+        await context.services.store.write(self._trail(context, arguments).refuse, problem)
+        return problem
 
     def _require_scope(self, context: Context) -> None:
         if self.scope is not None and not context.caller.may(self.scope):
-            raise Forbidden(
-                f"`{self.name}` needs the scope `{self.scope}`, which this token does not carry.",
-                requires=self.scope,
-                hint="Ask whoever manages this server for a token with that scope.",
-            )
+            raise self._forbidden()
 
-    async def _audit(self, context: Context, arguments: dict[str, object], problem: Problem | None) -> None:
+    def _forbidden(self) -> Forbidden:
+        return Forbidden(
+            f"`{self.name}` needs the scope `{self.scope}`, which this token does not carry.",
+            requires=self.scope,
+            hint="Ask whoever manages this server for a token with that scope.",
+        )
+
+    def _trail(self, context: Context, arguments: Mapping[str, object]) -> Trail:
         target = arguments.get(self.target) if self.target else None
-        detail = {name: value for name, value in arguments.items() if isinstance(value, str | int | float | bool)}
-        if problem is not None:
-            detail |= {"problem": problem.code, "message": problem.message}
-        redacted = context.services.redactor.value(orjson.loads(orjson.dumps(detail)))
-        await context.services.store.write(
-            append_audit,
-            actor_id=context.caller.id,
-            action=self.name,
-            accepted=problem is None,
-            target_id=target if isinstance(target, str) else None,
-            detail=orjson.dumps(redacted).decode()[:8000],
+        detail: dict[str, JSONValue] = {
+            name: value for name, value in arguments.items() if isinstance(value, str | int | float | bool)
+        }
+        return Trail(context, self.name, target if isinstance(target, str) else None, detail)
+
+
+def mask_problem(problem: Problem, redactor: Redactor) -> None:
+    """Masks, in place, secrets in what a refusal says; messages repeat what the caller gave."""
+    problem.message = redactor.text(problem.message)
+    problem.args = (problem.message,)
+    if problem.hint is not None:
+        problem.hint = redactor.text(problem.hint)
+    if isinstance(problem, NotFound):
+        problem.ref = redactor.text(problem.ref)
+    if isinstance(problem, Invalid):
+        problem.issues = tuple(
+            replace(
+                issue,
+                path=tuple(redactor.text(part) for part in issue.path),
+                message=redactor.text(issue.message),
+                hint=None if issue.hint is None else redactor.text(issue.hint),
+            )
+            for issue in problem.issues
         )
 
 

@@ -3,37 +3,42 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from resolvers.access import changeable_run, readable_run
 from resolvers.operations import operation
-from resolvers.problems import Conflict, Invalid, NotFound, WrongState
+from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.starts import (
+    Labels,
     Started,
+    find_replay,
+    masked_issues,
     pack_input_issues,
     queue_full,
     refuse_bad_start,
-    refuse_missing,
+    request_digest,
     resolved_steps,
-    search_text,
     start,
+    unavailable,
 )
 from runner.availability import Requirement, preflight
-from runner.compiled import CompiledPipeline, compile_document
+from runner.compiled import CompiledPipeline, CompiledStep, compile_document
 from runner.definition import parse_definition
 from runner.definition_models import step_digest
-from runner.document import canonical_json, digest, forbidden_text
-from runner.inputs import check_inputs, run_title, with_defaults
-from runner.issues import Issue, error, has_errors
+from runner.document import canonical_json, digest
+from runner.inputs import check_inputs, with_defaults
+from runner.issues import Issue, error, has_errors, shown
 from runner.resume import PlannedStep, ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import (
     ClaimedStep,
+    LostLeaseError,
     NewRun,
     NewStep,
     QueueFullError,
@@ -79,7 +84,15 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """The definition a run goes on with."""
+    """The definition a run goes on with.
+
+    Attributes:
+        schema: Of the run inputs; None for a pack call.
+        digests: `step_digest` by step key.
+        changed: Whether it is another than the run's.
+        newer: Whether the pipeline has a newer one than the run's.
+        issues: Why the one asked for cannot be had.
+    """
 
     version_id: str | None
     compiled: CompiledPipeline
@@ -87,6 +100,7 @@ class _Target:
     digests: Mapping[str, str]
     changed: bool
     newer: bool
+    issues: tuple[Issue, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +120,7 @@ async def preview_resume(
     *,
     id: str,
     step_input: JSONValue = None,
-    inputs: Mapping[str, JSONValue] | None = None,
+    inputs: JSONValue = None,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
 ) -> Preview:
     """What a resume would reuse, run, and change outside; changes nothing."""
@@ -125,7 +139,7 @@ async def resume_run(
     *,
     id: str,
     step_input: JSONValue = None,
-    inputs: Mapping[str, JSONValue] | None = None,
+    inputs: JSONValue = None,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     wait_seconds: int = 0,
 ) -> str:
@@ -142,7 +156,8 @@ async def resume_run(
     if not proposal.plan.allowed:
         wrong = [issue for issue in proposal.plan.issues if issue.severity == "error"]
         raise Invalid(f"Run {id} cannot be resumed like this: {wrong[0].message}", proposal.plan.issues)
-    refuse_missing(context, _remaining(proposal.target, proposal.plan))
+    if proposal.missing:
+        raise unavailable(proposal.missing)
     try:
         await context.services.engine.resume(_change(context, proposal, step_input))
     except WrongStateError as wrong_state:
@@ -161,7 +176,7 @@ async def rerun_run(
     context: Context,
     *,
     id: str,
-    inputs: Mapping[str, JSONValue],
+    inputs: JSONValue,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     from_step: str | None = None,
     force: bool = False,
@@ -170,21 +185,23 @@ async def rerun_run(
 ) -> Started:
     """Runs again: a new run with the same inputs or changed ones; never coalesces."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
+    request = request_digest("rerun_run", id, inputs, definition, from_step, force)
+    if (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
+        return earlier
     await readable_run(context, id)
     found = await _snapshot(context, id)
     target = await _target(context, found, definition)
+    if target.issues:
+        raise Invalid(target.issues[0].message, target.issues)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
-    values = _merged(before, inputs)
-    issues = _input_issues(context, found, target, values)
-    if has_errors(issues):
-        raise Invalid(f"The inputs do not fit: {issues[0].message}", issues)
-    if target.schema is not None:
-        values = with_defaults(target.schema, values)
-    steps = list(resolved_steps(context, target.compiled))
+    values = _merged(before, _object(inputs, "inputs"), target)
+    if issues := _input_issues(context, found, target, values):
+        raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
+    steps: Sequence[NewStep] = resolved_steps(context, target.compiled)
     warnings: tuple[Issue, ...] = ()
     if from_step is not None:
         plan = plan_rerun(
-            _snapshots(context, found, compile_document(found.document, found.input_schema), _digests(found.document)),
+            _snapshots(context, found),
             from_step=from_step,
             live_sessions=await _live(context, found),
             gone_artifacts=await _gone(context, found),
@@ -192,20 +209,22 @@ async def rerun_run(
             new_steps=_fresh(context, target) if target.changed else None,
         )
         if not plan.allowed:
-            raise Invalid(f"Run {id} cannot be re-run from {from_step}: {plan.issues[0].message}", plan.issues)
+            wrong = next(issue for issue in plan.issues if issue.severity == "error")
+            raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
         warnings = plan.issues
         steps = _with_reused(found, plan, steps)
-    caller = context.caller
     text = canonical_json(values)
-    name = target.compiled.name
-    title = context.services.redactor.text(found.title if values == before else run_title(name, values))
+    labels = Labels.of(
+        context, values, text, title=found.title if values == before else None, name=target.compiled.name
+    )
+    declared = target.compiled.deadline_seconds if target.changed else None
     new = NewRun(
-        caller_id=caller.id,
-        title=title,
+        caller_id=context.caller.id,
+        title=labels.title,
         cause=RunCause.RERUN if context.cause is RunCause.PERSON else context.cause,
         inputs=text,
         inputs_digest=digest(text),
-        deadline_seconds=target.compiled.deadline_seconds or found.deadline_seconds,
+        deadline_seconds=declared if declared is not None else found.deadline_seconds,
         steps=tuple(steps),
         pipeline_id=found.pipeline_id,
         version_id=target.version_id,
@@ -215,29 +234,27 @@ async def rerun_run(
         rerun_of=id,
         force=force,
         idempotency_key=idempotency_key,
-        request_digest=digest(canonical_json([id, dict(inputs), definition, from_step, force])),
-        search_text=search_text(context, title, text),
+        request_digest=request,
+        search_text=labels.search_text,
     )
-    return await start(context, new, wait_seconds, warnings)
+    try:
+        return await start(context, new, wait_seconds, warnings)
+    except LostLeaseError as gone:
+        raise Invalid(str(gone), [error(("from_step",), "output_gone", str(gone))]) from gone
 
 
 # ------------------------------------------------------------------------------------------------ parts
 
 
 async def _propose(
-    context: Context,
-    run_id: str,
-    step_input: JSONValue,
-    inputs: Mapping[str, JSONValue] | None,
-    choice: DefinitionChoice,
+    context: Context, run_id: str, step_input: JSONValue, inputs: JSONValue, choice: DefinitionChoice
 ) -> _Proposal:
     found = await _snapshot(context, run_id)
     target = await _target(context, found, choice)
-    own = compile_document(found.document, found.input_schema)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
-    values = _merged(before, inputs) if inputs else before
+    values = before if inputs is None and not target.changed else _merged(before, _object(inputs, "inputs"), target)
     plan = plan_resume(
-        _snapshots(context, found, own, _digests(found.document)),
+        _snapshots(context, found),
         run_state=found.state,
         live_sessions=await _live(context, found),
         gone_artifacts=await _gone(context, found),
@@ -245,16 +262,28 @@ async def _propose(
         changed_step_input=step_input is not None,
         new_steps=_fresh(context, target) if target.changed else None,
     )
-    issues = [*plan.issues]
-    if values != before:
+    issues = [*plan.issues, *target.issues]
+    if values != before or target.changed:
         issues += [issue.under("inputs") for issue in _input_issues(context, found, target, values)]
     if step_input is not None:
         issues += _step_input_issues(context, found, target, plan, step_input)
-    if target.changed:
-        issues += _switch_issues(found, target)
     plan = ResumePlan(not has_errors(issues), tuple(issues), plan.steps)
-    missing = preflight(_remaining(target, plan), context.services.registry)
-    return _Proposal(found, target, plan, values if values != before else None, tuple(missing))
+    missing = _missing(context, found, target, plan) if plan.allowed else ()
+    return _Proposal(found, target, plan, values if values != before else None, missing)
+
+
+def _object(value: JSONValue, name: str) -> dict[str, JSONValue]:
+    """An argument that has to be a JSON object; nothing given is an empty one.
+
+    Raises:
+        Invalid: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        message = f"`{name}` is a JSON object, not {shown(value)}."
+        raise Invalid(message, [error((name,), "wrong_type", message)])
+    return value
 
 
 async def _snapshot(context: Context, run_id: str) -> Snapshot:
@@ -266,32 +295,39 @@ async def _snapshot(context: Context, run_id: str) -> Snapshot:
 
 async def _target(context: Context, found: Snapshot, choice: DefinitionChoice) -> _Target:
     """The definition to go on with, and whether it differs from the run's."""
-    compiled = compile_document(found.document, found.input_schema)
     schema = orjson.loads(found.input_schema) if found.input_schema else None
+    own = _Target(
+        version_id=found.version_id,
+        compiled=compile_document(found.document, found.input_schema),
+        schema=schema,
+        digests=_digests(found.document),
+        changed=False,
+        newer=False,
+    )
     if found.pipeline_id is None:
-        return _Target(None, compiled, None, _digests(found.document), changed=False, newer=False)
+        return own
     async with context.services.store.read() as connection:
         pipeline = (await find_pipelines(connection, [found.pipeline_id])).get(found.pipeline_id)
-    newer = False
-    if pipeline is not None:
-        current = await context.services.versions.get(context, pipeline)
-        newer = current.record.id != found.version_id
-        if choice is DefinitionChoice.CURRENT and newer:
-            if pipeline.deleted_at is not None:
-                raise Conflict(
-                    f"The pipeline {pipeline.key} is deleted; it has no current definition.",
-                    current_id=pipeline.id,
-                    hint="Go on with the run's own definition.",
-                )
-            return _Target(
-                current.record.id,
-                current.compiled,
-                current.input_schema,
-                _digests(current.body.document),
-                changed=True,
-                newer=True,
-            )
-    return _Target(found.version_id, compiled, schema, _digests(found.document), changed=False, newer=newer)
+    if pipeline is None:
+        return own
+    current = await context.services.versions.get(context, pipeline)
+    if current.record.id == found.version_id:
+        return own
+    own = replace(own, newer=pipeline.deleted_at is None)
+    if choice is DefinitionChoice.OF_RUN:
+        return own
+    if pipeline.deleted_at is not None:
+        message = f"The pipeline {pipeline.key} is deleted; it has no current definition."
+        hint = "Go on with the run's own definition."
+        return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
+    return _Target(
+        version_id=current.record.id,
+        compiled=current.compiled,
+        schema=current.input_schema,
+        digests=_digests(current.body.document),
+        changed=True,
+        newer=True,
+    )
 
 
 def _digests(document: str) -> dict[str, str]:
@@ -299,55 +335,44 @@ def _digests(document: str) -> dict[str, str]:
     return {step.id: step_digest(step) for step in definition.steps} if definition is not None else {}
 
 
-def _snapshots(
-    context: Context, found: Snapshot, compiled: CompiledPipeline, digests: Mapping[str, str]
-) -> list[StepSnapshot]:
-    snapshots = []
-    for row in found.steps:
-        pack = _pack_of(context, row)
-        step = compiled.step(row.key)
-        snapshots.append(
-            StepSnapshot(
-                key=row.key,
-                position=row.position,
-                state=row.state,
-                definition_digest=digests.get(row.key, ""),
-                effects=pack.effects if pack else "none",
-                repeatable=pack.repeatable if pack else False,
-                preserves_session=pack.preserves_session if pack else False,
-                takes_idempotency_key=pack.takes_idempotency_key if pack else False,
-                uses_session=pack.uses_session if pack else False,
-                produced_session=row.session_id,
-                used_sessions=frozenset({row.session_used} if row.session_used else ()),
-                mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
-                reads_inputs=step.reads_inputs,
-                reads_steps=step.reads_steps,
-            )
+def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
+    """The steps of a run as they fared, by its own definition."""
+    compiled = compile_document(found.document, found.input_schema)
+    digests = _digests(found.document)
+    return [
+        replace(
+            _pending(compiled.step(row.key), _pack_of(context, row), digests),
+            position=row.position,
+            state=row.state,
+            produced_session=row.session_id,
+            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
         )
-    return snapshots
+        for row in found.steps
+    ]
 
 
 def _fresh(context: Context, target: _Target) -> list[StepSnapshot]:
     """The steps of another definition, none of which has run."""
-    snapshots = []
-    for step in target.compiled.steps:
-        pack = context.services.registry.find(step.pack, step.version)
-        snapshots.append(
-            StepSnapshot(
-                key=step.key,
-                position=step.position,
-                state=StepState.PENDING,
-                definition_digest=target.digests.get(step.key, ""),
-                effects=pack.effects if pack else "none",
-                repeatable=pack.repeatable if pack else False,
-                preserves_session=pack.preserves_session if pack else False,
-                takes_idempotency_key=pack.takes_idempotency_key if pack else False,
-                uses_session=pack.uses_session if pack else False,
-                reads_inputs=step.reads_inputs,
-                reads_steps=step.reads_steps,
-            )
-        )
-    return snapshots
+    registry = context.services.registry
+    return [_pending(step, registry.find(step.pack, step.version), target.digests) for step in target.compiled.steps]
+
+
+def _pending(step: CompiledStep, pack: Pack | None, digests: Mapping[str, str]) -> StepSnapshot:
+    """A step that has not run; of a pack that is not installed the worst is assumed."""
+    return StepSnapshot(
+        key=step.key,
+        position=step.position,
+        state=StepState.PENDING,
+        definition_digest=digests.get(step.key, ""),
+        effects=pack.effects if pack else "external",
+        repeatable=pack.repeatable if pack else False,
+        preserves_session=pack.preserves_session if pack else False,
+        takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+        uses_session=pack.uses_session if pack else False,
+        reads_inputs=step.reads_inputs,
+        reads_steps=step.reads_steps,
+    )
 
 
 def _pack_of(context: Context, step: ClaimedStep) -> Pack | None:
@@ -372,10 +397,11 @@ async def _gone(context: Context, found: Snapshot) -> frozenset[str]:
         return await gone_artifacts(connection, sorted(mentioned))
 
 
-def _merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """Inputs with the changes applied; null removes one."""
+def _merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: _Target) -> dict[str, JSONValue]:
+    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent."""
     merged = {**before, **changes}
-    return {name: value for name, value in merged.items() if not (value is None and name in changes)}
+    kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
+    return with_defaults(target.schema, kept) if target.schema is not None else kept
 
 
 def _changed(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
@@ -388,10 +414,9 @@ _MISSING: Any = object()
 
 def _input_issues(context: Context, found: Snapshot, target: _Target, values: dict[str, JSONValue]) -> Sequence[Issue]:
     if target.schema is not None:
-        return check_inputs(target.schema, values)
-    step = found.steps[0]
-    pack = _pack_of(context, step)
-    return pack_input_issues(pack, values) if pack is not None else ()
+        return masked_issues(context, partial(check_inputs, target.schema), values)
+    pack = _pack_of(context, found.steps[0])
+    return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
 
 
 def _step_input_issues(
@@ -399,38 +424,46 @@ def _step_input_issues(
 ) -> list[Issue]:
     """Whether a replaced input fits the step that failed."""
     key = next((step.key for step in plan.steps if step.action == "run"), None)
-    if key is None:
+    compiled = next((step for step in target.compiled.steps if step.key == key), None)
+    if compiled is None:
         return []
-    if not isinstance(step_input, dict):
-        return [error(("step_input",), "wrong_type", "The step's input must be an object.")]
-    if unsafe := forbidden_text(step_input):
-        return [issue.under("step_input") for issue in unsafe]
     row = next((step for step in found.steps if step.key == key), None)
-    compiled = target.compiled.step(key)
     pack = (
         _pack_of(context, row)
         if row is not None and not target.changed
         else context.services.registry.find(compiled.pack, compiled.version)
     )
-    return [issue.under("step_input") for issue in pack_input_issues(pack, step_input)] if pack is not None else []
-
-
-def _switch_issues(found: Snapshot, target: _Target) -> list[Issue]:
-    """Whether the run's recorded inputs fit the other definition."""
-    if target.schema is None:
+    if pack is None:
         return []
-    return [issue.under("definition") for issue in check_inputs(target.schema, orjson.loads(found.inputs))]
+    issues = masked_issues(context, partial(pack_input_issues, pack), step_input)
+    return [issue.under("step_input") for issue in issues]
 
 
-def _remaining(target: _Target, plan: ResumePlan) -> list[tuple[str, str, str | None]]:
-    steps = [target.compiled.step(step.key) for step in plan.steps if step.action != "reuse" and plan.allowed]
-    return [(step.key, step.pack, step.version) for step in steps]
+def _missing(context: Context, found: Snapshot, target: _Target, plan: ResumePlan) -> tuple[Requirement, ...]:
+    """What the steps a resume would run need and cannot have here.
+
+    All steps are looked at, since a reused one may have left the session that a later one works in.
+    """
+    rows = {row.key: row for row in found.steps}
+    steps: list[tuple[str, str, str | None]] = []
+    for planned in plan.steps:
+        step = target.compiled.step(planned.key)
+        row = rows.get(step.key)
+        pack = _pack_of(context, row) if row is not None and not target.changed else None
+        steps.append((step.key, step.pack, pack.version if pack is not None else step.version))
+    run = {planned.key for planned in plan.steps if planned.action != "reuse"}
+    return tuple(
+        replace(lack, steps=concerned)
+        for lack in preflight(steps, context.services.registry)
+        if (concerned := tuple(key for key in lack.steps if key in run))
+    )
 
 
 def _change(context: Context, proposal: _Proposal, step_input: JSONValue) -> Resume:
     found, target, plan = proposal.found, proposal.target, proposal.plan
     rows = {row.key: row for row in found.steps}
-    first = next(step.key for step in plan.steps if step.action == "run")
+    # None when every step has succeeded, as in a run cancelled after its last result: it only has to be ended.
+    first = next((step.key for step in plan.steps if step.action == "run"), None)
     steps = tuple(
         ResumeStep(
             step_id=rows[step.key].id,

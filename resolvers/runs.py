@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -13,16 +14,17 @@ from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
 from store.pipeline_reads import find_pipeline
-from store.run_reads import RunFilter, RunRecord, count_runs, find_runs, list_runs, queue_place
+from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from resolvers.context import Context
+    from store.dialects import Connection
     from store.paging import PageWindow
+    from store.start_reads import Ahead
 
 #: A waiter looks at the run this often even when no wake-up comes, in seconds.
 POLL_SECONDS = 1.0
@@ -82,13 +84,22 @@ def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
     return tuple(actions)
 
 
-async def queue_message(context: Context, run_id: str) -> str:
-    """What a queued run waits for, for people: its place in the queue."""
-    async with context.services.store.read() as connection:
-        place = await queue_place(connection, run_id)
-    if place is None or not place.ahead_of_caller:
+def queue_message(place: Ahead | None) -> str:
+    """What a queued run waits for, for people."""
+    if place is None or place.of_all == 0:
         return "starts next"
-    return f"{place.ahead_of_caller} of your runs are ahead" if place.ahead_of_caller > 1 else "1 run is ahead"
+    if place.of_caller == 0:
+        return _ahead(place.of_all, "of other callers")
+    return _ahead(place.of_caller, "of yours")
+
+
+def _ahead(count: int, whose: str) -> str:
+    return f"{count} {'run' if count == 1 else 'runs'} {whose} ahead"
+
+
+def gone_key(run_id: str, caller_id: str) -> str:
+    """Wakes those who watch lists when a run is deleted; says whose it was, since nobody can look it up any more."""
+    return f"gone:{run_id}@{caller_id}"
 
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
@@ -162,28 +173,32 @@ async def wait_run(
     except NotFound:
         return None
     position = after if after is not None else run.next_seq - 1
-    if not until_change:
-        ended = run.state in FINAL_RUN_STATES or await context.services.engine.wait_ended(id, wait_seconds)
-    else:
-        ended = run.state in FINAL_RUN_STATES or await _wait_changed(context, id, position, wait_seconds)
-    run = await readable_run(context, id)
-    return Waited(run, not ended, run.next_seq - 1)
+    if run.state not in FINAL_RUN_STATES:
+        if until_change:
+            await _wait_changed(context, id, position, wait_seconds)
+        else:
+            await context.services.engine.wait_ended(id, wait_seconds)
+        try:
+            run = await readable_run(context, id)
+        except NotFound:  # deleted meanwhile
+            return None
+    changed = until_change and run.next_seq - 1 > position
+    return Waited(run, run.state not in FINAL_RUN_STATES and not changed, run.next_seq - 1)
 
 
-async def _wait_changed(context: Context, run_id: str, position: int, seconds: float) -> bool:
-    engine = context.services.engine
-    waited = 0.0
-    with engine.bus.watch(run_id) as flag:
+async def _wait_changed(context: Context, run_id: str, position: int, seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    with context.services.engine.bus.watch(run_id) as flag:
         while True:
             flag.clear()
             async with context.services.store.read() as connection:
                 if await events_after(connection, run_id, position, limit=1):
-                    return True
-            if waited >= seconds:
-                return False
-            step = min(POLL_SECONDS, seconds - waited)
-            if not await wait_flag(flag, step):
-                waited += step
+                    return
+            left = until - loop.time()
+            if left <= 0:
+                return
+            await wait_flag(flag, min(left, POLL_SECONDS))
 
 
 @operation("cancel_run", scope=Scope.RUN, kind="command", idempotent=True, destructive=True, target="id")
@@ -218,17 +233,16 @@ async def acknowledge_run(context: Context, *, id: str, acknowledged: bool = Tru
 @operation("delete_run", scope=Scope.WRITE, kind="command", destructive=True, target="id")
 async def delete_one_run(context: Context, *, id: str) -> str:
     """Deletes a run that has ended, with what it produced; pinned artifacts stay. The run's id."""
-    await changeable_run(context, id)
+    run = await changeable_run(context, id)
+
+    def unit(conn: Connection) -> None:
+        delete_run(conn, id)
+        conn.wake(gone_key(id, run.caller_id))
+
     try:
-        await context.services.store.write(delete_run, id)
+        await context.services.store.write(unit)
     except WrongStateError as wrong:
         raise WrongState(
             f"Run {id} is {wrong.state}; only runs that have ended can be deleted.", id, hint="Cancel it first."
         ) from wrong
     return id
-
-
-async def visible_runs(context: Context, ids: Sequence[str]) -> dict[str, RunRecord]:
-    """The runs of these ids that the caller may see."""
-    async with context.services.store.read() as connection:
-        return await find_runs(connection, ids, visible_to=visible_to(context))

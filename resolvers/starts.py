@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -14,21 +15,28 @@ from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest, forbidden_text
 from runner.inputs import check_inputs, run_title, with_defaults
-from runner.issues import Issue, error, has_errors, nearest
+from runner.issues import Issue, error, has_errors, nearest, shown
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
+from store.runs.submit import IDEMPOTENCY_KEEP
+from store.start_reads import find_earlier_start
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from resolvers.context import Context
     from resolvers.versions import Version
+    from runner.availability import Requirement
     from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from runner.pack import Pack
+    from store.dialects import Connection
+    from store.runs import Submitted
 
 #: Longest deadline a run may be given, in seconds.
 DEADLINE_MAX_SECONDS = 86_400
+#: Characters of a run's inputs that can be searched.
+SEARCHED_CHARACTERS = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +54,7 @@ async def run_pipeline(
     context: Context,
     *,
     pipeline: str,
-    inputs: Mapping[str, JSONValue],
+    inputs: JSONValue,
     version: int | None = None,
     title: str | None = None,
     deadline_seconds: float | None = None,
@@ -57,22 +65,30 @@ async def run_pipeline(
 ) -> Started:
     """Starts a run of a pipeline, or finds the one it amounts to (CONTRACT 2.1 to 2.4)."""
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
+    request = request_digest("run_pipeline", pipeline, version, inputs, title, deadline_seconds, force)
+    if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
+        return earlier
     found = await get_pipeline(context, pipeline)
+    if context.trail is not None:
+        context.trail.target_id = found.id
     chosen = await context.services.versions.get(context, found, version)
     schema = chosen.input_schema
-    issues = check_inputs(schema, dict(inputs))
-    if has_errors(issues):
-        raise Invalid(f"The inputs do not fit pipeline {found.key}: {issues[0].message}", issues)
+    issues = masked_issues(context, partial(check_inputs, schema), inputs)
+    if has_errors(issues) or not isinstance(inputs, dict):
+        raise Invalid(
+            f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
+            [issue.under("inputs") for issue in issues],
+        )
     values = with_defaults(schema, inputs)
     steps = resolved_steps(context, chosen.compiled)
     if dry_run:
-        return Started(None, warnings=tuple(issues))
+        return Started(None)
     caller = context.caller
     text = canonical_json(values)
-    shown = context.services.redactor.text(title or run_title(found.name, values))
+    labels = Labels.of(context, values, text, title=title, name=found.name)
     new = NewRun(
         caller_id=caller.id,
-        title=shown,
+        title=labels.title,
         cause=context.cause,
         inputs=text,
         inputs_digest=digest(text),
@@ -84,10 +100,10 @@ async def run_pipeline(
         force=force,
         flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{text}"),
         idempotency_key=idempotency_key,
-        request_digest=digest(canonical_json([found.id, version, dict(inputs), title, deadline_seconds, force])),
-        search_text=search_text(context, shown, text),
+        request_digest=request,
+        search_text=labels.search_text,
     )
-    return await start(context, new, wait_seconds, issues)
+    return await start(context, new, wait_seconds)
 
 
 @operation("run_pack", scope=Scope.RUN, kind="command", target="pack")
@@ -95,7 +111,7 @@ async def run_pack(
     context: Context,
     *,
     pack: str,
-    input: Mapping[str, JSONValue],
+    input: JSONValue,
     version: str | None = None,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
@@ -103,6 +119,9 @@ async def run_pack(
 ) -> Started:
     """Calls a single pack; recorded like a run of one step."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
+    request = request_digest("run_pack", pack, version, input)
+    if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
+        return earlier
     registry = context.services.registry
     found = registry.find(pack, version)
     if found is None:
@@ -110,18 +129,21 @@ async def run_pack(
         if versions:
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
-    issues = pack_input_issues(found, input)
-    if issues:
-        raise Invalid(f"The input does not fit pack {found.name}: {issues[0].message}", issues)
+    issues = masked_issues(context, partial(pack_input_issues, found), input)
+    if issues or not isinstance(input, dict):
+        raise Invalid(
+            f"The input does not fit pack {found.name}: {issues[0].message}",
+            [issue.under("input") for issue in issues],
+        )
     refuse_missing(context, [(CALL_STEP, found.name, found.version)])
     if dry_run:
         return Started(None)
     caller = context.caller
-    text = canonical_json(dict(input))
-    shown = context.services.redactor.text(run_title(found.name, input))
+    text = canonical_json(input)
+    labels = Labels.of(context, input, text, name=found.name)
     new = NewRun(
         caller_id=caller.id,
-        title=shown,
+        title=labels.title,
         cause=context.cause,
         inputs=text,
         inputs_digest=digest(text),
@@ -132,33 +154,76 @@ async def run_pack(
         client_name=context.client_name,
         flight=digest(f"{caller.id}\n{found.name} {found.version}\n{text}"),
         idempotency_key=idempotency_key,
-        request_digest=digest(canonical_json([pack, version, dict(input)])),
-        search_text=search_text(context, shown, text),
+        request_digest=request,
+        search_text=labels.search_text,
     )
-    return await start(context, new, wait_seconds, ())
+    return await start(context, new, wait_seconds)
 
 
-async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequence[Issue]) -> Started:
+async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequence[Issue] = ()) -> Started:
     """Submits a run and holds the answer until it has ended, at most some seconds.
+
+    The command's audit row is written with the run, so an accepted start is one commit.
 
     Raises:
         Conflict: the idempotency key belongs to another request.
         Limited: the caller has too many runs waiting.
     """
-    engine = context.services.engine
+    engine, trail = context.services.engine, context.trail
+
+    def note(conn: Connection, submitted: Submitted) -> None:
+        if trail is not None:
+            trail.write(conn, run=submitted.run_id, coalesced=submitted.coalesced, replayed=submitted.replayed)
+
     try:
-        submitted = await engine.submit(new)
+        submitted = await engine.submit(new, note)
     except IdempotencyClashError as clash:
-        raise Conflict(
-            f"The idempotency key `{new.idempotency_key}` was used for another request.",
-            current_id=clash.run_id,
-            hint="Use a new key for a new request, or repeat the first request word for word.",
-        ) from clash
+        raise key_taken(new.idempotency_key, clash.run_id) from clash
     except QueueFullError as full:
         raise queue_full(full) from full
+    if trail is not None:
+        trail.written = True
     if wait_seconds:
         await engine.wait_ended(submitted.run_id, wait_seconds)
     return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings))
+
+
+async def find_replay(context: Context, key: str | None, request: str, wait_seconds: int) -> Started | None:
+    """The run an earlier call with the same idempotency key started, in any state; None when there was none.
+
+    It is looked up before anything else: what has changed since does not matter to a repeated request.
+
+    Raises:
+        Conflict: the key belongs to another request.
+    """
+    if key is None:
+        return None
+    async with context.services.store.read() as connection:
+        earlier = await find_earlier_start(connection, context.caller.id, key)
+    if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
+        return None
+    if earlier.request_digest != request:
+        raise key_taken(key, earlier.run_id)
+    if wait_seconds:
+        await context.services.engine.wait_ended(earlier.run_id, wait_seconds)
+    return Started(earlier.run_id, replayed=True)
+
+
+def request_digest(operation_name: str, *arguments: JSONValue) -> str:
+    """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
+
+    How long the caller waits for the answer is no part of it.
+    """
+    return digest(canonical_json([operation_name, *arguments]))
+
+
+def key_taken(key: str | None, run_id: str) -> Conflict:
+    """The refusal of an idempotency key that belongs to another request."""
+    return Conflict(
+        f"The idempotency key `{key}` was used for another request.",
+        current_id=run_id,
+        hint="Use a new key for a new request, or repeat the first request word for word.",
+    )
 
 
 def queue_full(full: QueueFullError) -> Limited:
@@ -193,13 +258,20 @@ def refuse_missing(context: Context, steps: Sequence[tuple[str, str, str | None]
     """
     missing = preflight(steps, context.services.registry)
     if missing:
-        names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
-        raise Unavailable(f"It cannot run here: missing {names}.", missing)
+        raise unavailable(missing)
 
 
-def pack_input_issues(pack: Pack, value: Mapping[str, JSONValue]) -> list[Issue]:
+def unavailable(missing: Sequence[Requirement]) -> Unavailable:
+    """The refusal of what cannot run here; it tells everything that is missing."""
+    names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
+    return Unavailable(f"It cannot run here: missing {names}.", missing)
+
+
+def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
     """What is wrong with a pack's input, as issues."""
-    if unsafe := forbidden_text(dict(value)):
+    if not isinstance(value, dict):
+        return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
+    if unsafe := forbidden_text(value):
         return unsafe
     try:
         pack.input_model.model_validate({key: field for key, field in value.items() if key != "_session_id"})
@@ -227,9 +299,57 @@ def deadline_of(context: Context, version: Version, asked: float | None) -> floa
     return declared if declared is not None else context.services.limits.deadline_seconds
 
 
-def search_text(context: Context, title: str, inputs: str) -> str:
-    """What a run is found by: title and inputs in lower case, secrets masked, the first 4,000 characters."""
-    return f"{title}\n{context.services.redactor.text(inputs[:4000])}".lower()
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What people see and search of a run's inputs.
+
+    Attributes:
+        title: As the caller wants it, or made from the inputs.
+        search_text: Title and inputs in lower case, the first 4,000 characters.
+    """
+
+    title: str
+    search_text: str
+
+    @classmethod
+    def of(
+        cls, context: Context, values: dict[str, JSONValue], text: str, *, title: str | None = None, name: str
+    ) -> Labels:
+        """Masks first and cuts then: nothing recognises half a secret.
+
+        Args:
+            context: Whose redactor is used.
+            values: Inputs of the run.
+            text: The same as canonical JSON.
+            title: As the caller wants it, if so.
+            name: Of the pipeline or pack, for a title made here.
+        """
+        redactor = context.services.redactor
+        masked = redactor.value(values)
+        assert isinstance(masked, dict), "masking keeps the shape"
+        if masked is not values:
+            text = canonical_json(masked)
+        label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
+        return cls(label, f"{label}\n{text[:SEARCHED_CHARACTERS]}".lower())
+
+
+def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
+    """What a check finds wrong with a value, worded without the secrets in it.
+
+    Messages quote the value, shortened, and nothing recognises half a secret: so they are worded anew for the masked
+    value, where the check finds the same there.
+    """
+    issues = check(value)
+    if not issues:
+        return issues
+    masked = context.services.redactor.value(value)
+    if masked is value:
+        return issues
+    worded = {(issue.path, issue.rule): issue for issue in check(masked)}
+    return [
+        worded.get((issue.path, issue.rule), replace(issue, message="The value is not accepted.", hint=None))
+        for issue in issues
+    ]
 
 
 def refuse_bad_start(

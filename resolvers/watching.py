@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,14 @@ from resolvers.runs import RunQuery, filter_of
 from runner.bus import wait_flag
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
-from store.run_reads import RunFilter, RunRecord, find_runs, list_matching
+from store.run_reads import RunFilter, RunRecord, find_runs, list_matching, list_runs
 from store.states import AttemptState, Scope
 from store.step_reads import AttemptRecord, find_attempts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from resolvers.context import Context
     from runner.tail import Batch, End, Gap
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 CHANGES_SECONDS = 1.0
 #: Runs told in one message; beyond it the list is read again.
 CHANGES_TOLD = 100
+#: Matching runs that are remembered for one list, so that it is told of those that leave it.
+CHANGES_KNOWN = 1_000
 #: Log lines in one message.
 LINES = 500
 #: Output is looked for this often even when no wake-up comes, in seconds.
@@ -59,16 +64,30 @@ class OutputEnd:
     position: int
 
 
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """The position asked for is not this run's, as after a restored backup: read the run again, go on after this."""
+
+    position: int
+    missed: int | None = None
+
+
 @operation("watch_run", scope=Scope.READ, kind="query")
-async def watch_run(
-    context: Context,
-    *,
-    id: str,
-    after: int,
-) -> AsyncIterator[Batch | Gap | End]:
+async def watch_run(context: Context, *, id: str, after: int) -> AsyncIterator[Batch | Gap | Behind | End]:
     """A run's events after a position; see `runner.tail.Tails.follow`. Close the iterator when done early."""
-    await readable_run(context, id)
-    return context.services.tails.follow(id, after)
+    run = await readable_run(context, id)
+    newest = run.next_seq - 1
+    if after <= newest:
+        return context.services.tails.follow(id, after)
+    return _behind(context, id, newest)
+
+
+async def _behind(context: Context, run_id: str, newest: int) -> AsyncIterator[Batch | Gap | Behind | End]:
+    yield Behind(newest)
+    # What follows a run is a generator, to be closed with this one.
+    async with aclosing(context.services.tails.follow(run_id, newest)) as messages:  # type: ignore[type-var]
+        async for message in messages:
+            yield message
 
 
 @operation("watch_runs", scope=Scope.READ, kind="query")
@@ -79,30 +98,85 @@ async def watch_runs(context: Context, *, query: RunQuery) -> AsyncIterator[Chan
 
 
 async def _changes(context: Context, wanted: RunFilter) -> AsyncIterator[Changes]:
-    only = visible_to(context)
-    told: set[str] = set()
     with context.services.engine.bus.collect() as collector:
+        book = _Book(context, wanted)
+        await book.open()
         yield Changes((), (), more=False)
         while True:
             await collector.flag.wait()
-            changed, gone, more = collector.take()
-            runs: list[RunRecord] = []
-            if changed:
-                async with context.services.store.read() as connection:
-                    matching = await list_matching(connection, wanted, sorted(changed), visible_to=only)
-                    # A run that no longer matches is told once more, so that the list can drop it.
-                    left = sorted(changed & told - matching.keys())
-                    former = await find_runs(connection, left, visible_to=only) if left else {}
-                runs = [*matching.values(), *former.values()]
-                told.difference_update(former)
-                told.update(matching)
-            deleted = tuple(sorted(gone & told)) if only is not None else tuple(sorted(gone))
-            told.difference_update(gone)
-            if len(told) > 10 * CHANGES_TOLD:
-                told.clear()
-            if runs or deleted or more:
-                yield Changes(tuple(runs[:CHANGES_TOLD]), deleted, more or len(runs) > CHANGES_TOLD)
+            changes = await book.told(*collector.take())
+            if changes is not None:
+                yield changes
             await asyncio.sleep(CHANGES_SECONDS)
+
+
+class _Book:
+    """Which runs a list may be showing, so that it is told of those that leave it."""
+
+    def __init__(self, context: Context, wanted: RunFilter) -> None:
+        self._store = context.services.store
+        self._wanted = wanted
+        self._only = visible_to(context)
+        # Runs that match now and may cease to; an ordered set. Where nothing about a match can change, none are kept.
+        self._matching: dict[str, None] = {}
+        self._may_leave = wanted.states is not None or wanted.needs_attention is not None
+
+    async def open(self) -> None:
+        """Takes note of what matches already, the newest first."""
+        if self._may_leave:
+            async with self._store.read() as connection:
+                rows = await list_runs(connection, self._wanted, PageWindow(limit=CHANGES_KNOWN), visible_to=self._only)
+            self._note(reversed([row.id for row in rows]))
+
+    async def told(self, changed: set[str], gone: set[str], more: bool) -> Changes | None:
+        """What to tell of runs that changed and of runs that are gone; None when it concerns nobody here."""
+        runs: list[RunRecord] = []
+        if changed:
+            async with self._store.read() as connection:
+                if self._wanted.needs_attention is not None:
+                    changed |= await self._repeated(connection, changed)
+                matching = await list_matching(connection, self._wanted, sorted(changed), visible_to=self._only)
+                # A run that no longer matches is told once more, so that the list can drop it.
+                left = sorted((changed & self._matching.keys()) - matching.keys())
+                former = await find_runs(connection, left, visible_to=self._only) if left else {}
+            runs = [*matching.values(), *former.values()]
+            for run_id in left:
+                self._matching.pop(run_id, None)
+            self._note(matching)
+        deleted = self._deleted(gone)
+        for run_id in deleted:
+            self._matching.pop(run_id, None)
+        if not (runs or deleted or more):
+            return None
+        return Changes(tuple(runs[:CHANGES_TOLD]), deleted, more or len(runs) > CHANGES_TOLD)
+
+    def _note(self, run_ids: Iterable[str]) -> None:
+        if not self._may_leave:
+            return
+        for run_id in run_ids:
+            self._matching.pop(run_id, None)
+            self._matching[run_id] = None
+        while len(self._matching) > CHANGES_KNOWN:
+            del self._matching[next(iter(self._matching))]
+
+    def _deleted(self, gone: set[str]) -> tuple[str, ...]:
+        """Ids of deleted runs the caller could see: those that say whose they were, or that matched here."""
+        deleted = set()
+        for key in gone:
+            run_id, _, caller_id = key.partition("@")
+            if self._only is None or caller_id == self._only or run_id in self._matching:
+                deleted.add(run_id)
+        return tuple(sorted(deleted))
+
+    async def _repeated(self, connection: AsyncConnection, changed: set[str]) -> set[str]:
+        """Runs that changed ones repeat, over any number of re-runs: the success of those settles these."""
+        found: set[str] = set()
+        level = changed
+        while level:
+            rows = await find_runs(connection, sorted(level))
+            level = {run.rerun_of for run in rows.values() if run.rerun_of is not None} - found - changed
+            found |= level
+        return found
 
 
 @operation("watch_attempt", scope=Scope.READ, kind="query")

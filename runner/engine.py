@@ -18,6 +18,8 @@ from store.runs import NewRun, Resume, Submitted, request_cancel, resume, submit
 from store.states import FINAL_RUN_STATES, RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from runner.resources import Resources
     from store.dialects import Connection
 
@@ -57,14 +59,18 @@ class Engine:
         await self.worker.stop(grace_seconds)
         await self.bus.stop()
 
-    async def submit(self, new: NewRun) -> Submitted:
+    async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
         """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
+
+        Args:
+            new: The run.
+            along: Called in the same transaction, with what the start led to; for what must stand or fall with it.
 
         Raises:
             IdempotencyClashError: the idempotency key belongs to another request.
             QueueFullError: the caller has too many runs waiting.
         """
-        return await self._store.write(self._submit, new)
+        return await self._store.write(self._submit, new, along)
 
     async def cancel(self, run_id: str, reason: str | None) -> RunState:
         """Cancels a run; see `store.runs.request_cancel`.
@@ -103,10 +109,14 @@ class Engine:
         """Runs accepted and not yet taken by a worker of this process."""
         return self._dispatcher.waiting()
 
-    def _submit(self, conn: Connection, new: NewRun) -> Submitted:
+    def _submit(
+        self, conn: Connection, new: NewRun, along: Callable[[Connection, Submitted], None] | None
+    ) -> Submitted:
         submitted = submit(conn, new, queue_limit=self.resources.limits.queued_runs)
         if submitted.started:
             self._dispatcher.enqueue(conn, submitted.run_id)
+        if along is not None:
+            along(conn, submitted)
         return submitted
 
     def _resume(self, conn: Connection, change: Resume) -> None:

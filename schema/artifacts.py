@@ -183,9 +183,7 @@ class ArtifactQueries:
     async def artifacts(
         self,
         info: Info,
-        filter: Annotated[
-            ArtifactFilter | None, strawberry.argument(description="Only those that match.")
-        ] = None,
+        filter: Annotated[ArtifactFilter | None, strawberry.argument(description="Only those that match.")] = None,
         first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
         after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
         last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,

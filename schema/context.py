@@ -31,6 +31,10 @@ class RequestContext:
         """Who calls."""
         return self.context.caller
 
+    def fresh(self) -> None:
+        """Forgets what was read: a command has changed it."""
+        self.loaders = Loaders(self.context)
+
     def for_event(self) -> RequestContext:
         """The context of one event of a subscription: it sees what is stored by then."""
         return RequestContext(self.context)

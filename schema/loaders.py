@@ -21,6 +21,7 @@ from store.pipeline_reads import (
 )
 from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, latest_runs
 from store.sessions import SessionRecord, find_sessions
+from store.start_reads import Ahead, queue_places
 from store.step_reads import (
     AttemptPayload,
     AttemptRecord,
@@ -79,6 +80,11 @@ class Loaders:
         """The newest run of a pipeline that the caller may see, by pipeline id."""
         only = visible_to(self._context)
         return self._loader(lambda connection, ids: latest_runs(connection, ids, visible_to=only))
+
+    @cached_property
+    def queue_place(self) -> DataLoader[str, Ahead | None]:
+        """How many queued runs are ahead of one, by run id."""
+        return self._loader(queue_places)
 
     @cached_property
     def steps(self) -> DataLoader[str, list[StepRecord] | None]:

@@ -13,6 +13,4 @@ class PackEffects(Enum):
 
     NONE = strawberry.enum_value("none", description="Nothing.")
     IDEMPOTENT = strawberry.enum_value("idempotent", description="Something, but repeating it changes no more.")
-    EXTERNAL = strawberry.enum_value(
-        "external", description="Something, each time it runs: a mail, a post, a payment."
-    )
+    EXTERNAL = strawberry.enum_value("external", description="Something, each time it runs: a mail, a post, a payment.")

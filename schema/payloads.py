@@ -3,11 +3,16 @@
 # mypy: disallow-untyped-decorators=False
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, cast
+
 import orjson
 import strawberry
 
 from schema.masking import PublicError
 from schema.scalars import JSON, Long
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
 
 #: Longest JSON one payload may be asked for, in bytes.
 LONGEST = 1 << 20
@@ -39,3 +44,8 @@ def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
     if size > limit_bytes:
         return Payload(json=None, excerpt=text[: min(EXCERPT, limit_bytes)], truncated=True, size_bytes=Long(size))
     return Payload(json=JSON(orjson.loads(text)), excerpt=None, truncated=False, size_bytes=Long(size))
+
+
+def as_json(value: JSON | None) -> JSONValue:
+    """A JSON argument as use cases take it; the scalar has checked it."""
+    return cast("JSONValue", value)

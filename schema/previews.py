@@ -48,9 +48,7 @@ class ResumePreviewStep:
     action: ResumeAction = strawberry.field(description="What would be done.")
     reason: str = strawberry.field(description="Why, for people.")
     effects: PackEffects = strawberry.field(description="What it changes outside.")
-    may_repeat_effects: bool = strawberry.field(
-        description="Whether an outside effect may happen a second time."
-    )
+    may_repeat_effects: bool = strawberry.field(description="Whether an outside effect may happen a second time.")
 
 
 @strawberry.type(description="What a resume would do, step by step.")
@@ -58,13 +56,9 @@ class ResumePreview:
     """Make one with `of`."""
 
     allowed: bool = strawberry.field(description="Whether it would be accepted.")
-    issues: list[Issue] = strawberry.field(
-        description="What is wrong or questionable, missing services included."
-    )
+    issues: list[Issue] = strawberry.field(description="What is wrong or questionable, missing services included.")
     steps: list[ResumePreviewStep] = strawberry.field(description="Every step, in order.")
-    definition_changed: bool = strawberry.field(
-        description="Whether the pipeline has a newer version than the run's."
-    )
+    definition_changed: bool = strawberry.field(description="Whether the pipeline has a newer version than the run's.")
 
     @classmethod
     async def of(cls, info: Info, run_id: str, preview: Preview) -> ResumePreview:

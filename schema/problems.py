@@ -6,8 +6,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
+from graphql import get_argument_values
+from strawberry.utils.str_converters import to_snake_case
 
 from resolvers import problems
+from resolvers.operations import OPERATIONS
 from resolvers.problems import ProblemCode
 from resolvers.runs import RunAction
 from schema.context import Info
@@ -162,12 +165,14 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
             raise TypeError(f"{type(problem).__name__} has no type in the schema.")
 
 
-def refuse_command(scope: Scope, _info: GraphQLResolveInfo[RequestContext]) -> ForbiddenProblem:
-    """What a mutation answers when the caller lacks its scope."""
-    return ForbiddenProblem(
-        message=f"This needs the scope {scope.name}, which your token does not have.",
-        code=ProblemCode.FORBIDDEN,
-        hint="Ask whoever manages this server for a token with that scope.",
-        retryable=False,
-        requires=scope,
+async def refuse_command(scope: Scope, info: GraphQLResolveInfo[RequestContext]) -> ForbiddenProblem:
+    """What a mutation answers when the caller lacks its scope; audited like every refused command."""
+    command = OPERATIONS[to_snake_case(info.field_name)]
+    if command.scope is not scope:
+        raise TypeError(f"The field {info.field_name} requires {scope.name}, its operation {command.scope}.")
+    field = info.parent_type.fields[info.field_name]
+    given = get_argument_values(field, info.field_nodes[0], info.variable_values)
+    refusal: ForbiddenProblem = problem_of(
+        await command.refuse_scope(info.context.context, {to_snake_case(name): value for name, value in given.items()})
     )
+    return refusal

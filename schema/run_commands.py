@@ -3,7 +3,7 @@
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import strawberry
 
@@ -14,7 +14,7 @@ from resolvers.starts import Started, run_pack, run_pipeline
 from schema.context import Info
 from schema.directives import Mcp, Requires
 from schema.issues import Issue
-from schema.masking import PublicError
+from schema.payloads import as_json
 from schema.problems import (
     ConflictProblem,
     ForbiddenProblem,
@@ -28,9 +28,6 @@ from schema.problems import (
 from schema.runs import Run, get_run_now
 from schema.scalars import JSON, Key
 from store.states import Scope
-
-if TYPE_CHECKING:
-    from runner.failures import JSONValue
 
 
 @strawberry.type(description="A run was started, or could be.")
@@ -86,7 +83,6 @@ ResumeRunResult = Annotated[
     | NotFoundProblem
     | WrongStateProblem
     | InvalidProblem
-    | ConflictProblem
     | UnavailableProblem
     | LimitedProblem
     | ForbiddenProblem,
@@ -116,22 +112,17 @@ DeleteRunResult = Annotated[
 ]
 
 
-def json_object(value: object, name: str) -> dict[str, JSONValue]:
-    """A JSON argument that has to be an object.
-
-    Raises:
-        PublicError: INVALID; it is something else.
-    """
-    if not isinstance(value, dict):
-        raise PublicError(f"`{name}` must be a JSON object, not {value!r:.80}.", "INVALID")
-    return value
-
-
 async def _started(info: Info, started: Started) -> StartRunSuccess:
-    run = None if started.run_id is None else await get_run_now(info, started.run_id)
+    run = None if started.run_id is None else await _run_now(info, started.run_id)
     return StartRunSuccess(
         run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
     )
+
+
+async def _run_now(info: Info, run_id: str) -> Run:
+    """The run as the command left it, whatever an earlier command of the same operation had read."""
+    info.context.fresh()
+    return await get_run_now(info, run_id)
 
 
 @strawberry.type
@@ -179,7 +170,7 @@ class RunMutations:
             started = await run_pipeline(
                 info.context.context,
                 pipeline=pipeline,
-                inputs=json_object(inputs, "inputs"),
+                inputs=as_json(inputs),
                 version=version,
                 title=title,
                 deadline_seconds=deadline_seconds,
@@ -199,9 +190,7 @@ class RunMutations:
         self,
         info: Info,
         pack: Annotated[strawberry.ID, strawberry.argument(description="Its name.")],
-        input: Annotated[
-            JSON, strawberry.argument(description="What Pack.inputSchema asks for.")
-        ] = JSON({}),  # noqa: B008
+        input: Annotated[JSON, strawberry.argument(description="What Pack.inputSchema asks for.")] = JSON({}),  # noqa: B008
         version: Annotated[
             str | None, strawberry.argument(description="Version to use; the one in use when absent.")
         ] = None,
@@ -221,7 +210,7 @@ class RunMutations:
             started = await run_pack(
                 info.context.context,
                 pack=pack,
-                input=json_object(input, "input"),
+                input=as_json(input),
                 version=version,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
@@ -264,14 +253,14 @@ class RunMutations:
             run_id = await resume_run(
                 info.context.context,
                 id=id,
-                step_input=json_object(step_input, "stepInput") if step_input is not None else None,
-                inputs=json_object(inputs, "inputs") if inputs is not None else None,
+                step_input=as_json(step_input),
+                inputs=as_json(inputs),
                 definition=definition,
                 wait_seconds=wait_seconds,
             )
         except Refusal as refusal:
             return problem_of(refusal)
-        return RunSuccess(run=await get_run_now(info, run_id))
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Runs again: a new run with the same inputs, from the first step.",
@@ -308,7 +297,7 @@ class RunMutations:
             started = await rerun_run(
                 info.context.context,
                 id=id,
-                inputs=json_object(inputs, "inputs"),
+                inputs=as_json(inputs),
                 definition=definition,
                 from_step=from_step,
                 wait_seconds=wait_seconds,
@@ -333,7 +322,7 @@ class RunMutations:
             run_id = await cancel_run(info.context.context, id=id, reason=reason)
         except Refusal as refusal:
             return problem_of(refusal)
-        return RunSuccess(run=await get_run_now(info, run_id))
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Marks a failure as dealt with, so that it no longer needs attention.",
@@ -350,7 +339,7 @@ class RunMutations:
             run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
         except Refusal as refusal:
             return problem_of(refusal)
-        return RunSuccess(run=await get_run_now(info, run_id))
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Deletes a run that has ended, with its artifacts; pinned artifacts stay.",

@@ -112,9 +112,6 @@ class ArtifactChanged(RunEvent):
         return None if found is None else Artifact.of(found)
 
 
-#: Types that no field names; the schema has to be told of them.
-EVENT_TYPES = (RunStateChanged, StepStateChanged, AttemptStateChanged, StepProgressed, ArtifactChanged)
-
 RunEventConnection = Connection[RunEvent]
 
 

@@ -29,12 +29,12 @@ from schema.enums import described_enum
 from schema.failures import Failure
 from schema.node_interface import Node
 from schema.pagination import CountedConnection, PageArguments, page_of
-from schema.payloads import Payload, payload_of
+from schema.payloads import Payload, as_json, payload_of
 from schema.previews import ResumePreview
 from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
-from schema.steps import RunStep
+from schema.steps import RunStep, retry_wait
 from schema.waits import Wait, WaitReason
 from store.paging import PageWindow
 from store.run_reads import RunRecord
@@ -127,11 +127,15 @@ class Run(Node):
     async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
         if self.state is RunState.WAITING:
-            return Wait(reason=WaitReason.RETRY, message="waits for its next attempt", until=self.record.not_before)
+            steps = await info.context.loaders.steps.load(self.record.id)
+            waiting = next((step for step in steps or () if step.state is StepState.WAITING), None)
+            if waiting is None:
+                return None  # read between two states: the next event tells
+            return await retry_wait(info, waiting)
         if self.state is not RunState.QUEUED:
             return None
-        message = await queue_message(info.context.context, self.record.id)
-        return Wait(reason=WaitReason.SLOT, message=message, until=None)
+        place = await info.context.loaders.queue_place.load(self.record.id)
+        return Wait(reason=WaitReason.SLOT, message=queue_message(place), until=None)
 
     @strawberry.field(description="What went wrong; of the latest attempt, null again once a resume succeeds.")
     def failure(self) -> Failure | None:
@@ -266,8 +270,8 @@ class Run(Node):
         preview = await preview_resume(
             info.context.context,
             id=self.record.id,
-            step_input=step_input,  # type: ignore[arg-type] # JSON is a scalar of its own to the schema
-            inputs=inputs,  # type: ignore[arg-type] # likewise
+            step_input=as_json(step_input),
+            inputs=as_json(inputs),
             definition=definition,
         )
         return await ResumePreview.of(info, self.record.id, preview)
@@ -382,9 +386,7 @@ class RunQueries:
     async def runs(
         self,
         info: Info,
-        filter: Annotated[
-            RunFilter | None, strawberry.argument(description="Only those that match.")
-        ] = None,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
         first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
         after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
         last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,

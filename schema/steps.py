@@ -11,6 +11,8 @@ import orjson
 import strawberry
 
 from resolvers.access import visible_to
+from runner.compiled import compile_document
+from runner.definition_models import RetryPolicy
 from schema.artifacts import Artifact
 from schema.context import Info
 from schema.enums import described_enum
@@ -22,13 +24,13 @@ from schema.scalars import JSON, Cursor, Key
 from schema.waits import Wait, WaitReason
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
-from store.sessions import SessionRecord
 from store.states import AttemptState, StepState
 from store.step_reads import AttemptRecord, StepRecord
 
 if TYPE_CHECKING:
     from schema.pipelines import Step
     from schema.runs import Run
+    from store.sessions import SessionRecord
 
 described_enum(
     StepState,
@@ -104,7 +106,9 @@ class Milestone:
 
 
 @strawberry.type(
-    description="Something a step left for later steps, such as a workspace. Ends with its run or after idle minutes."
+    description=(
+        "Something a step left for later steps, such as a workspace. Ends with its run or after 15 idle minutes."
+    )
 )
 class Session:
     """Make one with `of`."""
@@ -255,15 +259,9 @@ class RunStep(Node):
         return next((step for step in steps if step.key == self.key), None)
 
     @strawberry.field(description="What it waits for while WAITING.")
-    def wait(self) -> Wait | None:
+    async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
-        if self.state is not StepState.WAITING:
-            return None
-        return Wait(
-            reason=WaitReason.RETRY,
-            message=f"retry {self.record.stretch_attempts + 1}",
-            until=self.record.wait_until,
-        )
+        return await retry_wait(info, self.record) if self.state is StepState.WAITING else None
 
     @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
     async def milestones(self, info: Info) -> list[Milestone]:
@@ -331,6 +329,18 @@ class RunStep(Node):
             return None
         found = await info.context.loaders.attempt.load(self.record.attempt_id)
         return Failure.read(found.failure if found is not None else None)
+
+
+async def retry_wait(info: Info, step: StepRecord) -> Wait:
+    """The wait of a step for its next attempt: which one of how many, and until when."""
+    policy = RetryPolicy()
+    run = await info.context.loaders.run.load(step.run_id)
+    if run is not None and run.version_id is not None:
+        body = await info.context.loaders.version_body.load(run.version_id)
+        if body is not None:
+            policy = compile_document(body.document, body.input_schema).step(step.key).retry
+    message = f"retry {step.stretch_attempts + 1} of {policy.max_attempts}"
+    return Wait(reason=WaitReason.RETRY, message=message, until=step.wait_until)
 
 
 async def load_step(info: Info, step_id: str) -> RunStep | None:

@@ -10,14 +10,15 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers.problems import Problem as Refusal
-from resolvers.watching import Lines, watch_attempt, watch_run, watch_runs
+from resolvers.runs import get_run
+from resolvers.watching import Behind, Lines, watch_attempt, watch_run, watch_runs
 from runner.tail import Batch, Gap
 from schema.context import Info
 from schema.cursors import EVENTS, OUTPUT, event_position, output_position
 from schema.directives import Cost, Requires
 from schema.masking import PublicError
 from schema.run_events import RunEvent, event_of
-from schema.runs import Run, RunFilter, get_run_now
+from schema.runs import Run, RunFilter
 from schema.scalars import Cursor, Long
 from schema.steps import Attempt, LogLine
 from store.states import Scope
@@ -135,10 +136,14 @@ class Subscription:
                 match message:
                     case Batch(events, live):
                         yield RunEventBatch(events=[event_of(event) for event in events], cursor=cursor, live=live)
-                    case Gap(_, missed):
-                        yield RunEventGap(run=await get_run_now(info, id), cursor=cursor, missed=Long(missed))
+                    case Gap(_, missed) | Behind(_, missed):
+                        yield RunEventGap(
+                            run=await _run_now(info, id),
+                            cursor=cursor,
+                            missed=None if missed is None else Long(missed),
+                        )
                     case _:
-                        yield RunEventsEnd(run=await get_run_now(info, id), cursor=cursor)
+                        yield RunEventsEnd(run=await _run_now(info, id), cursor=cursor)
 
     @strawberry.subscription(
         description=(
@@ -189,6 +194,14 @@ class Subscription:
                     yield AttemptOutputBatch(lines=lines, cursor=cursor, live=message.live)
                 else:
                     yield AttemptOutputEnd(attempt=Attempt.of(message.attempt), cursor=cursor)
+
+
+async def _run_now(info: Info, run_id: str) -> Run:
+    """The run as it is now; loaders would tell it as it was when the stream began."""
+    found = await get_run(info.context.context, id=run_id)
+    if found is None:
+        raise PublicError(f"Run {run_id} has been deleted.", "NOT_FOUND")
+    return Run.of(found)
 
 
 async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on whatever stream the use case opens

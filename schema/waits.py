@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003 - strawberry reads the annotations at run time
+from datetime import datetime
 from enum import Enum
 
 import strawberry
@@ -21,5 +21,5 @@ class Wait:
     """A wait, told to people."""
 
     reason: WaitReason = strawberry.field(description="What for.")
-    message: str = strawberry.field(description="For people: `2 runs ahead`, `retry 2`.")
+    message: str = strawberry.field(description="For people: `2 runs ahead`, `retry 2 of 3`.")
     until: datetime | None = strawberry.field(description="When it goes on at the latest; null when unknown.")

@@ -1,0 +1,62 @@
+"""Reads around the start of runs: what an idempotency key led to, and how long a queued run's wait is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import func, literal_column, select
+
+from store.states import RunState
+from store.tables import RUN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+
+class EarlierStart(NamedTuple):
+    """A run that was started with an idempotency key; `request_digest` tells of which request."""
+
+    run_id: str
+    request_digest: str | None
+    created_at: datetime
+
+
+class Ahead(NamedTuple):
+    """How many queued runs will be taken before one: of all callers, and of its own."""
+
+    of_all: int
+    of_caller: int
+
+
+# Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
+_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")
+
+
+async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: str) -> EarlierStart | None:
+    """What a caller's idempotency key led to; None when it was not used, or its run is gone."""
+    wanted = select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at)
+    row = (await connection.execute(wanted.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key))).first()
+    return None if row is None else EarlierStart(*list(row))
+
+
+async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, Ahead]:
+    """Where queued runs stand, by run id; runs that are not queued are left out.
+
+    One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
+    """
+    order = (RUN.c.priority.desc(), RUN.c.id)
+    queue = (
+        select(
+            RUN.c.id,
+            (func.row_number().over(order_by=order) - 1).label("of_all"),
+            (func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
+        )
+        .where(_ACTIVE, RUN.c.state == RunState.QUEUED.value)
+        .subquery()
+    )
+    rows = await connection.execute(select(queue).where(queue.c.id.in_(ids)))
+    return {row[0]: Ahead(row[1], row[2]) for row in rows}

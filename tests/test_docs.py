@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer
@@ -20,6 +26,9 @@ from runner.document import load_document
 from runner.registry import builtins_folder, load_registry
 from scripts import reference_pages
 from store.states import EventType, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("builtins/**/*.md")])
@@ -191,3 +200,63 @@ def test_everything_in_the_schema_is_described():
                 bare.append(f"{root.name}.{field}")
             bare += [f"{root.name}.{field}({name})" for name, given in definition.args.items() if not given.description]
     assert bare == []
+
+
+@pytest.mark.slow
+def test_the_tour_of_the_readme_works(tmp_path):
+    """Every shell block under "Five minutes", in order, against a server of its own; the newest run is `run_01J`."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    tour = readme.split("## Five minutes")[1].split("\n## ")[0]
+    (tmp_path / "brief.yaml").write_text(next(text for name, text in BLOCK.findall(tour) if name == "yaml"), "utf-8")
+    (tmp_path / ".venv").symlink_to(Path(sys.executable).parent.parent)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PACKLINE_")}
+    with serving(tmp_path / ".packline", environment):
+        newest = ""
+        for text in (text for name, text in BLOCK.findall(tour) if name == "sh"):
+            # The first block sets variables that the later ones need.
+            script = f"{EXPORTS}\n{text.replace('run_01J', newest)}"
+            done = shell(script, tmp_path, environment)
+            fails_on_purpose = "packline run sample" in text
+            assert done.returncode == (1 if fails_on_purpose else 0), f"{text}\n{done.stdout}\n{done.stderr}"
+            newest = shell(f"{EXPORTS}\npackline runs --limit 1 --json", tmp_path, environment).stdout
+            newest = json.loads(newest)["id"] if newest else ""
+    assert sorted(file.suffix for file in (tmp_path / "decks").iterdir()) == [".pdf", ".pptx"]
+
+
+EXPORTS = "export PATH=$PWD/.venv/bin:$PATH PACKLINE_DATA_DIR=$PWD/.packline"
+
+
+def shell(script: str, folder: Path, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@contextmanager
+def serving(data: Path, environment: Mapping[str, str]) -> Iterator[None]:
+    """A server of the command line, as users start it, until the block ends."""
+    data.mkdir()
+    with (data / "server.log").open("wb") as log:
+        server = subprocess.Popen(
+            [Path(sys.executable).parent / "packline", "up", "--port", "0", "--data-dir", str(data)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        until = time.monotonic() + 60
+        while "Packline is running" not in (data / "server.log").read_text("utf-8"):
+            waiting = server.poll() is None and time.monotonic() < until
+            assert waiting, (data / "server.log").read_text("utf-8")
+            time.sleep(0.05)
+        yield
+    finally:
+        server.terminate()
+        server.wait(30)

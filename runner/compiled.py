@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
+from runner.check import SESSION_FIELD
 from runner.definition import parse_definition
 from runner.definition_models import RetryPolicy
 from runner.inputs import declared_optional
@@ -38,6 +39,8 @@ class CompiledStep:
         template: Its input; None for a pack call, whose run inputs are the input, word for word.
         reads_inputs: Run inputs it reads, at the top level.
         reads_steps: Steps whose output it reads.
+        output_reads: What it needs of outputs: step and path, where neither `?` nor a default says it may be absent.
+        session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
     """
 
     key: str
@@ -49,6 +52,8 @@ class CompiledStep:
     timeout_seconds: float | None
     reads_inputs: frozenset[str]
     reads_steps: frozenset[str]
+    output_reads: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
+    session_reads: frozenset[str] = frozenset()
 
     def resolve(
         self, inputs: Mapping[str, JSONValue], outputs: Mapping[str, JSONValue], optional: OptionalInputs
@@ -76,6 +81,10 @@ class CompiledPipeline:
     steps: tuple[CompiledStep, ...]
     optional_inputs: OptionalInputs
     deadline_seconds: float | None = None
+    _by_key: dict[str, CompiledStep] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_key", {step.key: step for step in self.steps})
 
     def step(self, key: str) -> CompiledStep:
         """The step of that key.
@@ -83,10 +92,14 @@ class CompiledPipeline:
         Raises:
             CompileError: there is none.
         """
-        for step in self.steps:
-            if step.key == key:
-                return step
-        raise CompileError(f"The stored definition has no step `{key}`.")
+        step = self._by_key.get(key)
+        if step is None:
+            raise CompileError(f"The stored definition has no step `{key}`.")
+        return step
+
+    def needs_of(self, key: str) -> list[tuple[str | int, ...]]:
+        """Paths into a step's output that later steps cannot do without."""
+        return [path for step in self.steps for source, path in step.output_reads if source == key]
 
 
 def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
@@ -136,6 +149,18 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                 reads_inputs=reads,
                 reads_steps=frozenset(
                     reference.source_step for reference in template.references if reference.source_step is not None
+                ),
+                output_reads=tuple(
+                    (reference.source_step, reference.source_path)
+                    for reference in template.references
+                    if reference.source_step is not None
+                    and reference.source_path != (SESSION_FIELD,)
+                    and not (reference.optional or reference.has_default)
+                ),
+                session_reads=frozenset(
+                    reference.source_step
+                    for reference in template.references
+                    if reference.source_step is not None and reference.source_path == (SESSION_FIELD,)
                 ),
             )
         )

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import orjson
-from store.artifacts import find_artifact
-from store.blobs import QuotaExceededError
-from store.cache import get_cached, put_cached
-from store.logs import append_log_lines
-from store.sessions import start_session
+import structlog
 
+from runner.bus import wait_flag
+from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
-from store.engine import StoreFullError
+from store.artifacts import find_artifact
+from store.blobs import QuotaExceededError
+from store.cache import get_cached, put_cached
+from store.engine import StoreError, StoreFullError
 from store.ids import new_id
+from store.logs import MAX_BYTES, MAX_LINES, append_log_lines
 from store.runs import LostLeaseError, NewArtifact, record_progress
+from store.sessions import start_session
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from store.runs import Fence
 
 _Result = TypeVar("_Result")
+log = structlog.get_logger(__name__)
 
 #: Progress of one attempt is recorded at most this often (DESIGN 2).
 PROGRESS_SECONDS = 0.2
@@ -40,7 +45,8 @@ PROGRESS_SECONDS = 0.2
 LOG_SECONDS = 0.5
 #: Milestones a step keeps.
 MILESTONES = 100
-_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\]{1,200}\Z")
+_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,200}\Z")
+_MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
 class AttemptContext:
@@ -60,6 +66,7 @@ class AttemptContext:
         attempt_number: int,
         idempotency_key: str,
         session: PackSession | None,
+        force: bool = False,
     ) -> None:
         self.caller = subject
         self.run_id = fence.run_id
@@ -77,10 +84,14 @@ class AttemptContext:
         self._caller_id = caller_id
         self._step_id = step_id
         self._attempt_id = attempt_id
+        self._force = force
         self._http: httpx2.AsyncClient | None = None
         self._milestones: list[dict[str, JSONValue]] = []
         self._unsaved: dict[str, JSONValue] | None = None
         self._lines: list[tuple[datetime, str, str]] = []
+        self._logged_lines = self._logged_characters = 0
+        self._closing: asyncio.Event | None = None
+        self._is_closed = False
         self._progress_task: asyncio.Task[None] | None = None
         self._log_task: asyncio.Task[None] | None = None
 
@@ -92,29 +103,39 @@ class AttemptContext:
         return self._http
 
     def progress(self, fraction: float | None, message: str) -> None:
-        """Tells watchers how far along the step is."""
+        """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
+        if self._is_closed:
+            return
         if fraction is not None:
             fraction = min(1.0, max(0.0, float(fraction)))
+            if math.isnan(fraction):
+                fraction = None
         milestone: dict[str, JSONValue] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "fraction": fraction,
-            "message": self._resources.redactor.text(str(message)[:500]),
+            "message": self._resources.redactor.text(plain_text(message))[:500],
         }
         self._unsaved = milestone
         if self._progress_task is None:
             self._progress_task = asyncio.create_task(self._save_progress())
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Adds lines to the attempt's log."""
+        """Adds lines to the attempt's log; beyond what is kept of one they cost nothing."""
+        if self._is_closed or self._logged_lines > MAX_LINES or self._logged_characters > MAX_BYTES:
+            return
         now = datetime.now(UTC)
-        text = self._resources.redactor.text(str(message))
-        self._lines.extend((now, level, line) for line in text.splitlines() or [""])
+        # Cut far behind the last character that is kept, so that no secret is cut before it is masked.
+        text = self._resources.redactor.text(plain_text(message)[: 2 * MAX_BYTES])
+        lines = (text.splitlines() or [""])[: MAX_LINES + 1 - self._logged_lines]
+        self._logged_lines += len(lines)
+        self._logged_characters += len(text)
+        self._lines.extend((now, level, line) for line in lines)
         if self._log_task is None:
             self._log_task = asyncio.create_task(self._save_log())
 
     def warn(self, message: str) -> None:
         """Records something that is not quite right although the step goes on."""
-        text = self._resources.redactor.text(str(message)[:1000])
+        text = self._resources.redactor.text(plain_text(message))[:1000]
         if text not in self.warnings and len(self.warnings) < 100:
             self.warnings.append(text)
 
@@ -126,10 +147,20 @@ class AttemptContext:
                 f"The artifact name {name!r} is not a plain file name.",
                 hint="Use a name without folders and control characters, of at most 200 characters.",
             )
+        if not _MEDIA_TYPE.match(media_type):
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The media type {media_type[:80]!r} of {name} is not one.",
+                hint="Use something like `application/pdf`.",
+            )
         try:
             digest, size = await self._resources.blobs.put(content)
         except QuotaExceededError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, str(error)) from error
+        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED, f"The file that was to become the artifact {name} cannot be read: {error}."
+            ) from error
         except (StoreFullError, OSError) as error:
             raise PackError(
                 FailureCode.RESOURCE_EXHAUSTED,
@@ -181,7 +212,7 @@ class AttemptContext:
             )
         session_id = new_id("sess")
         path = self._resources.sessions_folder / session_id
-        await asyncio.to_thread(path.mkdir, parents=True, mode=0o700)
+        # The row comes first: the janitor removes folders without one.
         await self._resources.store.write(
             start_session,
             session_id=session_id,
@@ -189,25 +220,30 @@ class AttemptContext:
             step_id=self._step_id,
             machine=self._resources.store.machine,
         )
+        await asyncio.to_thread(path.mkdir, parents=True, mode=0o700)
         self.session_left = PackSession(session_id, path)
         return self.session_left
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
-        """The caller's cached value under this pack and key, made when absent or stale."""
-        async with self._resources.store.read() as connection:
-            text = await get_cached(connection, self._caller_id, self._pack.name, key)
-        if text is not None:
-            value: JSONValue = orjson.loads(text)
-            return value
+        """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""
+        if not self._force:
+            async with self._resources.store.read() as connection:
+                text = await get_cached(connection, self._caller_id, self._pack.name, key)
+            if text is not None:
+                value: JSONValue = orjson.loads(text)
+                return value
         made = self._resources.redactor.value(await make())
-        await self._resources.store.write(
-            put_cached,
-            caller_id=self._caller_id,
-            pack=self._pack.name,
-            key=key,
-            value=orjson.dumps(made).decode(),
-            ttl_seconds=ttl_seconds,
-        )
+        try:
+            await self._resources.store.write(
+                put_cached,
+                caller_id=self._caller_id,
+                pack=self._pack.name,
+                key=key,
+                value=orjson.dumps(made).decode(),
+                ttl_seconds=ttl_seconds,
+            )
+        except StoreError as error:
+            log.warning("a value could not be cached", pack=self._pack.name, error=str(error))
         return made
 
     async def run_in_process(
@@ -221,30 +257,43 @@ class AttemptContext:
         """Address of a service the operator configured."""
         return self._resources.service_urls.get(name)
 
+    def finish(self) -> bool:
+        """Takes nothing more; whether something is left for `close` to do."""
+        self._is_closed = True
+        return self._progress_task is not None or self._log_task is not None or self._http is not None
+
     async def close(self) -> None:
         """Records progress and log lines that are still gathered and closes the HTTP client.
 
-        Raises:
-            LostLeaseError: somebody else owns the run by now.
+        What is being recorded now is waited for, never cancelled: on PostgreSQL it could otherwise come after the
+        settled attempt.
         """
+        self._is_closed = True
+        if self._closing is not None:
+            self._closing.set()
         for task in (self._progress_task, self._log_task):
             if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+                await task
         if self._http is not None:
             await self._http.aclose()
-        if self._unsaved is not None:
-            await self._flush_progress()
-        if self._lines:
-            await self._flush_log()
+
+    async def _pause(self, seconds: float) -> None:
+        """Waits a while, or until `close`."""
+        if self._closing is None:
+            self._closing = asyncio.Event()
+            if self._is_closed:
+                self._closing.set()
+        await wait_flag(self._closing, seconds)
 
     async def _save_progress(self) -> None:
         try:
             while self._unsaved is not None:
                 await self._flush_progress()
-                await asyncio.sleep(PROGRESS_SECONDS)
+                await self._pause(PROGRESS_SECONDS)
         except LostLeaseError:
             return  # the worker learns it at its next write
+        except StoreError as error:
+            log.warning("progress could not be recorded", run=self.run_id, error=str(error))
         finally:
             self._progress_task = None
 
@@ -267,8 +316,10 @@ class AttemptContext:
     async def _save_log(self) -> None:
         try:
             while self._lines:
-                await asyncio.sleep(LOG_SECONDS)
+                await self._pause(LOG_SECONDS)
                 await self._flush_log()
+        except StoreError as error:
+            log.warning("log lines could not be stored", run=self.run_id, error=str(error))
         finally:
             self._log_task = None
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,7 +18,7 @@ import structlog
 from store.runs import NotClaimed, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from store.dialects import Connection
     from store.engine import Store
@@ -27,6 +28,8 @@ log = structlog.get_logger(__name__)
 
 #: Priority of what was already under way when its worker went: it resumes before new work starts.
 RESCUE_PRIORITY = 10
+#: Least wait before a run is delivered again because its time has not come: clocks may differ a little.
+LEAST_WAIT_SECONDS = 0.02
 
 
 class Dispatcher(Protocol):
@@ -38,67 +41,80 @@ class Dispatcher(Protocol):
     async def serve(self, handler: Callable[[str], Awaitable[NotClaimed | None]]) -> None:
         """Starts delivering. The handler answers with why it did not take a run, or None when it let go of it."""
 
-    def offer(self, due: Due) -> None:
-        """Delivers a run the rescue found, unless it is queued or being handled already."""
+    def offer(self, found: Iterable[Due]) -> None:
+        """Delivers runs the rescue found, unless they are queued or being handled already."""
 
     async def stop(self) -> None:
         """Delivers nothing more. What is being handled goes on; the worker drains it."""
-
-    def let_go(self, caller_id: str) -> None:
-        """One of the caller's runs let go of its slot: whoever waits for one gets a turn."""
 
     def waiting(self) -> int:
         """Runs that were accepted and not yet delivered."""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _Delivery:
+    """A run to be delivered; the most urgent one first, then in the order they came."""
+
+    rank: int
+    order: int
+    run_id: str
+    caller_id: str | None = None
+
+
 class EmbeddedDispatcher:
     """A priority heap in the process, fed by commits.
 
-    Runs the caller's limit refuses are parked by caller until one of that caller's runs lets go.
+    Runs the caller's limit refuses are parked by caller, oldest first, until the store tells that a slot came free.
 
     Args:
         lanes: Runs handled at once.
     """
 
-    _PREFIX = "dispatch:"
+    _RUN, _SLOT = "dispatch:", "slot:"
 
     def __init__(self, store: Store, *, lanes: int) -> None:
         self._lanes = lanes
-        self._heap: list[tuple[int, int, str]] = []
+        self._heap: list[_Delivery] = []
         self._order = itertools.count()
         self._queued: set[str] = set()
         self._handled: set[str] = set()
         self._again: set[str] = set()
-        self._parked: dict[str, dict[str, None]] = {}
+        self._parked: dict[str, list[str]] = {}
+        self._parked_runs: set[str] = set()
+        self._freed = 0  # slots that came free so far, and the last of them by caller
+        self._freed_at: dict[str, int] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Callable[[str], Awaitable[NotClaimed | None]] | None = None
         store.on_wake(self._woken)
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
-        """Has the run delivered after the commit."""
-        conn.wake(f"{self._PREFIX}{priority}:{run_id}")
+        """Has the run delivered after the commit, in whichever process is quickest."""
+        conn.wake(f"{self._RUN}{priority}:{run_id}")
 
     async def serve(self, handler: Callable[[str], Awaitable[NotClaimed | None]]) -> None:
         """Starts delivering."""
         self._handler = handler
         self._deliver()
 
-    def offer(self, due: Due) -> None:
-        """Delivers a run the rescue found, now or at its time."""
-        if due.run_id in self._handled or due.run_id in self._queued or due.run_id in self._timers:
-            return
-        parked = self._parked.get(due.caller_id)
-        if parked and due.run_id in parked:
-            if next(iter(parked)) == due.run_id:  # a slot may have come free in another process
-                self.let_go(due.caller_id)
-            return
-        delay = (due.not_before - datetime.now(UTC)).total_seconds() if due.not_before else 0.0
-        if delay > 0:
-            self._later(due.run_id, delay)
-        else:
-            self._push(due.run_id, due.priority)
-            self._deliver()
+    def offer(self, found: Iterable[Due]) -> None:
+        """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried."""
+        tried: set[str] = set()
+        now = datetime.now(UTC)
+        for due in found:
+            if due.run_id in self._handled or due.run_id in self._queued or due.run_id in self._timers:
+                continue
+            if due.run_id in self._parked_runs:  # a slot may have come free in another process
+                if due.caller_id not in tried:
+                    tried.add(due.caller_id)
+                    self._unpark(due.caller_id)
+                continue
+            delay = (due.not_before - now).total_seconds() if due.not_before else 0.0
+            if delay > 0:
+                self._later(due.run_id, delay)
+            else:
+                self._push(due.run_id, due.priority)
+        self._deliver()
 
     async def stop(self) -> None:
         """Delivers nothing more; harmless before `serve` and twice."""
@@ -109,33 +125,40 @@ class EmbeddedDispatcher:
 
     def waiting(self) -> int:
         """Runs that were accepted and not yet delivered."""
-        return len(self._queued) + sum(len(parked) for parked in self._parked.values())
+        return len(self._queued) + len(self._parked_runs)
 
     def _woken(self, keys: frozenset[str]) -> None:
         found = False
         for key in keys:
-            if key.startswith(self._PREFIX):
+            if key.startswith(self._RUN):
                 _, priority, run_id = key.split(":", 2)
                 self._push(run_id, int(priority))
-                found = True
+            elif key.startswith(self._SLOT):
+                caller_id = key.removeprefix(self._SLOT)
+                self._freed += 1
+                self._freed_at[caller_id] = self._freed
+                self._unpark(caller_id)
+            else:
+                continue
+            found = True
         if found:
             self._deliver()
 
-    def _push(self, run_id: str, priority: int) -> None:
+    def _push(self, run_id: str, priority: int, caller_id: str | None = None) -> None:
         if run_id in self._handled:
             self._again.add(run_id)  # it may have let go already: look once more when its handler returns
             return
         if run_id in self._queued:
             return
         self._queued.add(run_id)
-        heapq.heappush(self._heap, (-priority, next(self._order), run_id))
+        heapq.heappush(self._heap, _Delivery(-priority, next(self._order), run_id, caller_id))
 
     def _deliver(self) -> None:
         while self._handler is not None and self._heap and len(self._tasks) < self._lanes:
-            _, _, run_id = heapq.heappop(self._heap)
-            self._queued.discard(run_id)
-            self._handled.add(run_id)
-            task = asyncio.create_task(self._handle(self._handler, run_id), name=f"packline-{run_id}")
+            delivery = heapq.heappop(self._heap)
+            self._queued.discard(delivery.run_id)
+            self._handled.add(delivery.run_id)
+            task = asyncio.create_task(self._handle(self._handler, delivery), name=f"packline-{delivery.run_id}")
             self._tasks.add(task)
             task.add_done_callback(self._done)
 
@@ -145,7 +168,8 @@ class EmbeddedDispatcher:
             log.error("handling a run failed; the rescue will find it again", run=task.get_name(), exc_info=error)
         self._deliver()
 
-    async def _handle(self, handler: Callable[[str], Awaitable[NotClaimed | None]], run_id: str) -> None:
+    async def _handle(self, handler: Callable[[str], Awaitable[NotClaimed | None]], delivery: _Delivery) -> None:
+        run_id, began = delivery.run_id, self._freed
         refusal: NotClaimed | None = None
         try:
             refusal = await handler(run_id)
@@ -156,24 +180,34 @@ class EmbeddedDispatcher:
                 self._push(run_id, RESCUE_PRIORITY)
         if refusal is None:
             return
-        match refusal.reason:
-            case Refusal.SLOT if refusal.caller_id is not None:
-                self._parked.setdefault(refusal.caller_id, {})[run_id] = None
-            case Refusal.LATER if refusal.not_before is not None:
-                self._later(run_id, (refusal.not_before - datetime.now(UTC)).total_seconds())
-            case _:
-                pass
+        caller_id = refusal.caller_id or delivery.caller_id
+        if refusal.reason is Refusal.SLOT and caller_id is not None:
+            self._park(run_id, caller_id, is_stale=self._freed_at.get(caller_id, 0) > began)
+            return
+        if refusal.reason is Refusal.LATER and refusal.not_before is not None:
+            self._later(run_id, (refusal.not_before - datetime.now(UTC)).total_seconds())
+        if delivery.caller_id is not None:  # it did not use the slot it was given
+            self._unpark(delivery.caller_id)
 
-    def let_go(self, caller_id: str) -> None:
-        """One of the caller's runs let go: the one that was parked first gets its turn."""
+    def _park(self, run_id: str, caller_id: str, *, is_stale: bool) -> None:
+        """Keeps a run until its caller has a slot; one that came free while it was refused gives it another try."""
+        if run_id in self._queued:
+            return
+        if is_stale:
+            self._push(run_id, 0, caller_id)
+        else:
+            heapq.heappush(self._parked.setdefault(caller_id, []), run_id)
+            self._parked_runs.add(run_id)
+
+    def _unpark(self, caller_id: str) -> None:
+        """Gives the caller's oldest parked run its turn."""
         parked = self._parked.get(caller_id)
         if parked:
-            run_id = next(iter(parked))
-            del parked[run_id]
+            run_id = heapq.heappop(parked)
+            self._parked_runs.discard(run_id)
             if not parked:
                 del self._parked[caller_id]
-            self._push(run_id, 0)
-            self._deliver()
+            self._push(run_id, 0, caller_id)
 
     def _later(self, run_id: str, delay: float) -> None:
         def due() -> None:
@@ -182,4 +216,5 @@ class EmbeddedDispatcher:
             self._deliver()
 
         if run_id not in self._timers and self._handler is not None:
-            self._timers[run_id] = asyncio.get_running_loop().call_later(max(0.0, delay), due)
+            delay = max(LEAST_WAIT_SECONDS, delay)
+            self._timers[run_id] = asyncio.get_running_loop().call_later(delay, due)

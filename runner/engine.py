@@ -42,7 +42,7 @@ class Engine:
         self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
         name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
         self.worker = Worker(resources, self._dispatcher, name=name)
-        self.rescue = Rescue(resources.store, self._dispatcher)
+        self.rescue = Rescue(resources.store, self._dispatcher, resources.limits)
         self.housekeeping = Housekeeping(resources)
 
     async def start(self) -> None:

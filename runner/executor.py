@@ -7,6 +7,7 @@ exception that escapes.
 from __future__ import annotations
 
 import asyncio
+import math
 import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
+from runner.document import forbidden_text
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 
 if TYPE_CHECKING:
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How long a cancelled handler may take to let go before it is abandoned.
-LET_GO_SECONDS = 5.0
+#: Longest message and hint of a failure, in characters; a pack may put a whole page into either.
+MESSAGE_CHARACTERS = 2000
+#: Longest detail of a failure, in bytes of JSON.
+DETAIL_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,24 +68,36 @@ class Attempt:
     redactor: Redactor
     _body: asyncio.Task[BaseModel] | None = None
     _stop: Failure | None = None
+    _ended: asyncio.Future[None] | None = None
+
+    @property
+    def began(self) -> bool:
+        """Whether the handler was ever called."""
+        return self._body is not None
 
     def stop(self, reason: Failure) -> None:
-        """Stops the handler from outside; `execute` then answers with this failure as cancelled."""
+        """Stops the handler from outside; `execute` then answers with this failure as cancelled.
+
+        The first reason counts. A handler that has its result already, or that finishes while it is being stopped,
+        keeps it.
+        """
         if self._stop is None:
             self._stop = reason
-        if self._body is not None:
-            self._body.cancel()
+            self._end()
 
     async def execute(self) -> Outcome:
-        """Runs the attempt to its outcome."""
+        """Runs the attempt to its outcome; whatever goes wrong, the pack's own faults included, is in it."""
         try:
             model = self._check_input()
             result = await self._handle(model)
             return self._check_output(result)
         except PackError as error:
-            return Outcome(failure=self._redacted(error.failure))
+            return Outcome(failure=cleaned(error.failure, self.redactor))
         except _StoppedError as stopped:
             return Outcome(failure=stopped.failure, cancelled=True)
+        except Exception as error:  # validators, serializers and post-conditions are the pack's code, too
+            log.warning("a pack's contract raised", pack=self.pack.name, error=_words(error))
+            return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
         values = self.input
@@ -96,11 +112,21 @@ class Attempt:
         """The handler, under its time limit; it runs in a task of its own so that stopping it touches nothing else."""
         if self._stop is not None:
             raise _StoppedError(self._stop)
-        body = self._body = asyncio.create_task(self._call(model))
-        done, _ = await asyncio.wait((body,), timeout=self.timeout_seconds)
-        if not done:
-            body.cancel()
+        loop = asyncio.get_running_loop()
+        ended = self._ended = loop.create_future()
+        body = self._body = loop.create_task(self._call(model))
+        body.add_done_callback(self._end)
+        timer = loop.call_later(self.timeout_seconds, self._end)
+        try:
+            await ended
+        finally:
+            timer.cancel()
+            if not body.done():
+                body.cancel()
+        is_late = not body.done() and self._stop is None
+        if not body.done():
             await self._let_go(body)
+        if is_late:
             raise PackError(
                 FailureCode.TIMEOUT,
                 "The run passed its deadline while this step ran."
@@ -108,11 +134,16 @@ class Attempt:
                 else f"{self.pack.name} took longer than {self.timeout_seconds:g} seconds.",
                 hint="Give the step a longer timeout_seconds, or less to do.",
             )
-        if self._stop is not None and (body.cancelled() or body.exception() is not None):
+        if self._stop is not None and (not body.done() or body.cancelled() or body.exception() is not None):
             raise _StoppedError(self._stop)
         if body.cancelled():
             raise PackError(FailureCode.HANDLER_FAILED, f"{self.pack.name} cancelled itself.")
         return body.result()
+
+    def _end(self, _body: object = None) -> None:
+        """Wakes `_handle`: the handler has ended, its time is over, or it is to stop."""
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
 
     async def _call(self, model: BaseModel) -> BaseModel:
         try:
@@ -121,25 +152,34 @@ class Attempt:
             raise
         except TimeoutError as error:
             raise PackError(
-                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {str(error) or 'time-out'}."
+                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {_words(error) or 'time-out'}."
             ) from error
         except MemoryError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
         except BaseException as error:  # a pack may raise anything, native panics included
-            log.warning("a pack raised", pack=self.pack.name, error=repr(error))
-            raise PackError(
-                FailureCode.HANDLER_FAILED,
-                f"{self.pack.name} raised {type(error).__name__}: {str(error)[:500]}",
-                hint="This is a defect of the pack: report it with the detail below.",
-                detail={"stack": "".join(traceback.format_exception(error)[-12:])[-8000:]},
-            ) from error
+            log.warning("a pack raised", pack=self.pack.name, error=_words(error))
+            raise self._defect(error) from error
+
+    def _defect(self, error: BaseException) -> PackError:
+        try:
+            stack = "".join(traceback.format_exception(error)[-12:])[-8000:]
+        except Exception:  # an exception whose text cannot be had
+            stack = ""
+        return PackError(
+            FailureCode.HANDLER_FAILED,
+            f"{self.pack.name} raised {type(error).__name__}: {_words(error)[:500]}",
+            hint="This is a defect of the pack: report it with the detail below.",
+            detail={"stack": stack},
+        )
 
     async def _let_go(self, body: asyncio.Task[BaseModel]) -> None:
-        done, _ = await asyncio.wait((body,), timeout=LET_GO_SECONDS)
+        """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
+        done, _ = await asyncio.wait((body,), timeout=self.limits.let_go_seconds)
         if not done:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
+            body.add_done_callback(_forget)
         elif not body.cancelled() and (error := body.exception()) is not None:
-            log.debug("a stopped handler raised", pack=self.pack.name, error=repr(error))
+            log.debug("a stopped handler raised", pack=self.pack.name, error=_words(error))
 
     def _check_output(self, result: object) -> Outcome:
         output_model = self.pack.output_model
@@ -149,13 +189,19 @@ class Attempt:
             except ValidationError as error:
                 raise _invalid(error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}") from error
         assert isinstance(result, BaseModel), "validated above"
+        self._check_complete(result)
+        value: Any = None
         try:
-            value: Any = result.model_dump(mode="json")
+            # A model that was made without validation, or changed afterwards, does not serialize as declared.
+            value = result.model_dump(mode="json", warnings="error")
             text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except (ValueError, TypeError, RecursionError) as error:
+            self._refuse_forbidden(value)
             raise PackError(
-                FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name} is not JSON: {error}."
+                FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name} is not what it declares: {error}."
             ) from error
+        if b"\\u0000" in text:
+            self._refuse_forbidden(value)
         limit = self.limits.step_output_bytes
         if len(text) > limit:
             raise PackError(
@@ -168,6 +214,24 @@ class Attempt:
         if redacted is not value:
             text = orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS)
         return Outcome(output=redacted, output_text=text.decode())
+
+    def _check_complete(self, result: BaseModel) -> None:
+        missing = [name for name in type(result).model_fields if name not in result.__dict__]
+        if missing:
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} lacks {', '.join(missing)}.",
+                hint="Report it to the pack's author.",
+            )
+
+    def _refuse_forbidden(self, value: JSONValue) -> None:
+        """Raises for the characters and numbers that are refused everywhere (CONTRACT 1.4), naming the place."""
+        for issue in forbidden_text(value):
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is wrong at {'.'.join(issue.path) or 'its top'}: {issue.message}",
+                hint="Report it to the pack's author.",
+            )
 
     def _check_post_conditions(self, result: BaseModel) -> None:
         for file in self.context.files:
@@ -188,16 +252,59 @@ class Attempt:
                     hint="This is a defect of the pack or of what it was given; look at its artifacts.",
                 )
 
-    def _redacted(self, failure: Failure) -> Failure:
-        data = self.redactor.value(failure.to_json())
-        assert isinstance(data, dict), "an object stays an object"
-        return Failure.from_json(data)
-
 
 class _StoppedError(Exception):
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+def cleaned(failure: Failure, redactor: Redactor) -> Failure:
+    """A failure as it may be stored: secrets masked, then texts bounded and free of what a database refuses."""
+    wait = failure.retry_after_seconds
+    is_number = isinstance(wait, int | float) and not isinstance(wait, bool) and math.isfinite(wait)
+    return Failure(
+        code=failure.code,
+        message=_text(failure.message, redactor, MESSAGE_CHARACTERS),
+        field=None if failure.field is None else _text(failure.field, redactor, MESSAGE_CHARACTERS),
+        hint=None if failure.hint is None else _text(failure.hint, redactor, MESSAGE_CHARACTERS),
+        retry_after_seconds=float(wait) if wait is not None and is_number else None,
+        safe_to_repeat=failure.safe_to_repeat,
+        step_key=failure.step_key,
+        detail=_detail(failure.detail, redactor),
+    )
+
+
+def plain_text(text: object) -> str:
+    """Text without what a database refuses: U+0000 and lone surrogates are replaced."""
+    return str(text).encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
+    try:
+        masked = redactor.value(detail)
+        size = len(orjson.dumps(masked))
+    except (TypeError, ValueError, RecursionError):  # a pack may give anything
+        size = DETAIL_BYTES + 1
+    return masked if size <= DETAIL_BYTES else _text(_words(detail), redactor, DETAIL_BYTES // 8)
+
+
+def _text(text: object, redactor: Redactor, limit: int) -> str:
+    masked = redactor.text(plain_text(text))
+    return masked if len(masked) <= limit else masked[: limit - 1] + "…"
+
+
+def _words(value: object) -> str:
+    """What a value says of itself; a pack's exception may fail even at that."""
+    try:
+        return str(value)
+    except Exception:
+        return "(it cannot be shown)"
+
+
+def _forget(body: asyncio.Task[BaseModel]) -> None:
+    if not body.cancelled():
+        body.exception()
 
 
 def _invalid(error: ValidationError, code: FailureCode, what: str) -> PackError:

@@ -88,6 +88,8 @@ class Housekeeping:
                 return
             except (StoreError, OSError) as error:
                 log.warning("tidying up failed; it is tried again", work=work.__name__, error=str(error))
+            except Exception:  # nothing may end the tidying up
+                log.exception("tidying up failed by a defect; it is tried again", work=work.__name__)
 
 
 def _folders(folder: Path) -> list[str]:

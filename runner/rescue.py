@@ -16,21 +16,19 @@ from store.runs import due, release_leases
 
 if TYPE_CHECKING:
     from runner.dispatch import Dispatcher
+    from runner.resources import RunLimits
     from store.engine import Store
 
 log = structlog.get_logger(__name__)
-
-#: Between two looks, in seconds; a lost run is picked up at most a lease and this later.
-SWEEP_SECONDS = 5.0
 
 
 class Rescue:
     """Looks at the store now and then; started by `start`, ended by `stop`."""
 
-    def __init__(self, store: Store, dispatcher: Dispatcher, *, sweep_seconds: float = SWEEP_SECONDS) -> None:
+    def __init__(self, store: Store, dispatcher: Dispatcher, limits: RunLimits) -> None:
         self._store = store
         self._dispatcher = dispatcher
-        self._sweep_seconds = sweep_seconds
+        self._limits = limits
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -38,7 +36,7 @@ class Rescue:
         if self._task is not None:
             return
         if self._store.dialect == "sqlite":  # this process alone owns the file: every lease is a dead one
-            freed = await self._store.write(release_leases)
+            freed = await self._store.write(release_leases, self._limits.lease_seconds)
             if freed:
                 log.info("runs of the last server go on", runs=freed)
         await self.sweep()
@@ -53,15 +51,16 @@ class Rescue:
 
     async def sweep(self) -> None:
         """Offers everything that is due to the dispatcher."""
-        for found in await self._store.write(due):
-            self._dispatcher.offer(found)
+        self._dispatcher.offer(await self._store.write(due))
 
     async def _look(self) -> None:
         while True:
-            await asyncio.sleep(self._sweep_seconds)
+            await asyncio.sleep(self._limits.rescue_seconds)
             try:
                 await self.sweep()
             except StoreClosedError:
                 return
             except StoreError as error:
                 log.warning("the store could not be searched for lost runs", error=str(error))
+            except Exception:  # nothing may end the search
+                log.exception("the search for lost runs failed; it goes on")

@@ -26,6 +26,9 @@ class RunLimits:
         lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
         session_sweep_seconds: How often ended sessions are looked for.
+        rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
+            and this later.
+        let_go_seconds: How long a cancelled handler may take to let go before it is abandoned.
     """
 
     deadline_seconds: float = 1800.0
@@ -40,6 +43,8 @@ class RunLimits:
     session_sweep_seconds: float = 30.0
     artifact_days: float = 7.0
     lease_seconds: float = 30.0
+    rescue_seconds: float = 5.0
+    let_go_seconds: float = 5.0
     lanes: int = 64
 
 

@@ -17,7 +17,7 @@ import structlog
 
 from runner.bus import Bus, wait_flag
 from store.engine import StoreClosedError, StoreError
-from store.events import EventRecord, events_after
+from store.events import EventRecord, events_after, run_state
 from store.states import FINAL_RUN_STATES, EventType
 
 if TYPE_CHECKING:
@@ -70,7 +70,12 @@ class End:
 
 
 class _Feed:
-    """Reads one run's events for everybody who watches it in this process."""
+    """Reads one run's events for everybody who watches it in this process.
+
+    Attributes:
+        gone: The run does not exist, or not any more.
+        closed: The store is closed: nothing more will come.
+    """
 
     def __init__(self, store: Store, bus: Bus, run_id: str) -> None:
         self._store = store
@@ -80,6 +85,7 @@ class _Feed:
         self._read_to = -1
         self._watchers: set[asyncio.Event] = set()
         self._task: asyncio.Task[None] | None = None
+        self.gone = self.closed = False
 
     @property
     def idle(self) -> bool:
@@ -111,18 +117,17 @@ class _Feed:
         return tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE)))
 
     async def _read(self) -> None:
-        with self._bus.watch(self._run_id) as flag:
-            while True:
+        with self._bus.watch(self._run_id, "gone:" + self._run_id) as flag:
+            while not self.gone:
                 flag.clear()
                 try:
-                    async with self._store.read() as connection:
-                        if self._read_to < 0:
-                            newest = await events_after(connection, self._run_id, None, limit=PAGE)
-                        else:
-                            newest = await events_after(connection, self._run_id, self._read_to, limit=PAGE)
+                    newest = await self._newest()
                 except StoreClosedError:
+                    self.closed = True
+                    for watcher in self._watchers:
+                        watcher.set()
                     return
-                except StoreError as error:
+                except Exception as error:  # whatever it is, those who watch must not wait in vain
                     log.warning("events could not be read; trying again", run=self._run_id, error=str(error))
                     await wait_flag(flag, POLL_SECONDS)
                     continue
@@ -136,6 +141,15 @@ class _Feed:
                 if len(newest) < PAGE:
                     await wait_flag(flag, POLL_SECONDS)
 
+    async def _newest(self) -> list[EventRecord]:
+        """What is stored after what was read; when that is nothing, takes note of a run that is gone."""
+        after = None if self._read_to < 0 else self._read_to
+        async with self._store.read() as connection:
+            newest = await events_after(connection, self._run_id, after, limit=PAGE)
+            if not newest:
+                self.gone = await run_state(connection, self._run_id) is None
+        return newest
+
 
 class Tails:
     """The feeds of this process."""
@@ -148,7 +162,11 @@ class Tails:
     async def follow(self, run_id: str, after: int = 0) -> AsyncIterator[Batch | Gap | End]:
         """Tells a run's events after a position (0 for all), until the run has ended; exactly one `End` comes last.
 
-        Close the iterator when done with it early.
+        A run that is deleted meanwhile, or that does not exist, ends as well. Close the iterator when done with it
+        early.
+
+        Raises:
+            StoreClosedError: the server is shutting down.
         """
         feed = self._feeds.setdefault(run_id, _Feed(self._store, self._bus, run_id))
         position, last = after, None
@@ -158,8 +176,7 @@ class Tails:
                     flag.clear()
                     events = feed.after(position)
                     if events is None:
-                        async with self._store.read() as connection:
-                            events = tuple(await events_after(connection, run_id, position, limit=PAGE))
+                        events = await self._read(run_id, position)
                     if events:
                         if events[0].sequence > position + 1:
                             yield Gap(events[0].sequence - 1, events[0].sequence - 1 - position)
@@ -167,19 +184,27 @@ class Tails:
                         yield Batch(events, live=len(events) < PAGE)
                         continue
                     if last is None and position > 0:
-                        last = await self._last(run_id)
-                    if last is not None and last.sequence <= position and _ends(last):
+                        last = next(iter(await self._read(run_id, None)), None)
+                    if feed.gone or (last is not None and last.sequence <= position and _ends(last)):
                         yield End(position)
                         return
+                    if feed.closed:
+                        raise StoreClosedError("The store is closed: the server is shutting down.")
                     await wait_flag(flag, POLL_SECONDS)
         finally:
             if feed.idle and self._feeds.get(run_id) is feed:
                 del self._feeds[run_id]
 
-    async def _last(self, run_id: str) -> EventRecord | None:
-        async with self._store.read() as connection:
-            newest = await events_after(connection, run_id, None, limit=1)
-        return newest[-1] if newest else None
+    async def _read(self, run_id: str, after: int | None) -> tuple[EventRecord, ...]:
+        """A page of events after a position, or the newest one; nothing while the store cannot be read."""
+        try:
+            async with self._store.read() as connection:
+                return tuple(await events_after(connection, run_id, after, limit=1 if after is None else PAGE))
+        except StoreClosedError:
+            raise
+        except StoreError as error:
+            log.warning("events could not be read; trying again", run=run_id, error=str(error))
+            return ()
 
 
 def _ends(event: EventRecord) -> bool:

@@ -1,0 +1,151 @@
+"""What comes next in a run: the first step that has not succeeded, with its pack, its input and its session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.check import SESSION_FIELD
+from runner.document import DocumentError, idempotency_key
+from runner.executor import cleaned
+from runner.failures import Failure, FailureCode
+from runner.pack import PackSession
+from runner.pack_schemas import pack_schemas
+from runner.schema_types import ABSENT, field_schema
+from runner.stretch import Prepared, Refused, Stretch
+from runner.templating import TemplateError
+from store.ids import new_id
+from store.runs import AttemptStart
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.compiled import CompiledPipeline, CompiledStep
+    from runner.failures import JSONValue
+    from runner.pack import Pack
+    from runner.resources import Resources
+    from store.runs import ClaimedStep
+
+
+class Preparation:
+    """Makes steps ready to start; writes nothing."""
+
+    def __init__(self, resources: Resources) -> None:
+        self._resources = resources
+
+    def next(self, stretch: Stretch) -> Prepared | Refused | None:
+        """The first step that has not succeeded; None when all have."""
+        for step in stretch.claim.steps:
+            if stretch.states[step.key] is not StepState.SUCCEEDED:
+                return self._prepare(stretch, step)
+        return None
+
+    def find_pack(self, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+        """The pack that runs a step here: the version resolved at start, else another that stands in for it.
+
+        Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2).
+        """
+        registry = self._resources.registry
+        pack = registry.find(step.pack, step.pack_version)
+        if pack is not None:
+            return pack
+        other = registry.find(step.pack, step.pack_version.split(".", 1)[0])
+        if other is None:
+            return None
+        output = pack_schemas(other).output
+        fits = all(field_schema(output, path) is not ABSENT for path in pipeline.needs_of(step.key))
+        return other if fits else None
+
+    def _prepare(self, stretch: Stretch, step: ClaimedStep) -> Prepared | Refused:
+        compiled = stretch.pipeline.step(step.key)
+        pack = self.find_pack(stretch.pipeline, step)
+        if pack is None:
+            return self._refused(stretch, step, self._no_pack(step))
+        warnings: tuple[str, ...] = ()
+        value: JSONValue
+        try:
+            if step.input_override is not None:
+                value = orjson.loads(step.input_override)
+            else:
+                outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
+                resolved = compiled.resolve(stretch.inputs, outputs, stretch.pipeline.optional_inputs)
+                value, warnings = resolved.value, resolved.warnings
+        except TemplateError as error:
+            return self._refused(stretch, step, error.failure)
+        if not isinstance(value, dict):
+            message = f"The input of step {step.key} is not an object but {value!r:.80}."
+            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
+        session = self._session_for(stretch, pack, value) if pack.uses_session else None
+        if session is not None and SESSION_FIELD not in value:
+            value = {**value, SESSION_FIELD: session.id}
+        try:
+            key = idempotency_key(stretch.claim.run_id, step.key, value)
+            text = orjson.dumps(self._resources.redactor.value(value), option=orjson.OPT_SORT_KEYS)
+        except (DocumentError, TypeError) as error:
+            message = f"The input of step {step.key} cannot be kept as JSON: {error}"
+            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
+        limit = self._resources.limits.step_input_bytes
+        if len(text) > limit:
+            message = f"The input of step {step.key} has {len(text)} bytes; at most {limit} are taken."
+            hint = "Pass large content as an artifact."
+            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message, hint=hint))
+        start = AttemptStart(
+            step_id=step.id,
+            attempt_id=new_id("att"),
+            number=stretch.numbers[step.key] + 1,
+            input=text.decode(),
+            idempotency_key=key,
+            pack_version=pack.version,
+            session_used=session.id if session else None,
+            notes="[]" if pack.version == step.pack_version else _other_version(pack, step),
+        )
+        return Prepared(step, compiled, pack, value, start, warnings, session)
+
+    def _refused(self, stretch: Stretch, step: ClaimedStep, failure: Failure) -> Refused:
+        start = AttemptStart(
+            step_id=step.id,
+            attempt_id=new_id("att"),
+            number=stretch.numbers[step.key] + 1,
+            input=None,
+            idempotency_key="",
+            pack_version=step.pack_version,
+        )
+        failure = cleaned(failure, self._resources.redactor).at_step(step.key, safe_to_repeat=True)
+        return Refused(step, start, failure)
+
+    def _no_pack(self, step: ClaimedStep) -> Failure:
+        installed = ", ".join(self._resources.registry.versions(step.pack)) or "none"
+        return Failure(
+            FailureCode.SCHEMA_MISMATCH,
+            f"The pack {step.pack} {step.pack_version} is not installed here, nor another of its major version that "
+            f"gives what later steps need (installed: {installed}).",
+            hint="Install it again, or resume with the current definition.",
+        )
+
+    def _session_for(self, stretch: Stretch, pack: Pack, value: Mapping[str, JSONValue]) -> PackSession | None:
+        """The session an author names in the input if it is one of this run's, else the one left last."""
+        named = value.get(SESSION_FIELD)
+        if SESSION_FIELD in value:
+            session_id = next((session for session in stretch.sessions.values() if session == named), None)
+        else:
+            left = (stretch.sessions.get(step.key) for step in reversed(stretch.claim.steps))
+            session_id = next((session for session in left if session is not None), None)
+        if session_id is None:
+            return None
+        return PackSession(session_id, self._resources.sessions_folder / session_id)
+
+
+def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONValue]:
+    """The outputs, with the session ids that the step names in its template among them."""
+    outputs = dict(stretch.outputs)
+    for key in compiled.session_reads:
+        output, session = outputs.get(key), stretch.sessions.get(key)
+        if isinstance(output, dict) and session is not None:
+            outputs[key] = {**output, SESSION_FIELD: session}
+    return outputs
+
+
+def _other_version(pack: Pack, step: ClaimedStep) -> str:
+    return orjson.dumps([f"runs on {pack.version} instead of {step.pack_version}"]).decode()

@@ -1,0 +1,85 @@
+"""Sessions of a run that goes on: those still alive, and what must run again where one is gone (CONTRACT 2.6).
+
+What runs again is decided by `runner.resume`, so that the preview of a resume and the deed cannot differ.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.failures import Failure, FailureCode
+from runner.resume import StepSnapshot, plan_resume
+from store.runs import rewind
+from store.sessions import live_sessions, touch_session
+from store.states import RunState, StepState
+
+if TYPE_CHECKING:
+    from runner.preparation import Preparation
+    from runner.resources import Resources
+    from runner.stretch import Stretch
+
+
+class Sessions:
+    """Makes sessions that are gone anew by running their steps again, where that is allowed."""
+
+    def __init__(self, resources: Resources, preparation: Preparation) -> None:
+        self._resources = resources
+        self._preparation = preparation
+
+    async def mend(self, stretch: Stretch) -> Failure | None:
+        """Puts the steps back whose sessions are gone and needed; the failure when one of them must not run again.
+
+        Raises:
+            LostLeaseError: somebody else owns the run.
+        """
+        if not stretch.sessions or not any(step.uses_session for step in self._remaining(stretch)):
+            return None
+        store = self._resources.store
+        known = await store.write(live_sessions, stretch.claim.run_id, store.machine)
+        live = frozenset(session for session in known if (self._resources.sessions_folder / session).is_dir())
+        steps = self._snapshots(stretch)
+        plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=live)
+        again = [step.key for step in plan.steps if step.action == "run_again"]
+        for issue in plan.issues:
+            if issue.rule == "session_unavailable":
+                return Failure(
+                    FailureCode.SESSION_UNAVAILABLE,
+                    issue.message,
+                    hint="Run the pipeline again from the start.",
+                    step_key=issue.path[-1],
+                    safe_to_repeat=False,
+                )
+        if again:
+            ids = [step.id for step in stretch.claim.steps if step.key in again]
+            await store.write(rewind, stretch.fence, ids, "its session is gone: it runs again")
+        for key in again:
+            stretch.states[key] = StepState.PENDING
+            stretch.outputs.pop(key, None)
+            stretch.sessions.pop(key, None)
+        for session in set(stretch.sessions.values()) & live:
+            await store.write(touch_session, session)
+        return None
+
+    def _remaining(self, stretch: Stretch) -> list[StepSnapshot]:
+        return [step for step in self._snapshots(stretch) if step.state is not StepState.SUCCEEDED]
+
+    def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
+        snapshots = []
+        for step in stretch.claim.steps:
+            pack = self._preparation.find_pack(stretch.pipeline, step)
+            snapshots.append(
+                StepSnapshot(
+                    key=step.key,
+                    position=step.position,
+                    state=stretch.states[step.key],
+                    definition_digest="",
+                    effects=pack.effects if pack else "none",
+                    repeatable=pack.repeatable if pack else False,
+                    preserves_session=pack.preserves_session if pack else False,
+                    takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+                    uses_session=pack.uses_session if pack else False,
+                    produced_session=step.session_id,
+                    used_sessions=frozenset({step.session_used} if step.session_used else ()),
+                )
+            )
+        return snapshots

@@ -1,0 +1,111 @@
+"""A claimed run while this worker has it: what is known, and what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from time import monotonic
+from typing import TYPE_CHECKING
+
+import orjson
+
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from runner.compiled import CompiledPipeline, CompiledStep
+    from runner.executor import Attempt
+    from runner.failures import Failure, JSONValue
+    from runner.pack import Pack, PackSession
+    from store.runs import AttemptStart, Claim, ClaimedStep, Fence
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A step ready to start: everything that can be known before its attempt row exists."""
+
+    step: ClaimedStep
+    compiled: CompiledStep
+    pack: Pack
+    input: dict[str, JSONValue]
+    start: AttemptStart
+    warnings: tuple[str, ...]
+    session: PackSession | None
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A step that cannot start, and why."""
+
+    step: ClaimedStep
+    start: AttemptStart
+    failure: Failure
+
+
+@dataclass(slots=True)
+class Stretch:
+    """A claimed run while this worker has it.
+
+    Attributes:
+        outputs: Output of each succeeded step, by step key.
+        sessions: Session of each succeeded step that left one, by step key.
+        tries: Attempts of this stretch by step key; lost ones do not count.
+        numbers: Attempts in all by step key.
+        attempt: What is under way now.
+        stopped: Why the run is to be let go; an attempt that begins afterwards is stopped at once.
+        lost: Somebody else owns the run by now.
+        wait_until: When the run is due again, once it waits for a retry.
+    """
+
+    claim: Claim
+    fence: Fence
+    pipeline: CompiledPipeline
+    inputs: dict[str, JSONValue]
+    outputs: dict[str, JSONValue]
+    sessions: dict[str, str]
+    tries: dict[str, int]
+    numbers: dict[str, int]
+    states: dict[str, StepState]
+    attempt: Attempt | None = None
+    stopped: Failure | None = None
+    lost: bool = False
+    wait_until: datetime | None = None
+    _claimed_at: float = field(default_factory=monotonic)
+
+    @classmethod
+    def of(cls, claim: Claim, fence: Fence, pipeline: CompiledPipeline) -> Stretch:
+        """The stretch as a claim finds the run."""
+        done = [step for step in claim.steps if step.state is StepState.SUCCEEDED]
+        return cls(
+            claim=claim,
+            fence=fence,
+            pipeline=pipeline,
+            inputs=orjson.loads(claim.inputs),
+            outputs={step.key: orjson.loads(step.output or "null") for step in done},
+            sessions={step.key: step.session_id for step in done if step.session_id},
+            tries={step.key: step.stretch_attempts for step in claim.steps},
+            numbers={step.key: step.attempts for step in claim.steps},
+            states={step.key: step.state for step in claim.steps},
+        )
+
+    def now(self) -> datetime:
+        """The store's clock: what it said at the claim, and the time since. The worker's own clock may be wrong."""
+        return self.claim.now + timedelta(seconds=monotonic() - self._claimed_at)
+
+    def seconds_left(self) -> float:
+        """Until the deadline; negative once it has passed."""
+        return (self.claim.deadline_at - self.claim.now).total_seconds() - (monotonic() - self._claimed_at)
+
+    def begin(self, attempt: Attempt) -> None:
+        """An attempt is under way; it is stopped at once when the run was to be let go before it began."""
+        self.attempt = attempt
+        if self.stopped is not None:
+            attempt.stop(self.stopped)
+
+    def stop(self, failure: Failure) -> None:
+        """Has the run let go: stops the attempt under way or the next to begin. The first reason counts."""
+        if self.stopped is None:
+            self.stopped = failure
+        if self.attempt is not None:
+            self.attempt.stop(self.stopped)

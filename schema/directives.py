@@ -22,6 +22,8 @@ from schema.scalars import JSON  # noqa: TC001 - Strawberry reads the annotation
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
     from runner.failures import JSONValue
@@ -183,8 +185,9 @@ def forbidden(scope: Scope) -> PublicError:
     )
 
 
-#: Answers a command whose scope is missing, with the member of its result union that says so.
-RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]"], object]
+#: Answers a command whose scope is missing, with the member of its result union that says so; the arguments are those
+#: given, by their names in the schema.
+RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]", "Mapping[str, object]"], object]
 
 
 def guard_fields(schema: GraphQLSchema, refuse_command: RefuseCommand | None = None) -> None:
@@ -216,7 +219,7 @@ def _guarded(inner: Callable[..., object], scope: Scope, refuse: RefuseCommand |
         if info.context.caller.may(scope):
             return inner(source, info, **arguments)
         if refuse is not None:
-            return refuse(scope, info)
+            return refuse(scope, info, arguments)
         raise forbidden(scope)
 
     return resolve

@@ -289,8 +289,7 @@ async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
     Raises:
         LookupError: it is gone by now.
     """
-    info.context.loaders.pipeline.clear(pipeline_id)
-    info.context.loaders.current_version.clear(pipeline_id)
+    info.context.fresh()
     found = await info.context.loaders.pipeline.load(pipeline_id)
     if found is None:
         raise LookupError(f"pipeline {pipeline_id} is gone")

@@ -6,7 +6,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
-from graphql import get_argument_values
 from strawberry.utils.str_converters import to_snake_case
 
 from resolvers import problems
@@ -20,6 +19,8 @@ from schema.node_interface import Node
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from graphql import GraphQLResolveInfo
 
     from schema.context import RequestContext
@@ -165,14 +166,13 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
             raise TypeError(f"{type(problem).__name__} has no type in the schema.")
 
 
-async def refuse_command(scope: Scope, info: GraphQLResolveInfo[RequestContext]) -> ForbiddenProblem:
+async def refuse_command(
+    scope: Scope, info: GraphQLResolveInfo[RequestContext], arguments: Mapping[str, object]
+) -> ForbiddenProblem:
     """What a mutation answers when the caller lacks its scope; audited like every refused command."""
     command = OPERATIONS[to_snake_case(info.field_name)]
     if command.scope is not scope:
         raise TypeError(f"The field {info.field_name} requires {scope.name}, its operation {command.scope}.")
-    field = info.parent_type.fields[info.field_name]
-    given = get_argument_values(field, info.field_nodes[0], info.variable_values)
-    refusal: ForbiddenProblem = problem_of(
-        await command.refuse_scope(info.context.context, {to_snake_case(name): value for name, value in given.items()})
-    )
+    given = {to_snake_case(name): value for name, value in arguments.items()}
+    refusal: ForbiddenProblem = problem_of(await command.refuse_scope(info.context.context, given))
     return refusal

@@ -70,7 +70,9 @@ class CommandMutation:
 
 async def test_commands_can_answer_with_a_member_of_their_union() -> None:
     own = GuardedSchema(
-        CommandQuery, CommandMutation, refuse_command=lambda scope, _info: Refused(message=f"needs {scope.name}")
+        CommandQuery,
+        CommandMutation,
+        refuse_command=lambda scope, _info, _arguments: Refused(message=f"needs {scope.name}"),
     )
     world = World()
     result = await own.execute(

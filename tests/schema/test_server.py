@@ -1,0 +1,136 @@
+"""The server itself, nodes, and what needs which scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.settings import Settings
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, request_cost=9000, run_days=12, caller_concurrent_runs=1) as it:
+        for text in ("one", "two"):
+            await it.mutate(
+                'mutation ($in: JSON!) {runPack(pack: "test.slow", input: $in) {__typename}}', {"in": {"text": text}}
+            )
+        await bench.started.wait()
+        token = await it.token_for("ada", "READ")
+        told = await it.query(
+            """{server {version now accepting queuedRuns runningRuns health {name ok message}
+                packSources {kind packCount} requestLimits {depth fields aliases lexemes cost bodyBytes}
+                runLimits {deadlineSeconds stepTimeoutSeconds waitSeconds steps concurrentRuns stepInputBytes
+                    stepOutputBytes sessionIdleSeconds runDays runCount artifactDays}}}""",
+            token=token,
+        )
+        server = told["server"]
+        assert server["accepting"]
+        assert (server["queuedRuns"], server["runningRuns"]) == (1, 1)
+        assert {check["name"]: check["ok"] for check in server["health"]} == {
+            "store": True,
+            "disk": True,
+            "packs": True,
+            "programs": True,
+        }
+        assert server["requestLimits"] == {
+            "depth": 20,
+            "fields": 400,
+            "aliases": 40,
+            "lexemes": 1500,
+            "cost": 9000,
+            "bodyBytes": 1048576,
+        }
+        assert server["runLimits"] == {
+            "deadlineSeconds": 1800.0,
+            "stepTimeoutSeconds": 600.0,
+            "waitSeconds": 50,
+            "steps": 64,
+            "concurrentRuns": 1,
+            "stepInputBytes": 1048576,
+            "stepOutputBytes": 1048576,
+            "sessionIdleSeconds": 900.0,
+            "runDays": 12,
+            "runCount": 10000,
+            "artifactDays": 7,
+        }
+        bench.release.set()
+
+
+async def test_a_broken_pack_file_is_told_and_the_rest_load(tmp_path: Path) -> None:
+    broken = tmp_path / "mine" / "packs" / "area" / "verb.py"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("from packline import nothing_of_this_name\n")
+    async with product(tmp_path, Workbench().packs, pack_path=(tmp_path / "mine",)) as it:
+        told = await it.query(
+            "{server {health {name ok message} packSources {location packCount loadErrors {origin message}}}}"
+        )
+        packs = next(check for check in told["server"]["health"] if check["name"] == "packs")
+        assert not packs["ok"]
+        assert "verb.py" in packs["message"]
+        mine = next(source for source in told["server"]["packSources"] if source["location"].endswith("mine"))
+        assert mine["packCount"] == 0
+        assert "nothing_of_this_name" in mine["loadErrors"][0]["message"]
+        assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 15
+
+
+async def test_settings_are_told_with_their_source_and_no_secret(tmp_path: Path) -> None:
+    async with product(tmp_path, run_days=12) as it:
+        answer = await it.answer("{settings {name description value defaultValue source}}")
+        settings = {entry["name"]: entry for entry in answer.data["settings"]}
+        assert len(settings) == len(Settings.model_fields)
+        assert settings["PACKLINE_RUN_DAYS"]["value"] == 12
+        assert settings["PACKLINE_RUN_DAYS"]["defaultValue"] == 90
+        assert settings["PACKLINE_RUN_DAYS"]["source"] == "command line"
+        assert settings["PACKLINE_RUN_COUNT"]["source"] == "default"
+        assert settings["PACKLINE_BOOTSTRAP_TOKEN"]["value"] is None
+        assert it.token not in str(answer.body)
+        assert all(entry["description"] for entry in settings.values())
+
+
+async def test_nodes_come_in_the_order_asked_and_unknown_ones_are_null(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it:
+        me = (await it.query("{viewer {id}}"))["viewer"]["id"]
+        nodes = "query ($ids: [ID!]!) {nodes(ids: $ids) {__typename id}}"
+        odd = [
+            "run_none",
+            "",
+            "_",
+            "x" * 5000,
+            "pipe_%",
+            "builtin.none",
+            "no.such",
+            "step_'; --",
+            "💥",
+            "att_",
+            "tok_1",
+            "aud_",
+        ]
+        found = (await it.query(nodes, {"ids": ["test.echo", *odd, me]}))["nodes"]
+        assert found == [
+            {"__typename": "Pack", "id": "test.echo"},
+            *[None for _ in odd],
+            {"__typename": "Caller", "id": me},
+        ]
+        many = await it.answer(nodes, {"ids": ["test.echo"] * 101})
+        assert many.errors
+        assert (await it.query('{node(id: "test.echo") {id ... on Pack {version}}}'))["node"]["version"] == "1.0.0"
+
+
+async def test_nobody_reads_without_the_scope(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        token = await it.token_for("ada", "RUN")
+        for query in (
+            "{pipelines {totalCount}}",
+            "{catalog {totalCount}}",
+            '{node(id: "x") {id}}',
+            '{pack(id: "a.b") {id}}',
+        ):
+            answer = await it.answer(query, token=token)
+            assert answer.codes == ["FORBIDDEN"], query
+            assert answer.errors[0]["extensions"]["scope"] == "READ"
+        assert (await it.client(None).execute("{viewer {id}}")).status == 401

@@ -317,7 +317,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _readers(path: Path) -> AsyncEngine:
-    engine = create_async_engine(f"sqlite+aiosqlite:///{path}", pool_size=READERS, max_overflow=16)
+    engine = create_async_engine(f"sqlite+aiosqlite:///{path}", pool_size=READERS, max_overflow=16, pool_reset_on_return=None)
 
     @event.listens_for(engine.sync_engine, "connect")
     def configure(raw: DBAPIConnection, _record: object) -> None:

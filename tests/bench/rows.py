@@ -190,7 +190,6 @@ def _quantile(values: list[float], share: float) -> float:
 
 async def start(folder: Path) -> list[Figure]:
     """From the command to the first answer, and memory then."""
-    Server(folder / "data").start()  # makes the database and the bytecode
     times, memory = [], []
     for number in range(7):
         server = Server(folder / f"start{number % 2}")

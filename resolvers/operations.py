@@ -72,6 +72,32 @@ class Trail:
         )
 
 
+async def write_audited(
+    context: Context, unit: Callable[[Connection], T], target_of: Callable[[T], str] | None = None
+) -> T:
+    """Runs the one unit that a command consists of, with its audit row in the same transaction.
+
+    Args:
+        context: The command's.
+        unit: What it does; what it raises comes back, and then no row is written.
+        target_of: Id of what it was done to, from the unit's result; as the caller named it when absent.
+    """
+    trail = context.trail
+
+    def audited(conn: Connection) -> T:
+        result = unit(conn)
+        if trail is not None:
+            if target_of is not None:
+                trail.target_id = target_of(result)
+            trail.write(conn)
+        return result
+
+    result = await context.services.store.write(audited)
+    if trail is not None:
+        trail.written = True
+    return result
+
+
 @dataclass(frozen=True, slots=True)
 class Operation(Generic[P, T]):
     """A use case.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 
 from resolvers.access import require_owner
-from resolvers.operations import operation
-from resolvers.problems import Conflict, Invalid
+from resolvers.operations import operation, write_audited
+from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.versions import get_pipeline
 from runner.availability import Requirement, preflight
 from runner.check import Check, check_definition
@@ -30,6 +30,7 @@ from store.pipelines import (
     Definition,
     Heading,
     KeyTakenError,
+    NoPipelineError,
     Saved,
     StaleVersionError,
     create_pipeline,
@@ -133,9 +134,12 @@ async def check_pipeline(
 async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
     """Saves a new pipeline with its first version."""
     checked = _checked(context, _document(definition), definition.yaml)
+    owner, about = context.caller.id, _note(note)
     try:
-        saved = await context.services.store.write(
-            create_pipeline, checked.heading, checked.definition, owner_id=context.caller.id, note=_note(note)
+        saved = await write_audited(
+            context,
+            lambda conn: create_pipeline(conn, checked.heading, checked.definition, owner_id=owner, note=about),
+            _pipeline_of,
         )
     except KeyTakenError as taken:
         raise _key_taken(taken) from taken
@@ -168,16 +172,14 @@ async def update(
         document, text = _document(definition), definition.yaml
     document = {"key": found.key, **document}
     checked = _checked(context, document, text)
+    saved_by, about = context.caller.id, _note(note)
+
+    def save(conn: Connection) -> Saved:
+        heading, stored = checked.heading, checked.definition
+        return save_version(conn, found.id, heading, stored, based_on=if_version, saved_by=saved_by, note=about)
+
     try:
-        saved = await context.services.store.write(
-            save_version,
-            found.id,
-            checked.heading,
-            checked.definition,
-            based_on=if_version,
-            saved_by=context.caller.id,
-            note=_note(note),
-        )
+        saved = await write_audited(context, save, _pipeline_of)
     except StaleVersionError as stale:
         raise Conflict(
             f"The pipeline {found.key} is at version {stale.current}; your change was made from {stale.based_on}.",
@@ -186,6 +188,8 @@ async def update(
         ) from stale
     except KeyTakenError as taken:
         raise _key_taken(taken) from taken
+    except NoPipelineError as gone:  # deleted while the change was checked
+        raise NotFound("pipeline", pipeline) from gone
     return SavedPipeline(found.id, saved.changed, checked.warnings)
 
 
@@ -198,9 +202,10 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     document["name"] = name or f"Copy of {found.name}"
     document["key"] = key or await _free_key(context, f"{found.key}-copy")
     checked = _checked(context, document, None)
+    owner = context.caller.id
     try:
-        saved = await context.services.store.write(
-            create_pipeline, checked.heading, checked.definition, owner_id=context.caller.id, note=None
+        saved = await write_audited(
+            context, lambda conn: create_pipeline(conn, checked.heading, checked.definition, owner_id=owner)
         )
     except KeyTakenError as taken:
         raise _key_taken(taken) from taken
@@ -218,7 +223,7 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
             f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`.",
             [error(("confirm_key",), "confirmation", "It must repeat the pipeline's key.", f"Give `{found.key}`.")],
         )
-    await context.services.store.write(delete_pipeline, found.id)
+    await write_audited(context, lambda conn: delete_pipeline(conn, found.id), lambda _: found.id)
     return found.id
 
 
@@ -295,6 +300,10 @@ def _checked(context: Context, document: Mapping[str, JSONValue], text: str | No
         raise Invalid(f"The definition is not valid at {where or 'its top'}: {wrong.message}", check.issues)
     heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
     return _Checked(check.definition.key, heading, definition, check.issues)
+
+
+def _pipeline_of(saved: Saved) -> str:
+    return saved.pipeline_id
 
 
 def _refuse_starter(pipeline: PipelineRecord) -> None:
@@ -380,7 +389,7 @@ async def _write_all(
         return saved
 
     try:
-        return await context.services.store.write(unit)
+        return await write_audited(context, unit)
     except KeyTakenError as taken:
         raise _key_taken(taken) from taken
     except StaleVersionError as stale:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resolvers.operations import operation
+from resolvers.operations import operation, write_audited
 from resolvers.problems import Forbidden, Invalid, NotFound
 from runner.document import forbidden_text
 from runner.issues import Issue, error, has_errors
@@ -90,16 +90,17 @@ async def create(
         caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
         return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
 
-    return await context.services.store.write(unit)
+    return await write_audited(context, unit, lambda made: made.token.id)
 
 
 @operation("revoke_token", scope=Scope.MANAGE, kind="command", idempotent=True, destructive=True, target="id")
 async def revoke(context: Context, *, id: str) -> TokenRecord:
     """Ends a bearer token at once, open connections included; the token as it is then."""
-    await context.services.store.write(revoke_token, id)
-    found = await find_token(context, id)
-    if found is None:
+    if await find_token(context, id) is None:
         raise NotFound("token", id, hint="`callers { nodes { tokens { … } } }` lists those there are.")
+    await write_audited(context, lambda conn: revoke_token(conn, id))
+    found = await find_token(context, id)
+    assert found is not None, "tokens of people and scripts are never deleted"
     return found
 
 

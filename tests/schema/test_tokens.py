@@ -120,6 +120,7 @@ async def test_every_command_leaves_an_audit_row_refused_ones_too(tmp_path: Path
         assert told == [("ada", False), ("bob", False), ("ada", True)], "newest first"
         assert rows["totalCount"] == 3
         assert rows["nodes"][0]["detail"]["problem"] == "CONFLICT"
+        assert rows["nodes"][2]["target"] == {"__typename": "Pipeline", "id": made["pipeline"]["id"]}
         (cloned,) = (await it.query(read, {"filter": {"actions": ["clone_pipeline"]}}))["audit"]["nodes"]
         assert cloned["target"] == {"__typename": "Pipeline", "id": made["pipeline"]["id"]}
         me = (await it.query("{viewer {id}}", token=writer))["viewer"]["id"]
@@ -132,5 +133,5 @@ async def test_every_command_leaves_an_audit_row_refused_ones_too(tmp_path: Path
         second = (await it.query(read, {"first": 1, "after": first["pageInfo"]["endCursor"]}))["audit"]
         assert second["nodes"][0]["id"] != first["nodes"][0]["id"]
         tokens = (await it.query(read, {"filter": {"actions": ["create_token"]}}))["audit"]["nodes"]
-        assert len(tokens) == 2
+        assert [row["target"]["__typename"] for row in tokens] == ["ApiToken", "ApiToken"]
         assert writer not in str(tokens)

@@ -16,10 +16,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 import structlog
-from store.audit import append_audit
 
 from app.throttle import Throttle
 from resolvers.context import Caller
+from store.audit import append_audit
 from store.callers import (
     TOUCH_EVERY,
     TokenKind,

@@ -11,7 +11,6 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import structlog
-from schema.build import build_schema
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
@@ -33,6 +32,7 @@ from runner.registry import builtins_folder, load_registry
 from runner.resources import Resources, RunLimits
 from runner.starters import seed_starters
 from runner.tail import Tails
+from schema.build import build_schema
 from schema.context import RequestContext
 from store.blobs import BlobStore
 from store.engine import open_store

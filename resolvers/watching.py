@@ -21,10 +21,9 @@ from store.step_reads import AttemptRecord, find_attempts
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from resolvers.context import Context
     from runner.tail import Batch, End, Gap
+    from store.engine import ReadConnection
 
 #: Lists are told of changes at most this often, in seconds.
 CHANGES_SECONDS = 1.0
@@ -168,7 +167,7 @@ class _Book:
                 deleted.add(run_id)
         return tuple(sorted(deleted))
 
-    async def _repeated(self, connection: AsyncConnection, changed: set[str]) -> set[str]:
+    async def _repeated(self, connection: ReadConnection, changed: set[str]) -> set[str]:
         """Runs that changed ones repeat, over any number of re-runs: the success of those settles these."""
         found: set[str] = set()
         level = changed

@@ -37,10 +37,9 @@ from store.step_reads import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from resolvers.context import Context
     from resolvers.usage import Noun
+    from store.engine import ReadConnection
     from store.usage import Usage
 
 V = TypeVar("V")
@@ -53,7 +52,7 @@ class Loaders:
         self._context = context
 
     def _loader(
-        self, read: Callable[[AsyncConnection, Sequence[str]], Awaitable[Mapping[str, V]]]
+        self, read: Callable[[ReadConnection, Sequence[str]], Awaitable[Mapping[str, V]]]
     ) -> DataLoader[str, V | None]:
         store = self._context.services.store
 

@@ -6,7 +6,7 @@ read-only SQLAlchemy connection. `store.sqlite` and `store.postgres` implement t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+#: What `Store.read` lends, for rooms that pass it on to the store's reads and speak no SQL themselves.
+ReadConnection: TypeAlias = "AsyncConnection"
 
 
 class StoreError(Exception):

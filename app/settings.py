@@ -19,13 +19,12 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from resolvers.context import SettingInfo
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from pydantic_core import ErrorDetails
 
+    from resolvers.context import SettingInfo
     from runner.failures import JSONValue
     from schema.limits import RequestLimits
 
@@ -258,6 +257,9 @@ class Settings(BaseSettings):
 
     def describe(self) -> list[SettingInfo]:
         """Every setting in the order of declaration, secrets without their value."""
+        # Not at the top: the command line reads settings too and should not wait for what the server imports.
+        from resolvers.context import SettingInfo
+
         values = self.model_dump(mode="json")
         return [
             SettingInfo(

@@ -135,12 +135,18 @@ class Client:
         data: JSON = body["data"]
         return data
 
-    def pages(self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None) -> Iterator[JSON]:
-        """The nodes of a connection, page by page, at most `limit`."""
+    def pages(
+        self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None, page_size: int = 50
+    ) -> Iterator[JSON]:
+        """The nodes of a connection, page by page, at most `limit`.
+
+        The server refuses operations whose cost, page sizes multiplied out, is too high: a page of what holds lists
+        itself is smaller.
+        """
         left = limit
         after: str | None = None
         while left is None or left > 0:
-            size = 100 if left is None else min(left, 100)
+            size = page_size if left is None else min(left, page_size)
             page = self.execute(document, {**variables, "first": size, "after": after})[field]
             yield from page["nodes"]
             if left is not None:

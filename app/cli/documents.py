@@ -118,12 +118,12 @@ RUN_PIPELINE = (
     + _PROBLEM
     + """
 mutation CliRunPipeline(
-  $pipeline: ID!, $inputs: JSON!, $version: Int, $title: String, $deadlineSeconds: Float, $force: Boolean!,
+  $pipeline: ID!, $inputs: JSON!, $version: Int, $title: String, $deadlineSeconds: Float,
   $idempotencyKey: String, $dryRun: Boolean!
 ) {
   result: runPipeline(
     pipeline: $pipeline, inputs: $inputs, version: $version, title: $title, deadlineSeconds: $deadlineSeconds,
-    force: $force, idempotencyKey: $idempotencyKey, dryRun: $dryRun
+    idempotencyKey: $idempotencyKey, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED
@@ -185,10 +185,10 @@ RERUN_RUN = (
     + _PROBLEM
     + """
 mutation CliRerunRun(
-  $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $force: Boolean!, $idempotencyKey: String
+  $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String
 ) {
   result: rerunRun(
-    id: $id, inputs: $inputs, definition: $definition, fromStep: $fromStep, force: $force,
+    id: $id, inputs: $inputs, definition: $definition, fromStep: $fromStep,
     idempotencyKey: $idempotencyKey
   ) {
     __typename"""

@@ -45,7 +45,8 @@ class Output:
         if self._console is None:
             from rich.console import Console
 
-            self._console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+            on_terminal = sys.stdout.isatty()
+            self._console = Console(highlight=False, soft_wrap=not on_terminal, width=None if on_terminal else 140)
         return self._console
 
     def emit(self, value: object) -> None:
@@ -69,7 +70,8 @@ class Output:
 
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
         for column in columns:
-            table.add_column(column, overflow="fold")
+            # An id that is cut or folded cannot be copied.
+            table.add_column(column, overflow="fold", no_wrap=column in ("run", "id", "token"))
         count = 0
         for row in rows:
             count += 1

@@ -36,7 +36,6 @@ def run(
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
     ] = None,
     deadline: Annotated[float | None, typer.Option(metavar="SECONDS", help="Longest time it may take.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Do not use what packs have cached.")] = False,
     idempotency_key: Annotated[
         str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
     ] = None,
@@ -55,8 +54,8 @@ def run(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
-        if is_pack and (title or deadline or force):
-            raise CliError(f"`{target}` is a pack: --title, --deadline and --force are for pipelines.")
+        if is_pack and (title or deadline):
+            raise CliError(f"`{target}` is a pack: --title and --deadline are for pipelines.")
         given = read_inputs(inputs or (), inputs_file, _input_schema(client, target, is_pack=is_pack))
         if is_pack:
             result = client.execute(
@@ -78,7 +77,6 @@ def run(
                     "version": _number(version),
                     "title": title,
                     "deadlineSeconds": deadline,
-                    "force": force,
                     "idempotencyKey": idempotency_key,
                     "dryRun": dry_run,
                 },
@@ -171,7 +169,6 @@ def rerun(
     from_step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Do not use what packs have cached.")] = False,
     idempotency_key: Annotated[
         str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
     ] = None,
@@ -202,7 +199,6 @@ def rerun(
                     "inputs": changed,
                     "definition": "CURRENT" if current else "OF_RUN",
                     "fromStep": from_step,
-                    "force": force,
                     "idempotencyKey": idempotency_key,
                 },
             )["result"]
@@ -244,7 +240,7 @@ def runs(
     """List runs, newest first."""
     from app.cli import documents
     from app.cli.client import Client, CliError, Target
-    from app.cli.output import STATES, Output, ago, took
+    from app.cli.output import STATES, Output, ago
 
     output = Output(as_json)
     states = [word.upper() for word in state or ()]
@@ -268,16 +264,9 @@ def runs(
                 output.emit(one)
             return
         output.table(
-            ["state", "run", "what", "started", "took", "cause"],
+            ["state", "run", "what", "started", "took"],
             (
-                [
-                    output.state(one["state"]),
-                    one["id"],
-                    one["title"],
-                    ago(one["createdAt"]),
-                    took(one["startedAt"], one["endedAt"]),
-                    _cause(one),
-                ]
+                [output.state(one["state"]), one["id"], _what(one), ago(one["createdAt"]), _time_of(one)]
                 for one in found
             ),
             empty="No runs. `packline run sample` makes one.",
@@ -400,12 +389,21 @@ def _say_or_emit(output: Output, text: str, value: object) -> None:
         output.say(text)
 
 
-def _cause(run: JSON) -> str:
-    """One line of cause: why it failed, or what it waits for."""
-    if run["failure"]:
-        where = f"{run['failure']['stepKey']}: " if run["failure"]["stepKey"] else ""
-        return f"{where}{run['failure']['message']}"
-    return run["wait"]["message"] if run["wait"] else ""
+def _what(run: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
+    """A run's title and, under it, one line of cause: why it failed, or what it waits for."""
+    from rich.text import Text
+
+    failure = run["failure"]
+    cause = run["wait"]["message"] if run["wait"] else ""
+    if failure:
+        cause = f"{failure['stepKey']}: {failure['message']}" if failure["stepKey"] else failure["message"]
+    return Text.assemble(run["title"], (f"\n{cause}", "dim")) if cause else Text(run["title"])
+
+
+def _time_of(run: JSON) -> str:
+    from app.cli.output import took
+
+    return took(run["startedAt"], run["endedAt"])
 
 
 def _number(version: str | None) -> int | None:

@@ -70,7 +70,7 @@ def list_(
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        callers = client.pages(documents.TOKENS, "callers", {}, limit=None)
+        callers = client.pages(documents.TOKENS, "callers", {}, limit=None, page_size=20)
         found = [token for caller in callers for token in caller["tokens"]["nodes"]]
     shown = [token for token in found if everything or _ended(token) is None]
     if output.is_json:

@@ -49,3 +49,9 @@ def test_a_start_imports_neither_pack_libraries_nor_mcp_nor_alembic(tmp_path):
     imported = set(json.loads(done.stdout.splitlines()[-1]))
     assert imported & LATE == set()
     assert "strawberry" in imported
+
+
+def test_settings_are_cheap_to_read():
+    script = "import sys, app.settings; print(sorted({'sqlalchemy', 'strawberry', 'starlette'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n", "every command of the command line reads them"

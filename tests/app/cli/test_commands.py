@@ -466,7 +466,7 @@ def test_runs_pages_and_filters(packline, server):
     assert "shorten: The text is empty." in result.out
     first, second = server.asked_for("CliRuns")
     assert first["filter"] == {"states": ["FAILED"], "pipelines": ["deck"], "needsAttention": True}
-    assert (first["first"], second["first"], second["after"]) == (100, 100, "e")
+    assert (first["first"], second["first"], second["after"]) == (50, 50, "e")
 
 
 def test_runs_refuses_unknown_states(packline, server):

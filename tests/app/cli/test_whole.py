@@ -1,0 +1,187 @@
+"""The command line against a real server, each its own process, as a user has them."""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+
+PACKLINE = [sys.executable, "-c", "from app.cli import main; main()"]
+
+
+class Machine:
+    """A machine with a data folder; commands run on it as in a shell."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
+        self.environment = {**clean, "PACKLINE_DATA_DIR": str(folder / "data"), "COLUMNS": "140"}
+
+    def run(self, *arguments, text=None):
+        done = subprocess.run(
+            [*PACKLINE, *arguments], capture_output=True, text=True, env=self.environment, timeout=90, input=text
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def lines(self, *arguments, status=0):
+        done = self.run(*arguments)
+        assert done.returncode == status, done.stderr
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+    @contextmanager
+    def up(self, *arguments):
+        with subprocess.Popen(
+            [*PACKLINE, "up", "--port", "0", *arguments], stdout=subprocess.PIPE, text=True, env=self.environment
+        ) as process:
+            try:
+                first = process.stdout.readline()
+                assert first.startswith("Packline is running at http://127.0.0.1:"), first
+                self.url = first.split()[-1]
+                self.second_line = process.stdout.readline()
+                yield process
+            finally:
+                process.send_signal(signal.SIGTERM)
+                assert process.wait(30) == 0
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory):
+    machine = Machine(tmp_path_factory.mktemp("machine"))
+    with machine.up():
+        yield machine
+
+
+def test_the_first_start_prints_a_login_link_that_works_once(machine):
+    link = re.search(r"http://\S+/login#(\S+)", machine.second_line)
+    assert link, machine.second_line
+    with httpx2.Client(base_url=machine.url) as http:
+        assert http.get("/healthz").text == "ok\n"
+        assert http.post("/graphql", json={"query": "{viewer{name}}"}).status_code == 401
+        assert http.post("/login", data={"token": link[1]}).status_code == 303
+        asked = http.post("/graphql", json={"query": "{viewer{subject}}"}, headers={"origin": machine.url})
+        assert asked.json() == {"data": {"viewer": {"subject": "admin"}}}
+        assert http.post("/login", data={"token": link[1]}).status_code == 400
+
+
+def test_what_lies_in_the_data_folder_is_the_servers_own(machine):
+    data = machine.folder / "data"
+    for name in ("cli-token", "download.key"):
+        assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
+
+
+def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
+    failed = machine.lines("run", "sample", status=1)
+    run = failed[-1]["run"]
+    states = [(line["runStep"]["key"], line["stepState"]) for line in failed if "stepState" in line]
+    assert ("read", "SUCCEEDED") in states
+    assert run["failure"]["stepKey"] == "review"
+
+    shown = machine.run("show", run["id"], "--text").stdout
+    assert f"packline resume {run['id']}" in shown
+    step = machine.lines("show", run["id"], "--step", "review")[0]
+    assert step["attempts"][0]["state"] == "FAILED"
+    plan = machine.lines("resume", run["id"], "--preview")[0]["preview"]
+    assert [one["action"] for one in plan["steps"]] == ["REUSE", "REUSE", "RUN", "RUN"]
+
+    saved = machine.folder / "saved"
+    resumed = machine.lines("resume", run["id"], "--save", str(saved))
+    assert resumed[-1]["run"]["state"] == "SUCCEEDED"
+    (deck,) = saved.iterdir()
+    assert deck.read_bytes().startswith(b"%PDF")
+
+    again = machine.lines("resume", run["id"], status=2)
+    assert again == []
+    watched = machine.lines("watch", run["id"])
+    sequences = [line["sequence"] for line in watched if line["type"] == "event"]
+    assert sequences == list(range(1, len(sequences) + 1))
+
+
+def test_inputs_are_read_by_the_pipelines_schema(machine):
+    done = machine.run("run", "sample", "--input", "practice_failure=perhaps")
+    assert done.returncode == 2
+    assert "wants true or false" in done.stderr
+    text = machine.run("run", "sample", "-i", "practice_failure=false", "--text")
+    assert text.returncode == 0, text.stderr
+    assert "render: succeeded" in text.stdout
+
+
+def test_a_rerun_reuses_steps(machine):
+    first = machine.lines("run", "sample", "-i", "practice_failure=false")[-1]["run"]
+    second = machine.lines("rerun", first["id"], "--from-step", "render")[-1]["run"]
+    assert second["state"] == "SUCCEEDED"
+    assert second["rerunOf"] == {"id": first["id"]}
+
+
+def test_lists_tokens_and_definitions(machine):
+    assert "sample" in [line["key"] for line in machine.lines("pipelines", "--starters")]
+    assert "slides.render" in [line["id"] for line in machine.lines("packs", "--produces", "pdf")]
+    assert {line["state"] for line in machine.lines("runs", "--limit", "3")} <= {"SUCCEEDED", "FAILED"}
+
+    made = machine.lines("token", "create", "reader", "--scope", "read", "--subject", "rita")[0]
+    machine.environment["PACKLINE_TOKEN"] = made["plaintext"]
+    try:
+        assert machine.lines("runs") == [], "other callers' runs do not exist for her"
+        refused = machine.run("run", "sample")
+        assert refused.returncode == 2
+        assert "scope" in refused.stderr
+    finally:
+        del machine.environment["PACKLINE_TOKEN"]
+    assert made["id"] in [line["id"] for line in machine.lines("token", "list")]
+    machine.lines("token", "revoke", made["id"])
+    assert made["id"] not in [line["id"] for line in machine.lines("token", "list")]
+
+
+def test_apply_export_and_check_speak_one_document(machine):
+    file = machine.folder / "mine.yaml"
+    file.write_text(
+        "key: mine\nname: Mine\ndescription: Reads.\nsteps:\n  - id: read\n    pack: practice.text\n    input: {}\n"
+    )
+    assert machine.lines("check", str(file))[0]["valid"]
+    assert machine.lines("apply", "-f", str(file), "--yes")[0]["action"] == "CREATE"
+    exported = machine.run("export", "mine").stdout
+    file.write_text(exported)
+    assert [line["action"] for line in machine.lines("apply", "-f", str(file), "--yes")] == ["KEEP"]
+    assert machine.lines("run", "mine")[-1]["run"]["state"] == "SUCCEEDED"
+    assert machine.lines("run", "practice.text")[-1]["run"]["state"] == "SUCCEEDED"
+
+
+def test_doctor_finds_the_server_well(machine):
+    found = {line["what"]: line["state"] for line in machine.lines("doctor")}
+    assert found["server"] == "ok"
+    assert "broken" not in found.values()
+
+
+def test_a_second_server_on_the_folder_says_what_to_do(machine):
+    done = machine.run("up", "--port", "0")
+    assert done.returncode == 1
+    assert done.stderr.rstrip().endswith("`--data-dir` (PACKLINE_DATA_DIR).")
+
+
+def test_a_backup_of_the_running_server_restores(machine):
+    archive = machine.folder / "backup.tar"
+    machine.lines("backup", str(archive))
+    machine.lines("restore", str(archive), "--data-dir", str(machine.folder / "other"))
+    runs = machine.lines("runs")
+    url = machine.url
+    with machine.up("--data-dir", str(machine.folder / "other")):
+        assert machine.url != url
+        assert machine.lines("runs", "--server", machine.url) == runs, "tokens and runs came along"
+    machine.url = url
+
+
+def test_other_machines_are_not_let_in_before_anybody_can_sign_in(tmp_path):
+    fresh = Machine(tmp_path)
+    done = fresh.run("up", "--host", "0.0.0.0", "--port", "0")
+    assert done.returncode == 1
+    assert "PACKLINE_BOOTSTRAP_TOKEN" in done.stderr
+
+    fresh.environment["PACKLINE_BOOTSTRAP_TOKEN"] = "a token for automation"
+    with fresh.up("--host", "0.0.0.0"):
+        assert fresh.lines("token", "list")

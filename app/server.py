@@ -233,6 +233,12 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
     from runner.egress import EgressPolicyError
     from store.engine import StoreError
 
+    try:
+        # What people put into runs lies there: nobody else on this machine needs to look.
+        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        print(f"packline: The data folder {settings.data_dir} cannot be made: {error.strerror}.", file=sys.stderr)
+        return EXIT_CANNOT_START
     app = create_app(settings)
 
     async def prepare(local_url: str) -> None:

@@ -241,14 +241,12 @@ def packs(
                 output.emit(one)
             return
         output.table(
-            ["pack", "version", "takes", "makes", "effects", "runs here"],
+            ["pack", "takes", "makes", "runs here"],
             (
                 [
                     one["id"],
-                    one["version"],
                     ", ".join(one["metadata"]["accepts"]),
                     ", ".join(one["metadata"]["produces"]),
-                    one["effects"].lower(),
                     _usable(output, one["availability"]),
                 ]
                 for one in found

@@ -85,7 +85,7 @@ def list_(
                 f"{token['beginning']}…",
                 token["name"],
                 token["caller"]["subject"],
-                ", ".join(token["scopes"]).lower(),
+                "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
                 ago(token["lastUsedAt"]),
                 _ended(token) or (token["expiresAt"] or "for good")[:16],
             ]

@@ -137,7 +137,7 @@ def table(output: Output, view: RunView) -> RenderableType:
         elif step.state == "WAITING":
             note = Text(f"tries again {_until(step.wait)}", style="yellow")
         elif step.state == "FAILED" and step.failure:
-            note = Text(step.failure["message"], style="red")
+            note = Text(step.failure["code"].lower(), style="red")
         again = f"attempt {step.attempts}" if step.attempts > 1 else ""
         steps.add_row(
             output.state(step.state), Text(step.key), Text(took(step.started_at, step.ended_at), "dim"), again, note
@@ -171,9 +171,9 @@ def print_end(output: Output, view: RunView) -> None:
             output.say(failure["hint"])
     if view.is_final and view.advice():
         output.say()
-        width = max(len(command) for command, _ in view.advice())
         for command, meaning in view.advice():
-            output.console.print(Text.assemble((command.ljust(width), "bold"), "   ", (meaning, "dim")))
+            output.say(command, "bold")
+            output.say(f"    {meaning}", "dim")
 
 
 def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:

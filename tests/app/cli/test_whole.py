@@ -74,6 +74,7 @@ def test_what_lies_in_the_data_folder_is_the_servers_own(machine):
     data = machine.folder / "data"
     for name in ("cli-token", "download.key"):
         assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
 
 
 def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):

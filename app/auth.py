@@ -97,7 +97,9 @@ class Authenticator:
         ticks: Callable[[], float] = time.monotonic,
     ) -> None:
         self.settings = settings
+        #: Counted apart: an agent with an old token must not keep its user from signing in.
         self.throttle = Throttle(settings.login_attempts_per_minute, ticks)
+        self.login_throttle = Throttle(settings.login_attempts_per_minute, ticks)
         #: Named after the port, because browsers share cookies between the ports of one host.
         self.cookie_name = f"packline_{settings.port}"
         self._store = store
@@ -138,24 +140,28 @@ class Authenticator:
             token: The bearer token, if one was sent.
 
         Returns:
-            None when nobody valid did; that is counted against the address.
+            None when nobody valid did; a wrong token is counted against its address.
         """
-        if token is not None:
-            caller = await self._find(token, TokenKind.TOKEN)
-        else:
+        if token is None:
             cookie = connection.cookies.get(self.cookie_name)
-            if cookie is None:
+            if cookie is None or not _from_our_page(connection):
                 return None
-            caller = await self._find(cookie, TokenKind.BROWSER) if _from_our_page(connection) else None
-        if caller is None:
-            if self.throttle.failed(address_of(connection)):
-                # One row for a burst of failures: whoever floods us must not fill the audit.
-                self._spawn(
-                    self.audit("authenticate", None, accepted=False, detail={"address": address_of(connection)})
-                )
-            return None
+            # A page that is still open after its login ended asks again and again; that is nobody guessing.
+            caller = await self._find(cookie, TokenKind.BROWSER)
+            if caller is None:
+                return None
+        else:
+            caller = await self._find(token, TokenKind.TOKEN)
+            if caller is None:
+                await self._failed(address_of(connection))
+                return None
         current_caller.set(caller)
         return caller
+
+    async def _failed(self, address: str) -> None:
+        # One row for a burst of failures: whoever floods us must not fill the audit.
+        if self.throttle.failed(address):
+            await self.audit("authenticate", None, accepted=False, detail={"address": address})
 
     async def knows(self, token: str) -> bool:
         """Whether a bearer token is valid; counts nothing."""

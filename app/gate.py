@@ -28,13 +28,17 @@ class AttemptGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, or refuses it with 429."""
-        throttle = self._authenticator.throttle
-        if throttle.is_idle or scope["type"] == "lifespan":
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        signs_in = scope["path"] == "/login"
+        throttle = self._authenticator.login_throttle if signs_in else self._authenticator.throttle
+        if throttle.is_idle:
             await self._app(scope, receive, send)
             return
         connection = HTTPConnection(scope)
         wait = throttle.wait_seconds(address_of(connection))
-        if wait == 0 or await self._is_known(connection):
+        if wait == 0 or (not signs_in and await self._is_known(connection)):
             await self._app(scope, receive, send)
             return
         seconds = math.ceil(wait)
@@ -43,7 +47,7 @@ class AttemptGate:
             receive,
             send,
             429,
-            f"Too many wrong tokens or login links came from this address. Wait {seconds} seconds.",
+            f"Too many wrong {'login links' if signs_in else 'tokens'} came from this address. Wait {seconds} seconds.",
             [(b"retry-after", str(seconds).encode())],
         )
 

@@ -85,7 +85,7 @@ class _Login:
         secret = await _secret_of(request)
         login = await self._authenticator.sign_in(secret) if secret else None
         if login is None:
-            self._authenticator.throttle.failed(address_of(request))
+            self._authenticator.login_throttle.failed(address_of(request))
             await self._audit("sign_in", None, accepted=False, detail={"address": address_of(request)})
             return _form(
                 "Sign in to Packline",

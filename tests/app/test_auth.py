@@ -306,24 +306,44 @@ async def test_rubbish_does_not_sign_in(house, body):
 # ------------------------------------------------------------------------------------------------ limits
 
 
-async def test_guessing_is_slowed_down_and_those_who_are_known_get_in(make_house):
+async def test_guessing_tokens_is_slowed_down_and_those_who_are_known_get_in(make_house):
+    house = await make_house(login_attempts_per_minute=3)
+    token = await house.token()
+    guess = {"authorization": "Bearer guess"}
+    answers = [await house.http.get("/who", headers=guess) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [401, 401, 401, 429, 429]
+    assert int(answers[-1].headers["retry-after"]) == 20
+
+    assert await house.who(token.plaintext) == "ada"
+    await signed_in(house)
+    assert (await house.http.get("/who")).status_code == 200, "neither logins nor signing in are held up"
+    house.clock.moved = 21
+    assert (await house.http.get("/who", headers=guess)).status_code == 401
+
+
+async def test_guessing_login_links_is_slowed_down(make_house):
     house = await make_house(login_attempts_per_minute=3)
     token = await house.token()
     answers = [await house.http.post("/login", data={"token": "guess"}) for _ in range(5)]
     assert [answer.status_code for answer in answers] == [400, 400, 400, 429, 429]
-    assert int(answers[-1].headers["retry-after"]) == 20
-    assert (await house.http.get("/who", headers={"authorization": "Bearer guess"})).status_code == 429
-
     assert await house.who(token.plaintext) == "ada"
+    link = await house.authenticator.first_link()
+    assert (await house.http.post("/login", data={"token": link.plaintext})).status_code == 429
     house.clock.moved = 21
-    assert (await house.http.get("/who", headers={"authorization": "Bearer guess"})).status_code == 401
+    assert (await house.http.post("/login", data={"token": link.plaintext})).status_code == 303
+
+
+async def test_a_page_left_open_after_its_login_ended_is_nobody_guessing(make_house):
+    house = await make_house(login_attempts_per_minute=3)
+    house.http.cookies.set(house.authenticator.cookie_name, "pkl_ended")
+    for _ in range(10):
+        assert (await house.http.get("/who")).status_code == 401
 
 
 async def test_a_flood_of_wrong_tokens_leaves_one_audit_row(make_house):
     house = await make_house(login_attempts_per_minute=1000)
     for _ in range(20):
         await house.who("wrong")
-    await asyncio.gather(*house.authenticator._background)
     assert await house.audited() == [("authenticate", False)]
 
 

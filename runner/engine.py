@@ -54,9 +54,9 @@ class Engine:
 
     async def stop(self, grace_seconds: float) -> None:
         """Stops taking runs, lets short steps finish and releases the rest."""
+        await self.worker.stop(grace_seconds)
         await self.rescue.stop()
         await self.housekeeping.stop()
-        await self.worker.stop(grace_seconds)
         await self.bus.stop()
 
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
@@ -89,21 +89,30 @@ class Engine:
         """
         await self._store.write(self._resume, change)
 
-    async def wait_ended(self, run_id: str, seconds: float) -> bool:
-        """Waits until a run has ended, at most some seconds; whether it has."""
+    async def wait_ended(self, run_id: str, seconds: float, *, just_started: bool = False) -> bool:
+        """Waits until a run has ended, at most some seconds; whether it has.
+
+        A run that was just started is not looked at before the first wake-up: it saves a read on every start that
+        waits, and a wake-up that came too early costs one poll.
+        """
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
         with self.bus.watch("end:" + run_id) as flag:
+            look = not just_started
             while True:
                 flag.clear()
-                async with self._store.read() as connection:
-                    state = await run_state(connection, run_id)
-                if state is None or state in FINAL_RUN_STATES:
-                    return state is not None
+                if look:
+                    async with self._store.read() as connection:
+                        state = await run_state(connection, run_id)
+                    if state is None or state in FINAL_RUN_STATES:
+                        return state is not None
+                look = True
                 left = until - loop.time()
                 if left <= 0:
                     return False
                 await wait_flag(flag, min(left, POLL_SECONDS))
+                if flag.by_name:
+                    return True
 
     def queued(self) -> int:
         """Runs accepted and not yet taken by a worker of this process."""

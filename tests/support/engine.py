@@ -9,6 +9,7 @@ async with laboratory(tmp_path, [ECHO]) as lab:
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -74,6 +75,18 @@ def step(
     if version is not None:
         made["version"] = version
     return made
+
+
+async def until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
+    """Waits until something outside the engine is so; it is looked at every few milliseconds."""
+    async with asyncio.timeout(seconds):
+        while True:
+            answer = condition()
+            if inspect.isawaitable(answer):
+                answer = await answer
+            if answer:
+                return
+            await asyncio.sleep(0.005)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,274 @@
+"""Stopping: by cancel, by time-out, at the deadline, and with the server."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+
+from store.runs import WrongStateError, request_cancel
+from store.states import AttemptState, RunState, StepState
+from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, step, until
+from tests.support.engine_packs import Signals, engine_packs
+from tests.support.packs import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from packline import PackContext
+    from store.dialects import Connection
+    from store.runs import Settled
+    from tests.support.engine_packs import Anything
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench()
+
+
+@pytest.fixture
+def signals() -> Signals:
+    return Signals()
+
+
+@pytest.fixture
+async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
+    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
+        yield made
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+# ------------------------------------------------------------------------------------------------ cancel
+
+
+async def test_a_running_handler_is_cancelled(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.slow"), step("b", "test.echo")])
+    await bench.started.wait()
+    assert await lab.engine.cancel(run_id, "no longer needed") is RunState.CANCELLING
+    run = await lab.ended(run_id)
+    assert run.state is RunState.CANCELLED
+    assert bench.cancelled == 1
+    assert [found.state for found in run.steps] == [StepState.CANCELLED, StepState.PENDING]
+    assert run.attempts["a"][0].state is AttemptState.CANCELLED
+    assert run.ends() == ["cancelled"]
+    assert run.record.cancel_reason == "no longer needed"
+    with pytest.raises(WrongStateError):
+        await lab.engine.cancel(run_id, None)
+    assert bench.calls("test.echo") == 0
+
+
+async def test_a_handler_that_ignores_its_cancellation_is_abandoned(lab: Laboratory, signals: Signals):
+    run_id = await lab.start([step("a", "test.stubborn"), step("b", "test.echo")])
+    await signals.began.wait()
+    await lab.engine.cancel(run_id, None)
+    run = await lab.ended(run_id)
+    assert run.state is RunState.CANCELLED
+    assert signals.cancelled == 1
+    before = run.record.next_seq
+    signals.go.set()
+    await asyncio.sleep(0)
+    assert (await lab.fared(run_id)).record.next_seq == before, "what it still says is dropped"
+
+
+async def test_a_cancelled_process_is_gone_with_its_children(lab: Laboratory, signals: Signals, tmp_path: Path):
+    run_id = await lab.start([step("a", "test.forking", text=str(tmp_path))])
+    pids = tmp_path / "pids"
+    await until(pids.exists)
+    family = [int(pid) for pid in pids.read_text().split()]
+    assert all(psutil.pid_exists(pid) for pid in family)
+    await lab.engine.cancel(run_id, None)
+    assert (await lab.ended(run_id)).state is RunState.CANCELLED
+    await until(lambda: not any(is_alive(pid) for pid in family))
+
+
+async def test_a_cancel_between_two_attempts_is_heard_at_once(tmp_path: Path, bench: Workbench):
+    """The cancel commits right behind the settle that began the next step, before the worker knows of it."""
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=3600)) as lab:
+        run_id = await lab.start([step("a", "test.echo"), step("b", "test.slow")])
+        write = lab.store.write
+
+        async def cancelled_behind(unit: object, *args: object, **kwargs: object) -> object:
+            if getattr(unit, "__name__", "") != "settle":
+                return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
+
+            def both(conn: Connection) -> Settled:
+                settled: Settled = unit(conn, *args, **kwargs)  # type: ignore[operator]
+                if settled.started:
+                    request_cancel(conn, run_id, None)
+                return settled
+
+            return await write(both)
+
+        lab.store.write = cancelled_behind  # type: ignore[method-assign, assignment]
+        run = await lab.ended(run_id)
+        assert run.state is RunState.CANCELLED
+        assert run.step("b").state is StepState.CANCELLED
+        assert run.ends() == ["cancelled"]
+
+
+async def test_a_result_that_came_before_the_cancel_is_kept(lab: Laboratory, signals: Signals):
+    async def body(ctx: PackContext, given: Anything) -> str:
+        signals.began.set()
+        try:
+            await signals.go.wait()
+        except asyncio.CancelledError:
+            return "just in time"
+        return "never"
+
+    signals.body = body
+    run_id = await lab.start([step("a", "test.scripted"), step("b", "test.echo")])
+    await signals.began.wait()
+    await lab.engine.cancel(run_id, None)
+    run = await lab.ended(run_id)
+    assert run.state is RunState.CANCELLED
+    assert run.step("a").state is StepState.SUCCEEDED
+    assert run.outputs["a"]["value"] == "just in time"
+
+
+async def test_cancelled_runs_can_be_resumed(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.echo"), step("b", "test.slow", text="x")])
+    await bench.started.wait()
+    await lab.engine.cancel(run_id, None)
+    await lab.ended(run_id)
+    bench.release.set()
+    await lab.resume(run_id)
+    run = await lab.ended(run_id)
+    assert run.state is RunState.SUCCEEDED
+    assert run.ends() == ["cancelled", "succeeded"]
+    assert bench.calls("test.echo") == 1
+
+
+# ------------------------------------------------------------------------------------------------ time
+
+
+async def test_a_step_has_a_time_out(lab: Laboratory, bench: Workbench):
+    run = await lab.run([step("a", "test.slow", timeout_seconds=0.05, retry={"max_attempts": 1})])
+    assert run.failure["code"] == "timeout"
+    assert "0.05 seconds" in run.failure["message"]
+    assert bench.cancelled == 1
+
+
+async def test_a_time_out_is_tried_again(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.slow", timeout_seconds=0.3, retry=AT_ONCE)])
+    await lab.reached(run_id, lambda found: len(found.attempts["a"]) == 2)
+    bench.release.set()
+    assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+
+
+async def test_a_time_out_is_written_although_the_handler_hangs(lab: Laboratory, signals: Signals):
+    run = await lab.run([step("a", "test.stubborn", timeout_seconds=0.05, retry={"max_attempts": 1})])
+    assert run.failure["code"] == "timeout"
+    signals.go.set()
+
+
+async def test_a_run_ends_at_its_deadline_and_is_not_tried_again(lab: Laboratory, bench: Workbench):
+    run = await lab.run([step("a", "test.slow", retry=AT_ONCE)], deadline_seconds=0.2)
+    assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")
+    assert "deadline" in run.failure["message"]
+    assert bench.calls("test.slow") == 1
+    assert run.ends() == ["failed"]
+
+
+async def test_queueing_does_not_count_for_the_deadline(tmp_path: Path, bench: Workbench):
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, concurrent_runs=1)) as lab:
+        first = await lab.start([step("a", "test.slow")])
+        await bench.started.wait()
+        second = await lab.start([step("a", "test.echo")], deadline_seconds=0.2)
+        await asyncio.sleep(0.25)  # longer than its deadline
+        bench.release.set()
+        assert (await lab.ended(first)).state is RunState.SUCCEEDED
+        assert (await lab.ended(second)).state is RunState.SUCCEEDED
+
+
+# ------------------------------------------------------------------------------------------------ server stop
+
+
+async def test_short_steps_finish_and_the_run_goes_on_elsewhere(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.slow", text="x"), step("b", "test.echo")])
+    await bench.started.wait()
+    stopping = asyncio.create_task(lab.engine.stop(10))
+    await asyncio.sleep(0)
+    bench.release.set()
+    await stopping
+    released = await lab.fared(run_id)
+    assert released.state is RunState.QUEUED
+    assert [found.state for found in released.steps] == [StepState.SUCCEEDED, StepState.PENDING]
+    assert (released.record.owner, released.record.lease_until) == (None, None)
+    await lab.restart()
+    run = await lab.ended(run_id)
+    assert run.state is RunState.SUCCEEDED
+    assert bench.calls("test.slow") == 1, "what finished is not run again"
+    assert "queued" in [event.after for event in run.events if event.before == "running"]
+
+
+async def test_long_steps_are_released_and_run_again(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.slow", text="x"), step("b", "test.echo")])
+    await bench.started.wait()
+    await lab.engine.stop(0.01)
+    released = await lab.fared(run_id)
+    assert released.state is RunState.QUEUED
+    assert released.step("a").state is StepState.PENDING
+    assert [attempt.state for attempt in released.attempts["a"]] == [AttemptState.LOST]
+    assert released.step("a").stretch_attempts == 0
+    bench.release.set()
+    await lab.restart()
+    run = await lab.ended(run_id)
+    assert run.state is RunState.SUCCEEDED
+    assert run.record.progress == 1.0
+
+
+async def test_an_at_most_once_step_that_had_to_be_stopped_has_an_unknown_outcome(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.echo"), step("b", "test.once")])
+    await bench.started.wait()
+    await lab.engine.stop(0.01)
+    run = await lab.fared(run_id)
+    assert (run.state, run.failure["code"]) == (RunState.FAILED, "outcome_unknown")
+    assert run.failure["safe_to_repeat"] is False
+    await lab.restart()
+    await lab.engine.rescue.sweep()
+    assert bench.calls("test.once") == 1
+
+
+async def test_a_stop_during_a_cancel_still_ends_cancelled(lab: Laboratory, signals: Signals):
+    run_id = await lab.start([step("a", "test.stubborn")])
+    await signals.began.wait()
+    await lab.engine.cancel(run_id, None)
+    await lab.engine.stop(0)
+    assert (await lab.fared(run_id)).ends() == ["cancelled"]
+    signals.go.set()
+
+
+async def test_a_stop_while_a_run_is_being_claimed_gives_it_back(lab: Laboratory, bench: Workbench):
+    write = lab.store.write
+    stopping: list[asyncio.Task[None]] = []
+
+    async def stop_meanwhile(unit: object, *args: object, **kwargs: object) -> object:
+        result = await write(unit, *args, **kwargs)  # type: ignore[arg-type]
+        if getattr(unit, "__name__", "") == "claim":
+            stopping.append(asyncio.create_task(lab.engine.stop(5)))
+            await asyncio.sleep(0)
+        return result
+
+    lab.store.write = stop_meanwhile  # type: ignore[method-assign, assignment]
+    run_id = await lab.start([step("a", "test.echo")])
+    await lab.reached(run_id, lambda found: "run running" in found.told())
+    await asyncio.gather(*stopping)
+    run = await lab.fared(run_id)
+    assert (run.state, run.record.lease_until) == (RunState.QUEUED, None)
+    assert bench.log == []
+
+
+async def test_stopping_twice_or_before_the_start_is_harmless(tmp_path: Path):
+    async with laboratory(tmp_path, start=False) as lab:
+        await lab.engine.stop(1)
+        await lab.engine.stop(1)

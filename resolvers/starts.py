@@ -184,7 +184,7 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
     if trail is not None:
         trail.written = True
     if wait_seconds:
-        await engine.wait_ended(submitted.run_id, wait_seconds)
+        await engine.wait_ended(submitted.run_id, wait_seconds, just_started=submitted.started)
     return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings))
 
 

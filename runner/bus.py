@@ -63,6 +63,16 @@ class StoreBackend:
         self._ready.set()
 
 
+class Flag(asyncio.Event):
+    """What a watcher waits on.
+
+    Attributes:
+        by_name: Its own key was woken, not just everything.
+    """
+
+    by_name = False
+
+
 @dataclass(eq=False, slots=True)
 class Collector:
     """Runs that were woken since `take` was last called, bounded; `flag` is set while there are any.
@@ -106,7 +116,7 @@ class Bus:
 
     def __init__(self, store: Store) -> None:
         self._broadcast = Broadcast(backend=StoreBackend(store))  # type: ignore[arg-type] # its base class is not public
-        self._flags: dict[str, set[asyncio.Event]] = {}
+        self._flags: dict[str, set[Flag]] = {}
         self._collectors: set[Collector] = set()
         self._task: asyncio.Task[None] | None = None
 
@@ -129,9 +139,9 @@ class Bus:
         await self._broadcast.disconnect()
 
     @contextmanager
-    def watch(self, *keys: str) -> Iterator[asyncio.Event]:
+    def watch(self, *keys: str) -> Iterator[Flag]:
         """A flag that is set whenever one of the keys is woken. Clear it before reading, never after."""
-        flag = asyncio.Event()
+        flag = Flag()
         for key in keys:
             self._flags.setdefault(key, set()).add(flag)
         try:
@@ -170,6 +180,7 @@ class Bus:
             return
         for key in keys:
             for flag in self._flags.get(key, ()):
+                flag.by_name = True
                 flag.set()
 
 

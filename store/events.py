@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlmodel import col
 
 from store.models import RunEventRow, RunRow
@@ -49,19 +49,26 @@ _COLUMNS = (
 )
 
 
+_STATE = select(col(RunRow.state)).where(col(RunRow.id) == bindparam("id"))
+_AFTER = (
+    select(*_COLUMNS)
+    .where(col(RunEventRow.run_id) == bindparam("run_id"), col(RunEventRow.sequence) > bindparam("after"))
+    .order_by(col(RunEventRow.sequence))
+    .limit(bindparam("limit"))
+)
+
+
 async def events_after(connection: AsyncConnection, run_id: str, after: int | None, *, limit: int) -> list[EventRecord]:
     """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None."""
-    query = select(*_COLUMNS).where(col(RunEventRow.run_id) == run_id)
     if after is None:
+        query = select(*_COLUMNS).where(col(RunEventRow.run_id) == run_id)
         newest = await connection.execute(query.order_by(col(RunEventRow.sequence).desc()).limit(limit))
         return [EventRecord(*row) for row in reversed(newest.all())]
-    rows = await connection.execute(
-        query.where(col(RunEventRow.sequence) > after).order_by(col(RunEventRow.sequence)).limit(limit)
-    )
+    rows = await connection.execute(_AFTER, {"run_id": run_id, "after": after, "limit": limit})
     return [EventRecord(*row) for row in rows]
 
 
 async def run_state(connection: AsyncConnection, run_id: str) -> RunState | None:
     """Where a run stands; None when there is no such run."""
-    row = (await connection.execute(select(col(RunRow.state)).where(col(RunRow.id) == run_id))).first()
+    row = (await connection.execute(_STATE, {"id": run_id})).first()
     return RunState(row[0]) if row else None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, or_, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
 from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
@@ -98,6 +98,17 @@ _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
 _BODY_COLUMNS = columns_of(PIPELINE_VERSION, VersionBody)
 
 
+# Built once: every start looks its pipeline up.
+_BY_REF = select(*_COLUMNS).where(
+    PIPELINE.c.deleted_at.is_(None),
+    or_(
+        PIPELINE.c.id == bindparam("ref"),
+        PIPELINE.c.key == bindparam("ref"),
+        PIPELINE.c.aliases.like(bindparam("alias"), escape="/"),
+    ),
+)
+
+
 async def find_pipelines(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, PipelineRecord]:
     """Pipelines by id, deleted ones too."""
     rows = await connection.execute(select(*_COLUMNS).where(PIPELINE.c.id.in_(ids)))
@@ -109,15 +120,9 @@ async def find_pipeline(connection: AsyncConnection, ref: str) -> PipelineRecord
 
     An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
     """
-    wanted = select(*_COLUMNS).where(
-        PIPELINE.c.deleted_at.is_(None),
-        or_(
-            PIPELINE.c.id == ref,
-            PIPELINE.c.key == ref,
-            PIPELINE.c.aliases.contains(json.dumps(ref), autoescape=True),
-        ),
-    )
-    found = [_record(row) for row in await connection.execute(wanted)]
+    escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
+    rows = await connection.execute(_BY_REF, {"ref": ref, "alias": f"%{escaped}%"})
+    found = [_record(row) for row in rows]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
 
 

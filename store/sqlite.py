@@ -319,7 +319,11 @@ def connect(path: Path) -> sqlite3.Connection:
 def _readers(path: Path) -> AsyncEngine:
     # Nothing to roll back on return, since no transaction is begun: each read saves a turn of its thread.
     engine = create_async_engine(
-        f"sqlite+aiosqlite:///{path}", pool_size=READERS, max_overflow=16, pool_reset_on_return=None
+        f"sqlite+aiosqlite:///{path}",
+        pool_size=READERS,
+        max_overflow=16,
+        pool_reset_on_return=None,
+        isolation_level="AUTOCOMMIT",
     )
 
     @event.listens_for(engine.sync_engine, "connect")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import machine, pipelines, runs
+from app.cli import history, machine, pipelines, runs
 from app.cli.tokens import tokens
 
 _EPILOG = (
@@ -29,8 +29,8 @@ cli.command()(runs.watch)
 cli.command()(runs.resume)
 cli.command()(runs.rerun)
 cli.command()(runs.cancel)
-cli.command()(runs.runs)
-cli.command()(runs.show)
+cli.command()(history.runs)
+cli.command()(history.show)
 cli.command()(pipelines.check)
 cli.command()(pipelines.apply)
 cli.command()(pipelines.export)

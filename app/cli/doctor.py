@@ -111,28 +111,22 @@ def _database(settings: Settings) -> Finding:
 
 
 def _postgres(settings: Settings) -> Finding:
+    import asyncio
     from importlib.util import find_spec
+
+    from store.engine import StoreError, open_store
 
     if find_spec("psycopg") is None:
         return Finding("database", "broken", "psycopg is not installed: `pip install 'packline[postgres]'`.")
-    import psycopg
 
-    from store.engine import StoreError
-    from store.schema import current_postgres_revision, head_revision, libpq_url
+    async def look() -> None:
+        await (await open_store(settings.database_url, settings.data_dir, migrate=False)).close()
 
     try:
-        with psycopg.connect(libpq_url(settings.database_url), connect_timeout=5) as connection:
-            found = current_postgres_revision(connection)
-    except (psycopg.Error, StoreError) as error:
-        first = str(error).strip().partition("\n")[0]
-        return Finding("database", "broken", f"PostgreSQL cannot be used: {first}. Check PACKLINE_DATABASE_URL.")
-    if found == head_revision():
-        return Finding("database", "ok", f"PostgreSQL, schema {found}")
-    return Finding(
-        "database",
-        "broken",
-        f"The schema is {found or 'not made yet'}, {head_revision()} is needed: `packline migrate`.",
-    )
+        asyncio.run(look())
+    except StoreError as error:
+        return Finding("database", "broken", str(error))
+    return Finding("database", "ok", "PostgreSQL, with the schema of this release")
 
 
 def _packs(settings: Settings) -> Iterator[Finding]:

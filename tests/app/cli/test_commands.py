@@ -719,6 +719,9 @@ def test_backup_and_restore(packline, tmp_path):
 def test_postgres_is_backed_up_with_its_own_tools(packline, monkeypatch):
     monkeypatch.setenv("PACKLINE_DATABASE_URL", "postgresql://nobody@127.0.0.1:1/none")
     assert "pg_dump" in packline("backup", "x.tar").err
+    database = [line for line in packline("doctor").lines if line["what"] == "database"]
+    assert [line["state"] for line in database] == ["broken"]
+    assert "PACKLINE_DATABASE_URL" in database[0]["message"]
 
 
 def test_doctor_says_what_works(packline, server):

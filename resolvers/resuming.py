@@ -310,16 +310,17 @@ async def _target(context: Context, found: Snapshot, choice: DefinitionChoice) -
         pipeline = (await find_pipelines(connection, [found.pipeline_id])).get(found.pipeline_id)
     if pipeline is None:
         return own
-    current = await context.services.versions.get(context, pipeline)
-    if current.record.id == found.version_id:
-        return own
-    own = replace(own, newer=pipeline.deleted_at is None)
-    if choice is DefinitionChoice.OF_RUN:
-        return own
     if pipeline.deleted_at is not None:
+        if choice is DefinitionChoice.OF_RUN:
+            return own
         message = f"The pipeline {pipeline.key} is deleted; it has no current definition."
         hint = "Go on with the run's own definition."
         return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
+    current = await context.services.versions.get(context, pipeline)
+    if current.record.id == found.version_id:
+        return own
+    if choice is DefinitionChoice.OF_RUN:
+        return replace(own, newer=True)
     return _Target(
         version_id=current.record.id,
         compiled=current.compiled,

@@ -373,6 +373,16 @@ async def test_too_many_slides_are_refused(harness: Harness) -> None:
         await harness.call(render, {"markdown": "\n\n---\n\n".join(["# A"] * 201), "format": "html"})
 
 
+@pytest.mark.parametrize("wanted", ["pdf", "html"])
+async def test_a_table_of_thousands_of_rows_is_refused_before_it_is_typeset(harness: Harness, wanted: str) -> None:
+    if wanted == "pdf":
+        pytest.importorskip("typst")
+    source = "## T\n\n| a | b |\n|---|---|\n" + "| 1 | 2 |\n" * 6_000
+    with pytest.raises(PackError, match="more than 300 pages") as caught:
+        await harness.call(render, {"markdown": source, "format": wanted})
+    assert caught.value.failure.field == "markdown"
+
+
 @pytest.mark.parametrize("change", [{"format": "docx"}, {"theme": "neon"}, {"colour": "red"}])
 async def test_input_outside_the_contract_is_refused(harness: Harness, change: dict[str, Any]) -> None:
     with pytest.raises(PackError) as caught:

@@ -6,14 +6,14 @@ Literature Abstracts", 1958), by where they stand, and by what they begin with.
 
 from __future__ import annotations
 
-import itertools
+import functools
 import math
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ._deck import Run, Runs, cut_runs, plain
+from ._deck import Run, Runs, cut_everywhere, cut_runs, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,6 +30,7 @@ _ABBREVIATION = re.compile(
 _END = re.compile(
     "[.!?\u2026]+[\"'\u201d\u2019)\\]]*(?:\\s*\\[\\d+\\])*(?=\\s+|$)|[\u3002\uff01\uff1f]+[\u300d\u300f\u201d]*"
 )
+_ALNUM = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_][\w'\u2019-]*", re.UNICODE)
 _CONNECTIVE = re.compile(
     r"(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|also|but|and|so|yet|still|indeed|"
@@ -98,23 +99,23 @@ class Sentence:
         return plain(self.runs)
 
 
-def split_sentences(runs: Runs) -> list[Sentence]:
-    """The sentences of a paragraph."""
+@functools.lru_cache(maxsize=8192)
+def split_sentences(runs: Runs) -> tuple[Sentence, ...]:
+    """The sentences of a paragraph, those without a letter or digit left out."""
     text = plain(runs)
     cuts = [0]
     for match in _END.finditer(text):
-        before = text[: match.start()]
         if match[0].startswith(".") and not match[0].startswith(".."):
-            if _ABBREVIATION.search(before) and match.end() < len(text):
+            if _ABBREVIATION.search(text[max(0, match.start() - 12) : match.start()]) and match.end() < len(text):
                 continue
-            following = text[match.end() :].lstrip()[:1]
+            following = text[match.end() : match.end() + 8].lstrip()[:1]
             if following and following.islower():
                 continue
         cuts.append(match.end())
     if cuts[-1] < len(text):
         cuts.append(len(text))
-    pieces = [trimmed(cut_runs(runs, start, end)) for start, end in itertools.pairwise(cuts)]
-    return [Sentence(piece, first=index == 0) for index, piece in enumerate(pieces) if plain(piece).strip()]
+    pieces = (trimmed(piece) for piece in cut_everywhere(runs, cuts[1:-1]) if _ALNUM.search(plain(piece)))
+    return tuple(Sentence(piece, first=index == 0) for index, piece in enumerate(pieces))
 
 
 class Ranking:

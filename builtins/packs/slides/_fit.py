@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 #: Characters of body text on a full-width line, and lines in a body, at normal type size (measured with Inter 21 pt).
 LINE_CHARACTERS = 78
 BODY_LINES = 12.5
+#: Most pages a deck may have.
+MAX_PAGES = 300
 #: Smallest type sizes relative to normal before a slide is split: 18 pt, and 16 pt beside tables and code.
 SMALLEST_PROSE = 0.85
 SMALLEST = 0.78
@@ -50,22 +52,33 @@ class _Unit:
 Groups: TypeAlias = "list[list[Slide]]"
 
 
-def fit_by(deck: Deck, needs_of: Callable[[list[Slide]], list[float]], *, rounds: int = 8) -> tuple[Deck, list[bool]]:
+class TooManyPagesError(Exception):
+    """The deck would have more than `MAX_PAGES` pages."""
+
+
+def fit_by(deck: Deck, needs_of: Callable[[list[Slide]], list[float]], *, rounds: int = 12) -> tuple[Deck, list[bool]]:
     """Splits slides until each needs at most the room it has.
 
     Args:
-        deck: The deck.
+        deck: The deck. Slides that hold many times too much are cut by estimate before anything is measured.
         needs_of: For each slide, the height it needs at the smallest type size as a share of the height there is.
         rounds: Most times to measure.
 
     Returns:
         The deck with its slides split and numbered, and for each slide whether it still needs more room although it
         cannot be split any further.
+
+    Raises:
+        TooManyPagesError: beyond `MAX_PAGES`.
     """
+    if sum(max(1.0, need) for need in estimate_needs(list(deck.slides))) > 1.5 * MAX_PAGES:  # however wrong by a third
+        raise TooManyPagesError
     groups: Groups = [[slide] for slide in deck.slides]
     for _ in range(rounds):
         flat = [slide for group in groups for slide in group]
-        needs = needs_of(_numbered(groups))
+        if len(flat) > MAX_PAGES:
+            raise TooManyPagesError
+        needs = _coarse_needs(flat) or needs_of(_numbered(groups))
         split: dict[int, list[Slide]] = {
             index: parts
             for index, (slide, need) in enumerate(zip(flat, needs, strict=True))
@@ -84,6 +97,14 @@ def fit_by(deck: Deck, needs_of: Callable[[list[Slide]], list[float]], *, rounds
     slides = _numbered(groups)
     needs = needs_of(slides)
     return replace(deck, slides=tuple(slides)), [need > 1.001 for need in needs]
+
+
+def _coarse_needs(slides: list[Slide]) -> list[float]:
+    """What slides of several pages need, halved to leave the fine cut to measuring; empty when there are none."""
+    needs = [min(need, 2 * MAX_PAGES) for need in estimate_needs(slides)]
+    if not any(need > 4 and len(_units(slide.blocks, 60)) > 1 for need, slide in zip(needs, slides, strict=True)):
+        return []
+    return [need / 2 if need > 4 else 0.0 for need in needs]
 
 
 def estimate_needs(slides: list[Slide]) -> list[float]:

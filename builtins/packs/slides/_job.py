@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 from packline import PackError
 
 if TYPE_CHECKING:
+    from ._deck import Deck
     from .outline import Made
     from .render import Format, Rendered, Theme
 
+#: Imported before a worker starts on a job; each only starts threads once it is used.
+PRELOAD = ("markdown_it", "typst", "pptx")
 MAX_SLIDES = 200
 
 
@@ -44,7 +47,7 @@ def render_deck(
     markdown: str, wanted: Format, theme: Theme, title: str | None, author: str | None, footer: str | None
 ) -> Rendered:
     """Reads, fits and writes a deck; runs in a worker process, so that its libraries stay out of the server."""
-    from ._fit import split_warnings
+    from ._fit import MAX_PAGES, TooManyPagesError
     from ._markdown import read_deck
 
     deck = read_deck(markdown, title=title, author=author, footer=footer)
@@ -62,6 +65,20 @@ def render_deck(
             field="markdown",
             hint="Render it in parts, or shorten it with `slides.outline`.",
         )
+    try:
+        return _made(deck, wanted, theme)
+    except TooManyPagesError:
+        raise PackError(
+            "invalid_input",
+            f"`markdown` would fill more than {MAX_PAGES} pages, the most a deck may have.",
+            field="markdown",
+            hint="Shorten it, for instance with `slides.outline`, or render it in parts.",
+        ) from None
+
+
+def _made(deck: Deck, wanted: Format, theme: Theme) -> Rendered:
+    from ._fit import split_warnings
+
     if wanted == "html":
         from ._html import render_html
 

@@ -67,6 +67,7 @@ class _Planner:
         if len(sections) > 3 and sections[-1].is_summary and sections[-1].words >= 12:
             self._closing = sections.pop()
         self._sections = [section for section in self._chunked(sections) if section.blocks]
+        self._words = [section.words for section in self._sections]
         texts = [
             sentence.text
             for section in self._sections
@@ -93,17 +94,20 @@ class _Planner:
     def rolled_up(self, groups: list[list[Draft]], budget: int) -> list[list[Draft]]:
         """Neighbouring sections sharing slides until there are `budget`; the smallest and closest are joined first."""
         clusters = [[group] for group in groups]
+        costs = [self._cost(one, other) for one, other in itertools.pairwise(clusters)]
         while len(clusters) > max(budget, 1):
-            costs = [self._cost(one, other) for one, other in itertools.pairwise(clusters)]
             at = costs.index(min(costs))
             clusters[at : at + 2] = [clusters[at] + clusters[at + 1]]
+            around = [pair for pair in (at - 1, at) if 0 <= pair < len(clusters) - 1]
+            costs[max(at - 1, 0) : at + 2] = [self._cost(clusters[pair], clusters[pair + 1]) for pair in around]
         return [self._rollup(cluster) for cluster in clusters]
 
     def _cost(self, one: list[list[Draft]], other: list[list[Draft]]) -> float:
         """What is given up by putting two clusters of sections on one slide, in words."""
-        sections = [self._sections[group[0].section] for group in (*one, *other)]
+        numbers = [group[0].section for group in (*one, *other)]
+        sections = [self._sections[number] for number in numbers]
         kinds = [group[0].kind for group in (*one, *other)]
-        cost = float(sum(section.words for section in sections)) + 45.0 * (len(sections) - 2) ** 2
+        cost = float(sum(self._words[number] for number in numbers)) + 45.0 * (len(sections) - 2) ** 2
         cost += 90.0 * sum(kind in ("table", "code") for kind in kinds)
         first, second = self._sections[one[-1][0].section], self._sections[other[0][0].section]
         if second.parent and second.parent in (first.name, first.parent):

@@ -203,13 +203,16 @@ def _grouped(parts: list[Heading | Block]) -> tuple[Section, list[Section]]:
     sections: list[Section] = []
     levels = sorted({part.level for part in parts if isinstance(part, Heading)})
     ranks = {level: rank for rank, level in enumerate(levels, start=1)}
+    path: list[Section] = []  # the sections the next one may lie in, outermost first
     for part in parts:
-        if isinstance(part, Heading):
-            rank = ranks[part.level]
-            parent = next((s.name for s in reversed(sections) if s.level < rank), "")
-            sections.append(Section(part.runs, rank, parent=parent))
-        else:
+        if not isinstance(part, Heading):
             (sections[-1] if sections else intro).blocks.append(part)
+            continue
+        rank = ranks[part.level]
+        while path and path[-1].level >= rank:
+            path.pop()
+        sections.append(Section(part.runs, rank, parent=path[-1].name if path else ""))
+        path.append(sections[-1])
     return intro, sections
 
 

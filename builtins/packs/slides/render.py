@@ -19,7 +19,7 @@ Format = Literal["pdf", "pptx", "html"]
 Theme = Literal["light", "dark", "corporate", "warm"]
 
 RENDER_SECONDS = 150.0
-#: Checked in the worker process, where slides are counted.
+#: As in `_job`, where slides are counted.
 MAX_SLIDES = 200
 
 _MEDIA_TYPES: dict[Format, str] = {

@@ -1,0 +1,263 @@
+"""Who runs next: lanes, callers' limits, parked runs, timers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.dispatch import EmbeddedDispatcher
+from store.callers import ensure_caller
+from store.runs import Due, NotClaimed, Refusal, delete_run
+from store.states import RunState
+from tests.support.engine import QUICK, laboratory, step, until
+from tests.support.engine_packs import Anything, Signals, engine_packs
+from tests.support.packs import Workbench
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from packline import PackContext
+
+SLOW = [step("a", "test.scripted")]
+
+
+@pytest.fixture
+def signals() -> Signals:
+    return Signals()
+
+
+class Crowd:
+    """Handlers that wait until they are let go, one by one, and count who is inside."""
+
+    def __init__(self, signals: Signals) -> None:
+        self.inside: Counter[str] = Counter()
+        self.most = 0
+        self.order: list[str] = []
+        self.gate = asyncio.Semaphore(0)
+        signals.body = self.body
+
+    async def body(self, ctx: PackContext, given: Anything) -> str:
+        self.inside[ctx.caller] += 1
+        self.most = max(self.most, self.inside.total())
+        self.order.append(ctx.run_id)
+        try:
+            await self.gate.acquire()
+        finally:
+            self.inside[ctx.caller] -= 1
+        return "done"
+
+    def let(self, count: int) -> None:
+        for _ in range(count):
+            self.gate.release()
+
+
+def lab_with(tmp_path: Path, signals: Signals, **limits: Any) -> Any:
+    # The rescue is far away, so that only prompt deliveries count.
+    return laboratory(tmp_path, engine_packs(signals), limits=replace(QUICK, rescue_seconds=600.0, **limits))
+
+
+async def test_a_caller_has_so_many_runs_and_the_rest_wait_their_turn(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=3) as lab:
+        crowd = Crowd(signals)
+        run_ids = [await lab.start(SLOW) for _ in range(10)]
+        await until(lambda: crowd.inside.total() == 3 and lab.engine.queued() == 7)
+        for done in range(1, 8):
+            crowd.let(1)
+            await until(lambda done=done: len(crowd.order) == 3 + done)
+        crowd.let(10)
+        for run_id in run_ids:
+            assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+        assert crowd.most == 3
+
+
+async def test_parked_runs_go_in_the_order_they_came(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
+        crowd = Crowd(signals)
+        run_ids = [await lab.start(SLOW) for _ in range(6)]
+        await until(lambda: lab.engine.queued() == 5)
+        crowd.let(6)
+        for run_id in run_ids:
+            await lab.ended(run_id)
+        assert crowd.order[1:] == sorted(crowd.order[1:])
+
+
+async def test_one_callers_crowd_does_not_hold_up_another(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=2) as lab:
+        crowd = Crowd(signals)
+        for _ in range(20):
+            await lab.start(SLOW)
+        bob = await lab.store.write(ensure_caller, "bob", "Bob")
+        theirs = await lab.start(SLOW, caller_id=bob.id)
+        await until(lambda: crowd.inside["bob"] == 1)
+        crowd.let(30)
+        assert (await lab.ended(theirs)).state is RunState.SUCCEEDED
+
+
+async def test_a_parked_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
+        crowd = Crowd(signals)
+        first, second, third, fourth = [await lab.start(SLOW) for _ in range(4)]
+        await until(lambda: lab.engine.queued() == 3)
+        await lab.engine.cancel(second, None)
+        await lab.engine.cancel(third, None)
+        await lab.store.write(delete_run, third)
+        crowd.let(2)
+        assert (await lab.ended(first)).state is RunState.SUCCEEDED
+        assert (await lab.ended(fourth)).state is RunState.SUCCEEDED
+
+
+async def test_lanes_bound_what_runs_at_once(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, lanes=2) as lab:
+        crowd = Crowd(signals)
+        run_ids = [await lab.start(SLOW) for _ in range(6)]
+        await until(lambda: crowd.inside.total() == 2)
+        crowd.let(6)
+        for run_id in run_ids:
+            await lab.ended(run_id)
+        assert crowd.most == 2
+
+
+async def test_what_was_under_way_goes_before_new_work(tmp_path: Path):
+    bench = Workbench()
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lanes=1, rescue_seconds=600)) as lab:
+        old = await lab.start([step("a", "test.slow"), step("b", "test.echo", text="old")])
+        await bench.started.wait()
+        new = [await lab.start([step("a", "test.echo", text=f"new {number}")]) for number in range(3)]
+        await lab.crash()
+        bench.release.set()
+        await lab.restart()
+        for run_id in (old, *new):
+            await lab.ended(run_id)
+        assert bench.calls_of("test.echo")[0].run_id == old
+
+
+async def test_a_run_waiting_for_its_retry_leaves_its_slot(tmp_path: Path):
+    bench = Workbench()
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, concurrent_runs=1, rescue_seconds=600)) as lab:
+        waiting = await lab.start(
+            [step("a", "test.flaky", times=1, retry={"initial_seconds": 60, "max_seconds": 60, "jitter": 0})],
+            deadline_seconds=1000.0,
+        )
+        other = await lab.start([step("a", "test.echo")])
+        assert (await lab.ended(other)).state is RunState.SUCCEEDED
+        assert (await lab.fared(waiting)).state is RunState.WAITING
+
+
+# ------------------------------------------------------------------------------------------------ the adapter alone
+
+
+class Source:
+    """Stands for the store: only its wake-ups count here."""
+
+    def __init__(self) -> None:
+        self.listener: Callable[[frozenset[str]], None] = lambda keys: None
+
+    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
+        self.listener = listener
+
+    def wake(self, *keys: str) -> None:
+        self.listener(frozenset(keys))
+
+
+@pytest.fixture
+def source() -> Source:
+    return Source()
+
+
+@pytest.fixture
+async def dispatcher(source: Source) -> AsyncIterator[EmbeddedDispatcher]:
+    made = EmbeddedDispatcher(source, lanes=4)  # type: ignore[arg-type]
+    yield made
+    await made.stop()
+
+
+async def test_a_slot_that_comes_free_while_a_run_is_refused_is_not_missed(
+    source: Source, dispatcher: EmbeddedDispatcher
+):
+    answers = [NotClaimed(Refusal.SLOT, "ada"), None]
+    calls: list[str] = []
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls.append(run_id)
+        answer = answers[len(calls) - 1]
+        if answer is not None:
+            source.wake("slot:ada")  # between the refusal's commit and its being heard
+            await asyncio.sleep(0)
+        return answer
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: len(calls) == 2)
+    await until(lambda: dispatcher.waiting() == 0)
+
+
+async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
+    source: Source, dispatcher: EmbeddedDispatcher
+):
+    calls: list[str] = []
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls.append(run_id)
+        if len(calls) == 1:
+            for _ in range(5):
+                source.wake("dispatch:0:run_1")
+        return None
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: len(calls) == 2)
+    await asyncio.sleep(0)
+    assert len(calls) == 2
+
+
+async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispatcher: EmbeddedDispatcher):
+    calls: list[float] = []
+    loop = asyncio.get_running_loop()
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls.append(loop.time())
+        if len(calls) == 4:
+            return None
+        return NotClaimed(Refusal.LATER, "ada", datetime.now(UTC) - timedelta(seconds=5))
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: len(calls) == 4)
+    assert calls[3] - calls[0] >= 0.05
+
+
+async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, dispatcher: EmbeddedDispatcher):
+    calls: Counter[str] = Counter()
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls[run_id] += 1
+        return NotClaimed(Refusal.SLOT, run_id.split("_")[1])
+
+    await dispatcher.serve(handler)
+    runs = [f"run_{caller}_{number}" for caller in ("ada", "bob") for number in range(3)]
+    source.wake(*(f"dispatch:0:{run_id}" for run_id in runs))
+    await until(lambda: calls.total() == 6 and dispatcher.waiting() == 6)
+    dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, None) for run_id in runs])
+    await until(lambda: calls.total() == 8 and dispatcher.waiting() == 6)
+    assert (calls["run_ada_0"], calls["run_bob_0"]) == (2, 2)
+
+
+async def test_a_handler_that_raises_costs_only_its_run(source: Source, dispatcher: EmbeddedDispatcher):
+    done: list[str] = []
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        if run_id == "run_bad":
+            raise LookupError
+        done.append(run_id)
+        return None
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_bad")
+    source.wake("dispatch:0:run_good")
+    await until(lambda: done == ["run_good"])

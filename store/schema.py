@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel
 
@@ -135,6 +134,8 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> None:
             if _fits(current, name, migrate=migrate):
                 return
             if current is None:
+                from sqlalchemy.dialects import postgresql
+
                 for statement in schema_statements(postgresql.dialect()):  # type: ignore[no-untyped-call]
                     connection.execute(statement.encode())
                 return
@@ -190,6 +191,8 @@ def _create_sqlite(path: Path) -> None:
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("BEGIN IMMEDIATE")
         try:
+            from sqlalchemy.dialects import sqlite
+
             for statement in schema_statements(sqlite.dialect()):
                 raw.execute(statement)
             raw.execute("COMMIT")

@@ -1,0 +1,270 @@
+"""A run's events, followed: no gap, no repeat, in order, whatever is lost on the way (reference T14)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import runner.tail
+from runner.bus import Bus
+from runner.tail import Batch, End, Gap, Tails
+from store.dialects import Sql
+from store.engine import StoreClosedError, StoreError
+from store.runs import Fail, Resume, ResumeStep, Succeed, delete_run, record_progress, resume, snapshot
+from store.states import AttemptState, RunState, StepState
+from tests.support.databases import postgres_store, sqlite_store
+from tests.support.engine import until
+from tests.support.rows import caller
+from tests.support.runs import submitted, working
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from store.engine import Store
+    from store.events import EventRecord
+    from tests.support.runs import Worker
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    opened = sqlite_store(tmp_path) if request.param == "sqlite" else postgres_store(tmp_path)
+    async with opened as opened_store:
+        yield opened_store
+
+
+@pytest.fixture(autouse=True)
+def quick_poll(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner.tail, "POLL_SECONDS", 0.05)
+
+
+@pytest.fixture
+async def bus(store: Store) -> AsyncIterator[Bus]:
+    made = Bus(store)
+    await made.start()
+    yield made
+    await made.stop()
+
+
+class Deaf:
+    """A bus that loses a share of its wake-ups."""
+
+    def __init__(self, bus: Bus, share: float) -> None:
+        chance = random.Random(7)
+        pass_on = bus._set
+        self.bus = bus
+        bus._set = lambda keys: None if chance.random() < share else pass_on(keys)  # type: ignore[method-assign]
+
+
+async def run_with_worker(store: Store, steps: int = 2) -> Worker:
+    ada = await caller(store)
+    worker = await working(store, (await submitted(store, ada.id, steps)).run_id)
+    await worker.start()
+    return worker
+
+
+async def tell(store: Store, worker: Worker, count: int) -> None:
+    for number in range(count):
+        await store.write(record_progress, worker.fence, worker.step_id, None, "[]", f'"{number}"')
+
+
+async def gather_all(tails: Tails, run_id: str, after: int = 0) -> tuple[list[EventRecord], End]:
+    """Everything told until the end, which must come exactly once."""
+    told: list[EventRecord] = []
+    async for message in tails.follow(run_id, after):
+        match message:
+            case Batch(events):
+                assert message.position == events[-1].sequence
+                told += events
+            case End():
+                end = message
+            case Gap():
+                pytest.fail(f"unexpected {message}")
+    return told, end
+
+
+def numbers(events: list[EventRecord]) -> list[int]:
+    return [event.sequence for event in events]
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.5, 1.0])
+async def test_many_subscribers_hear_everything_whatever_share_of_wake_ups_is_lost(store: Store, bus: Bus, lost: float):
+    Deaf(bus, lost)
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store)
+    run_id = worker.claim.run_id
+    following = [asyncio.create_task(gather_all(tails, run_id)) for _ in range(8)]
+    await asyncio.sleep(0)
+    await tell(store, worker, 150)
+    await worker.go_on()
+    following += [asyncio.create_task(gather_all(tails, run_id)) for _ in range(4)]
+    await worker.settle(Succeed())
+    for told, end in await asyncio.gather(*following):
+        assert numbers(told) == list(range(1, end.position + 1))
+        assert told[-1].after == "succeeded"
+    assert tails._feeds == {}
+
+
+@pytest.mark.parametrize("lost", [0.5, 1.0])
+async def test_reconnecting_anywhere_neither_loses_nor_repeats(store: Store, bus: Bus, lost: float):
+    Deaf(bus, lost)
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store)
+    chance = random.Random(11)
+
+    async def fickle() -> list[EventRecord]:
+        heard: list[EventRecord] = []
+        while True:
+            stays = chance.randint(1, 3)
+            position = heard[-1].sequence if heard else 0
+            async with aclosing(tails.follow(worker.claim.run_id, position)) as messages:  # type: ignore[type-var]
+                async for message in messages:
+                    assert not isinstance(message, Gap)
+                    if isinstance(message, End):
+                        return heard
+                    heard += message.events
+                    stays -= 1
+                    if stays == 0:
+                        break
+
+    following = [asyncio.create_task(fickle()) for _ in range(6)]
+    for _ in range(20):
+        await tell(store, worker, chance.randint(1, 12))
+    last = await worker.settle(Succeed())
+    assert last.state is RunState.SUCCEEDED
+    for heard in await asyncio.gather(*following):
+        assert numbers(heard) == list(range(1, heard[-1].sequence + 1))
+        assert heard[-1].after == "succeeded"
+
+
+async def test_a_resume_adds_events_after_the_end(store: Store, bus: Bus):
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    run_id = worker.claim.run_id
+    await worker.settle(Fail("{}", "x"), AttemptState.FAILED)
+    told, end = await gather_all(tails, run_id)
+    assert await gather_all(tails, run_id, end.position) == ([], end), "nothing new: only the end"
+    found = await store.write(snapshot, run_id)
+    assert found is not None
+    parts = tuple(ResumeStep(step.id, StepState.FAILED, rerun=True) for step in found.steps)
+    await store.write(resume, Resume(run_id, 0, parts), queue_limit=10)
+    later = asyncio.create_task(gather_all(tails, run_id, end.position))
+    again = await working(store, run_id)
+    await again.start()
+    await again.settle(Succeed())
+    more, second = await later
+    assert numbers(told) + numbers(more) == list(range(1, second.position + 1))
+    assert more[0].after == "queued"
+
+
+async def test_a_slow_subscriber_costs_a_page_and_holds_nobody_up(
+    store: Store, bus: Bus, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(runner.tail, "RING", 50)
+    monkeypatch.setattr(runner.tail, "PAGE", 10)
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    run_id = worker.claim.run_id
+    async with aclosing(tails.follow(run_id)) as slow:  # type: ignore[type-var]
+        first = await anext(slow)
+        assert isinstance(first, Batch)
+        quick = asyncio.create_task(gather_all(tails, run_id))
+        await tell(store, worker, 300)
+        await worker.settle(Succeed())
+        told, end = await quick
+        assert numbers(told) == list(range(1, end.position + 1))
+        feed = tails._feeds[run_id]
+        assert len(feed._ring) <= 50, "what a slow one has not read is not kept for it"
+        heard = [*first.events]
+        async for message in slow:
+            if isinstance(message, Batch):
+                assert len(message.events) <= 10
+                heard += message.events
+        assert numbers(heard) == list(range(1, end.position + 1))
+
+
+async def test_pruned_events_are_told_as_a_gap(store: Store, bus: Bus):
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    run_id = worker.claim.run_id
+    await tell(store, worker, 20)
+    await worker.settle(Succeed())
+    prune = Sql("DELETE FROM run_event WHERE run_id = :id AND sequence <= 10")
+    await store.write(lambda conn: conn.run(prune, {"id": run_id}))
+    messages: list[Any] = [message async for message in tails.follow(run_id, 3)]
+    assert messages[0] == Gap(position=10, missed=7)
+    assert numbers([*messages[1].events])[0] == 11
+    assert isinstance(messages[-1], End)
+
+
+async def test_a_run_that_is_deleted_or_unknown_ends(store: Store, bus: Bus):
+    Deaf(bus, 1.0)
+    tails = Tails(store, bus)
+    assert await gather_all(tails, "run_unknown") == ([], End(0))
+    worker = await run_with_worker(store, 1)
+    run_id = worker.claim.run_id
+
+    async def follow() -> list[object]:
+        # The position lies ahead, so that it waits although the run has ended.
+        return [message async for message in tails.follow(run_id, 1)]
+
+    following = asyncio.create_task(follow())
+    await until(lambda: tails._feeds)
+    await worker.settle(Succeed())
+    await store.write(delete_run, run_id)
+    assert isinstance((await following)[-1], End)
+
+
+async def test_a_store_that_cannot_be_read_for_a_while_loses_nothing(store: Store, bus: Bus):
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    read = store.read
+    broken = 0
+
+    def sometimes() -> Any:
+        nonlocal broken
+        broken += 1
+        if broken % 2:
+            raise StoreError("The database is away.")
+        return read()
+
+    store.read = sometimes  # type: ignore[method-assign]
+    following = asyncio.create_task(gather_all(tails, worker.claim.run_id))
+    await tell(store, worker, 30)
+    await worker.settle(Succeed())
+    told, end = await following
+    assert numbers(told) == list(range(1, end.position + 1))
+    assert broken > 1
+
+
+async def test_a_store_that_closes_ends_with_an_error(store: Store, bus: Bus):
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    async with aclosing(tails.follow(worker.claim.run_id)) as messages:  # type: ignore[type-var]
+        assert isinstance(await anext(messages), Batch)
+        await store.close()
+
+        async def to_the_end() -> None:
+            async for _ in messages:
+                pass
+
+        with pytest.raises(StoreClosedError):
+            await to_the_end()
+
+
+async def test_one_feed_reads_for_all_and_ends_with_the_last(store: Store, bus: Bus):
+    tails = Tails(store, bus)
+    worker = await run_with_worker(store, 1)
+    run_id = worker.claim.run_id
+    async with aclosing(tails.follow(run_id)) as one, aclosing(tails.follow(run_id)) as two:  # type: ignore[type-var]
+        await anext(one)
+        await anext(two)
+        assert len(tails._feeds) == 1
+        task = tails._feeds[run_id]._task
+        assert task is not None
+    await until(task.done)
+    assert tails._feeds == {}

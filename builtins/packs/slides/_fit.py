@@ -25,6 +25,7 @@ from ._deck import (
     plain,
 )
 from ._layout import sentences
+from ._words import column_widths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -191,9 +192,15 @@ def _units(blocks: Sequence[Block], width: int) -> list[_Unit]:
             case Listing(items):
                 units.extend(_Unit(index, item, _item_lines(item, width)) for item in items)
             case Table(head, rows):
-                column = max(8, int(width * 1.2) // len(head))
+                shares, share, _ = column_widths(block)
+                columns = [max(4, int(width * 1.14 * share * value / sum(shares)) - 3) for value in shares]
                 units.extend(
-                    _Unit(index, row, max(_text_lines(plain(cell), column) for cell in row) * 0.8 + 0.72)
+                    _Unit(
+                        index,
+                        row,
+                        0.8 * max(_text_lines(plain(cell), room) for cell, room in zip(row, columns, strict=True))
+                        + 0.72,
+                    )
                     for row in rows or (tuple(() for _ in head),)
                 )
             case Code(text):

@@ -17,6 +17,7 @@ from ._deck import Block, Cards, Code, Deck, Listing, Paragraph, Quote, Run, Run
 from ._fit import estimate_needs, estimate_scale, fit_by
 from ._layout import column_shares
 from ._themes import THEMES, Theme, ThemeName
+from ._words import breakable
 
 _HERE = Path(__file__).resolve().parent
 
@@ -163,7 +164,7 @@ def _inline(runs: Runs) -> str:
 
 
 def _run(run: Run) -> str:
-    text = html.escape(run.text).replace("\n", "<br>")
+    text = html.escape(breakable(run.text)).replace("\n", "<br>")
     if run.code:
         text = f"<code>{text}</code>"
     for tag, wanted in (("s", run.strike), ("em", run.italic), ("strong", run.bold)):

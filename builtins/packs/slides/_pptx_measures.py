@@ -6,7 +6,8 @@ Widths are those of Inter, a little on the safe side, since a viewer without it 
 from __future__ import annotations
 
 from ._deck import Block, Cards, Code, Item, Listing, Paragraph, Quote, Subheading, Table, plain
-from ._typeset import CODE_COLUMNS, column_widths, wrap_code
+from ._typeset import CODE_COLUMNS, wrap_code
+from ._words import column_widths
 
 WIDTH, HEIGHT = 960.0, 540.0
 MARGIN = 64.0

@@ -43,6 +43,8 @@ BATCH = 64
 QUEUE_LIMIT = 20_000
 #: Idle read connections kept open.
 READERS = 4
+#: How long `close` waits for reads under way: a connection closed under a read would never answer it.
+LAST_READS_SECONDS = 10.0
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON", "temp_store=MEMORY")
 _NOTHING: Mapping[str, object] = {}
@@ -233,6 +235,9 @@ class SQLiteStore:
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self._writer = SQLiteWriter(path, self._woken)
         self._readers = _readers(path)
+        self._reading = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
         self._closed = False
 
     def start(self) -> None:
@@ -249,8 +254,15 @@ class SQLiteStore:
         """Lends a read-only connection; see `store.engine.Store.read`."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
-        async with self._readers.connect() as connection:
-            yield connection
+        self._reading += 1
+        self._quiet.clear()
+        try:
+            async with self._readers.connect() as connection:
+                yield connection
+        finally:
+            self._reading -= 1
+            if self._reading == 0:
+                self._quiet.set()
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits that woke somebody."""
@@ -262,6 +274,11 @@ class SQLiteStore:
             return
         self._closed = True
         await self._writer.stop()
+        try:
+            async with asyncio.timeout(LAST_READS_SECONDS):
+                await self._quiet.wait()
+        except TimeoutError:
+            log.warning("reads were cut off by the end of the store", count=self._reading)
         await self._readers.dispose()
         self._lock.close()
 

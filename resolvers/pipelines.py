@@ -15,6 +15,7 @@ from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.versions import get_pipeline
 from runner.availability import Requirement, preflight
 from runner.check import Check, check_definition
+from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
 from runner.document import (
     DocumentError,
@@ -284,12 +285,12 @@ def _object(value: object, name: str) -> dict[str, JSONValue]:
 
 
 def _unreadable(refused: DocumentError) -> Invalid:
-    place = f" (line {refused.line}, column {refused.column})" if refused.line is not None else ""
-    return Invalid(f"The definition cannot be read: {refused}{place}", [error((), "unreadable", f"{refused}{place}")])
+    return Invalid(f"The definition cannot be read: {refused}", [error((), "unreadable", str(refused))])
 
 
 def _check(context: Context, document: Mapping[str, JSONValue]) -> Check:
-    return check_definition(document, context.services.registry)
+    limits = DefinitionLimits(max_steps=context.services.limits.steps)
+    return check_definition(document, context.services.registry, limits=limits)
 
 
 def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> _Checked:

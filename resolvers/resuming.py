@@ -28,7 +28,7 @@ from resolvers.starts import (
 )
 from runner.availability import Requirement, preflight
 from runner.compiled import CompiledPipeline, CompiledStep, compile_document
-from runner.definition import parse_definition
+from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, with_defaults
@@ -332,7 +332,7 @@ async def _target(context: Context, found: Snapshot, choice: DefinitionChoice) -
 
 
 def _digests(document: str) -> dict[str, str]:
-    definition, _ = parse_definition(orjson.loads(document))
+    definition, _ = parse_stored(orjson.loads(document))
     return {step.id: step_digest(step) for step in definition.steps} if definition is not None else {}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import orjson
 
 from runner.check import SESSION_FIELD
-from runner.definition import parse_definition
+from runner.definition import parse_stored
 from runner.definition_models import RetryPolicy
 from runner.inputs import declared_optional
 from runner.templating import Resolved, Template, compile_template
@@ -56,7 +56,12 @@ class CompiledStep:
     session_reads: frozenset[str] = frozenset()
 
     def resolve(
-        self, inputs: Mapping[str, JSONValue], outputs: Mapping[str, JSONValue], optional: OptionalInputs
+        self,
+        inputs: Mapping[str, JSONValue],
+        outputs: Mapping[str, JSONValue],
+        optional: OptionalInputs,
+        *,
+        limit_bytes: int,
     ) -> Resolved:
         """The step's input; see `Template.resolve`.
 
@@ -64,8 +69,8 @@ class CompiledStep:
             TemplateError: a reference leads nowhere.
         """
         if self.template is None:
-            return Resolved(dict(inputs), ())
-        return self.template.resolve(inputs, outputs, optional)
+            return Resolved(dict(inputs))
+        return self.template.resolve(inputs, outputs, optional, limit_bytes=limit_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
             CALL_STEP, 1, call["pack"], call["version"], None, RetryPolicy(), None, frozenset(), frozenset()
         )
         return CompiledPipeline(call["pack"], (step,), declared_optional({}))
-    definition, issues = parse_definition(data)
+    definition, issues = parse_stored(data)
     if definition is None:
         raise CompileError("The stored definition does not read: " + "; ".join(issue.message for issue in issues))
     schema = definition.inputs or (orjson.loads(input_schema) if input_schema else {})

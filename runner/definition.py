@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -61,6 +62,10 @@ class DefinitionLimits:
     max_description_characters: int = 20_000
 
 
+#: As large as any setting lets a definition be.
+_ADMITTED = DefinitionLimits(max_steps=sys.maxsize)
+
+
 def key_from_name(name: str) -> str:
     """The key a pipeline gets when its author gives none: `Web page → Deck!` becomes `web-page-deck`."""
     ascii_text = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -82,6 +87,11 @@ def parse_definition(
     """
     definition, issues = read_definition(document, limits=limits)
     return (None if has_errors(issues) else definition), issues
+
+
+def parse_stored(document: Mapping[str, JSONValue]) -> tuple[Definition | None, list[Issue]]:
+    """Reads a document that was admitted before; a limit that is lower by now does not make it unreadable."""
+    return parse_definition(document, limits=_ADMITTED)
 
 
 def read_definition(
@@ -345,6 +355,7 @@ __all__ = [
     "definition_document",
     "key_from_name",
     "parse_definition",
+    "parse_stored",
     "read_definition",
     "step_digest",
     "step_document",

@@ -63,21 +63,23 @@ class Preparation:
         pack = self.find_pack(stretch.pipeline, step)
         if pack is None:
             return self._refused(stretch, step, self._no_pack(step))
-        warnings: tuple[str, ...] = ()
+        warning: str | None = None
         value: JSONValue
+        limit = self._resources.limits.step_input_bytes
         try:
             if step.input_override is not None:
                 value = orjson.loads(step.input_override)
             else:
                 outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
-                resolved = compiled.resolve(stretch.inputs, outputs, stretch.pipeline.optional_inputs)
-                value, warnings = resolved.value, resolved.warnings
+                optional = stretch.pipeline.optional_inputs
+                resolved = compiled.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
+                value, warning = resolved.value, resolved.warning
         except TemplateError as error:
             return self._refused(stretch, step, error.failure)
         if not isinstance(value, dict):
             message = f"The input of step {step.key} is not an object but {value!r:.80}."
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
-        session = self._session_for(stretch, pack, value) if pack.uses_session else None
+        session = self._session_for(stretch, value) if pack.uses_session else None
         if session is not None and SESSION_FIELD not in value:
             value = {**value, SESSION_FIELD: session.id}
         try:
@@ -86,7 +88,6 @@ class Preparation:
         except (DocumentError, TypeError) as error:
             message = f"The input of step {step.key} cannot be kept as JSON: {error}"
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
-        limit = self._resources.limits.step_input_bytes
         if len(text) > limit:
             message = f"The input of step {step.key} has {len(text)} bytes; at most {limit} are taken."
             hint = "Pass large content as an artifact."
@@ -101,7 +102,7 @@ class Preparation:
             session_used=session.id if session else None,
             notes="[]" if pack.version == step.pack_version else _other_version(pack, step),
         )
-        return Prepared(step, compiled, pack, value, start, warnings, session)
+        return Prepared(step, compiled, pack, value, start, warning, session)
 
     def _refused(self, stretch: Stretch, step: ClaimedStep, failure: Failure) -> Refused:
         start = AttemptStart(
@@ -124,7 +125,7 @@ class Preparation:
             hint="Install it again, or resume with the current definition.",
         )
 
-    def _session_for(self, stretch: Stretch, pack: Pack, value: Mapping[str, JSONValue]) -> PackSession | None:
+    def _session_for(self, stretch: Stretch, value: Mapping[str, JSONValue]) -> PackSession | None:
         """The session an author names in the input if it is one of this run's, else the one left last."""
         named = value.get(SESSION_FIELD)
         if SESSION_FIELD in value:

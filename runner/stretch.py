@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A step ready to start: everything that can be known before its attempt row exists."""
+    """A step ready to start: everything that can be known before its attempt row exists.
+
+    Attributes:
+        warning: What of its input was left out; None when nothing was.
+    """
 
     step: ClaimedStep
     compiled: CompiledStep
     pack: Pack
     input: dict[str, JSONValue]
     start: AttemptStart
-    warnings: tuple[str, ...]
+    warning: str | None
     session: PackSession | None
 
 

@@ -44,13 +44,14 @@ class TemplateError(Exception):
         return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=self.hint)
 
 
+#: Size of a resolved input in bytes of JSON, unless whoever resolves says otherwise (CONTRACT 1.6).
 MAX_RESOLVED_BYTES = 1024 * 1024
 
 
-def oversized(size_bytes: int | None = None) -> TemplateError:
+def oversized(limit_bytes: int, size_bytes: int | None = None) -> TemplateError:
     """The refusal of an input that is too large once resolved."""
     size = "more" if size_bytes is None else f"{size_bytes:,} bytes"
-    reason = f"The resolved input has {size} of JSON where at most {MAX_RESOLVED_BYTES:,} bytes are allowed."
+    reason = f"The resolved input has {size} of JSON where at most {limit_bytes:,} bytes are allowed."
     return TemplateError((), "", reason, "Pass an artifact instead of its content.")
 
 
@@ -62,14 +63,24 @@ ABSENT: Final = Absent()
 
 
 class Scope:
-    """What one resolution reads from, the size it may still take, and the warnings it leaves.
+    """What one resolution reads from, the size it may still take, and what it leaves out.
 
     Attributes:
+        omitted: Places that got no value, each in a few words.
         counts_wholes: Whether whole values count while resolving. A few of them may be measured at the end, but
             thousands of references to one large output would first make gigabytes.
     """
 
-    __slots__ = ("_declared_optional", "_inputs", "_left", "_outputs", "_sizes", "counts_wholes", "warnings")
+    __slots__ = (
+        "_declared_optional",
+        "_inputs",
+        "_left",
+        "_limit_bytes",
+        "_outputs",
+        "_sizes",
+        "counts_wholes",
+        "omitted",
+    )
 
     def __init__(
         self,
@@ -83,10 +94,11 @@ class Scope:
         self._inputs = inputs
         self._outputs = outputs
         self._declared_optional = declared_optional
+        self._limit_bytes = limit_bytes
         self._left = limit_bytes
         self._sizes: dict[int, int] = {}
         self.counts_wholes = counts_wholes
-        self.warnings: list[str] = []
+        self.omitted: list[str] = []
 
     def spend(self, size: int) -> None:
         """Counts what a value adds to the result; characters will do, there are never fewer bytes.
@@ -96,7 +108,7 @@ class Scope:
         """
         self._left -= size
         if self._left < 0:
-            raise oversized()
+            raise oversized(self._limit_bytes)
 
     def spend_value(self, value: Any) -> None:  # noqa: ANN401
         """Counts a whole value; one that is referred to again is measured once.
@@ -115,11 +127,6 @@ class Scope:
                     size = 2  # told properly when the result is looked at as a whole
                 self._sizes[id(value)] = size
             self.spend(size)
-
-    def omit(self, reference: Reference, consequence: str) -> None:
-        """Notes that a value is absent and may be."""
-        where = f"Input `{'.'.join(reference.path)}`" if reference.path else "The input"
-        self.warnings.append(f"{where}: {reference.expression} has no value; {consequence}.")
 
     def look_up(self, reference: Reference) -> Any:  # noqa: ANN401 - a JSON value or `ABSENT`
         """The referent, the default, or `ABSENT` where absence is declared."""
@@ -230,7 +237,7 @@ class SplicedText:
                 continue
             value = scope.look_up(part)
             if value is ABSENT:
-                scope.omit(part, "it was left empty")
+                scope.omitted.append(f"{part.expression} in {_place(part)}")
                 continue
             piece = value if value.__class__ is str else _json_text(value, part)
             scope.spend(len(piece))
@@ -261,7 +268,7 @@ class ChangedObject:
             value = plan.resolve(scope)
             if value is ABSENT:
                 del result[key]
-                scope.omit(_reference(plan), "the field was left out")
+                scope.omitted.append(_place(_reference(plan)))
             else:
                 result[key] = value
         return result
@@ -283,12 +290,17 @@ class ChangedList:
             value = plan.resolve(scope)
             if value is ABSENT:
                 value = None
-                scope.omit(_reference(plan), "null stands in its place")
+                scope.omitted.append(f"{_place(_reference(plan))} (null stands there)")
             result[index] = value
         return result
 
 
 Plan: TypeAlias = "Whole | SplicedText | ChangedObject | ChangedList"
+
+
+def _place(reference: Reference) -> str:
+    """Where in the step's input a reference stands."""
+    return ".".join(reference.path) or "the whole input"
 
 
 def _reference(plan: Plan) -> Reference:

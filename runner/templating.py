@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: With so few references, whole values are measured at the end, not one by one.
 _UNCOUNTED_REFERENCES = 16
+#: Places without a value that the warning names.
+_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,11 @@ class Resolved:
 
     Attributes:
         value: Not to be changed in place: it shares its parts with the template and with other steps' outputs.
-        warnings: What an omitted optional value dropped or blanked, one sentence each.
+        warning: What omitted optional values dropped or blanked, all in one sentence; None when nothing was.
     """
 
     value: JSONValue
-    warnings: tuple[str, ...]
+    warning: str | None = None
 
 
 class Template:
@@ -73,6 +75,8 @@ class Template:
         inputs: Mapping[str, JSONValue],
         outputs: Mapping[str, JSONValue],
         declared_optional: DeclaredOptional = frozenset(),
+        *,
+        limit_bytes: int = MAX_RESOLVED_BYTES,
     ) -> Resolved:
         """Fills in the references.
 
@@ -80,6 +84,7 @@ class Template:
             inputs: The run's inputs.
             outputs: Output of each step that has one, by step id.
             declared_optional: Which inputs may be absent.
+            limit_bytes: How large the result may be, as JSON.
 
         Raises:
             TemplateError: a reference leads nowhere although nothing says it may, or the result is too deep or large.
@@ -87,20 +92,20 @@ class Template:
         if self.issues:
             raise TemplateError(self.issues[0].path, "", self.issues[0].message, self.issues[0].hint)
         if self._plan is None:
-            return Resolved(self._literal, ())
+            return Resolved(self._literal)
         scope = Scope(
             inputs,
             outputs,
             declared_optional,
-            limit_bytes=MAX_RESOLVED_BYTES,
+            limit_bytes=limit_bytes,
             counts_wholes=len(self.references) > _UNCOUNTED_REFERENCES,
         )
         value = self._plan.resolve(scope)
         if value is ABSENT:
             value = None
-            scope.omit(self.references[0], "it is null")
-        _refuse_oversized(value)
-        return Resolved(value, tuple(scope.warnings))
+            scope.omitted.append("the whole input (it is null)")
+        _refuse_oversized(value, limit_bytes)
+        return Resolved(value, _warning(scope.omitted) if scope.omitted else None)
 
     def skeleton(self, hole: object) -> Any:  # noqa: ANN401 - JSON with holes in it
         """The input with `hole` in place of every text that holds references; for checks of the literal rest."""
@@ -116,15 +121,20 @@ def _hollow(plan: Plan, hole: object) -> Any:  # noqa: ANN401
     return result
 
 
-def _refuse_oversized(value: Any) -> None:  # noqa: ANN401
-    """Refuses what is larger than `MAX_RESOLVED_BYTES` of canonical JSON, or is not JSON as we keep it."""
+def _warning(omitted: list[str]) -> str:
+    more = f" and {len(omitted) - _NAMED} more" if len(omitted) > _NAMED else ""
+    return f"Left out, having no value: {', '.join(omitted[:_NAMED])}{more}."
+
+
+def _refuse_oversized(value: Any, limit_bytes: int) -> None:  # noqa: ANN401
+    """Refuses what is larger as canonical JSON than is allowed, or is not JSON as we keep it."""
     try:
         text = orjson.dumps(value)
     except TypeError:
         text = None
     if text is not None:
-        if len(text) > MAX_RESOLVED_BYTES:
-            raise oversized(len(text))
+        if len(text) > limit_bytes:
+            raise oversized(limit_bytes, len(text))
         # Cheap and never wrong about what is fine; anything suspicious is looked at properly.
         if text.count(b"{") + text.count(b"[") <= MAX_DEPTH and b"\\u0000" not in text:
             return
@@ -142,7 +152,7 @@ def compile_template(value: JSONValue) -> Template:
     issues = compiler.issues
     if plan is None and not issues:
         try:
-            _refuse_oversized(literal)
+            _refuse_oversized(literal, MAX_RESOLVED_BYTES)
         except TemplateError as refused:
             issues = [error(refused.path, "invalid_template", refused.reason, refused.hint)]
     return Template(literal, plan, tuple(compiler.references), tuple(issues))

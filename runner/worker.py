@@ -16,6 +16,7 @@ import structlog
 
 from runner.compiled import CompileError, compile_document
 from runner.context import AttemptContext
+from runner.dispatch import RESCUE_PRIORITY
 from runner.document import canonical_json
 from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
@@ -252,7 +253,7 @@ class Worker:
 
         def unit(conn: Connection) -> None:
             release(conn, fence, attempt, _STOPPED.message)
-            self._dispatcher.enqueue(conn, fence.run_id, priority=10)
+            self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
 
         await self._store.write(unit)
         return RunState.QUEUED
@@ -279,7 +280,8 @@ class Worker:
             session=current.session,
             force=stretch.claim.force,
         )
-        context.warnings.extend(current.warnings)
+        if current.warning is not None:
+            context.warn(current.warning)
         limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
         left = stretch.seconds_left()
         attempt = Attempt(

@@ -10,7 +10,7 @@ import orjson
 import strawberry
 
 from resolvers.pipelines import DefinitionText
-from runner.definition import parse_definition
+from runner.definition import parse_stored
 from runner.document import canonical_json
 from runner.templating import compile_template
 from schema.context import Info
@@ -140,7 +140,7 @@ def steps_of_document(document: str) -> tuple[PackStep, ...]:
     Args:
         document: Canonical JSON.
     """
-    definition, _ = parse_definition(orjson.loads(document))
+    definition, _ = parse_stored(orjson.loads(document))
     if definition is None:
         return ()
     return tuple(PackStep.of(step, position) for position, step in enumerate(definition.steps, 1))

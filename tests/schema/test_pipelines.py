@@ -162,7 +162,7 @@ async def test_what_is_wrong_with_a_definition_is_told_all_at_once_and_nothing_i
 
 async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Path) -> None:
     check = """query ($definition: PipelineDefinitionInput!, $inputs: JSON) {
-        checkPipeline(definition: $definition, inputs: $inputs) { valid inputSchema issues { path rule severity hint }
+        checkPipeline(definition: $definition, inputs: $inputs) { valid inputSchema issues { path rule severity message hint }
             steps { key } preflight { usable missing { kind name steps hint } } } }"""
     async with running(tmp_path) as it:
         good = (await it.query(check, {"definition": {"yaml": DECK}, "inputs": {"word": "x"}}))["checkPipeline"]
@@ -172,6 +172,7 @@ async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Pa
         assert ["inputs", "word"] in [issue["path"] for issue in good["issues"]], "inputs are checked along with it"
         unreadable = (await it.query(check, {"definition": {"yaml": "key: ["}}))["checkPipeline"]
         assert not unreadable["valid"]
+        assert unreadable["issues"][0]["message"].count("line 1") == 1
         assert unreadable["inputSchema"] is None
         assert unreadable["steps"] == []
         document = (await it.query(check, {"definition": {"document": [1]}}))["checkPipeline"]
@@ -389,3 +390,18 @@ async def test_runs_of_a_pipeline_and_its_use_are_told(tmp_path: Path) -> None:
         other = await it.token_for("ada", "READ")
         unseen = await it.query('{pipeline(id: "ant") {latestRun {id} runs {totalCount}}}', token=other)
         assert unseen["pipeline"] == {"latestRun": None, "runs": {"totalCount": 0}}
+
+
+async def test_the_number_of_steps_is_a_setting_that_saved_pipelines_survive(tmp_path: Path) -> None:
+    def steps(count: int) -> str:
+        return named(
+            "long", steps=[{"id": f"s{at}", "pack": "test.echo", "input": {"text": "x"}} for at in range(count)]
+        )
+
+    async with running(tmp_path, steps_max=66) as it:
+        refused = await it.mutate(CREATE, {"definition": {"yaml": steps(67)}})
+        assert [issue["rule"] for issue in refused["issues"]] == ["too_many_steps"]
+        await create(it, steps(66))
+    async with running(tmp_path, steps_max=2) as it:
+        ran = await it.mutate('mutation {runPipeline(pipeline: "long", dryRun: true) {__typename}}')
+        assert ran["__typename"] == "StartRunSuccess"

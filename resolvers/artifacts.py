@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from resolvers.context import Context
+    from runner.redaction import Redactor
     from store.paging import PageWindow
 
 #: Longest stretch of text in one answer, in bytes.
 TEXT_BYTES = 200_000
+#: Bytes looked at before and after a stretch for a secret that crosses its border; the longest token is that long.
+LOOK_BEHIND = 16_384
+LOOK_AHEAD = 4_096
+_CONTINUATION = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +113,65 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
     if found.erased_at is not None or found.status == ArtifactStatus.QUARANTINED:
         return TextStretch(found, None, None)
     path = context.services.engine.resources.blobs.path(found.digest)
-    data = await asyncio.to_thread(_read, path, offset, limit_bytes)
-    if data is None or b"\0" in data:
+    # A character has up to four bytes, and each stretch must get on.
+    stretch = await asyncio.to_thread(_read, path, offset, max(limit_bytes, 4))
+    text = None if stretch is None else stretch.text(context.services.redactor)
+    if stretch is None or text is None:
         return TextStretch(found, None, None)
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        text = decoder.decode(data)
-    except UnicodeDecodeError:
-        return TextStretch(found, None, None)
-    end = offset + len(data) - len(decoder.getstate()[0])
-    return TextStretch(found, context.services.redactor.text(text), end if end < found.size_bytes else None)
+    return TextStretch(found, text, stretch.end if stretch.end < found.size_bytes else None)
 
 
-def _read(path: Path, offset: int, limit: int) -> bytes | None:
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Bytes of a file with what stands around them, so that a secret across the border is recognised."""
+
+    before: bytes
+    data: bytes
+    after: bytes
+    offset: int
+
+    @property
+    def end(self) -> int:
+        """Offset after the last whole character."""
+        return self.offset + len(self.data) - len(self._unfinished())
+
+    def text(self, redactor: Redactor) -> str | None:
+        """The characters that begin here, secrets masked; None when it is no text."""
+        if b"\0" in self.data:
+            return None
+        try:
+            # The rest of a character that began before belongs to the stretch before.
+            data = self.data.lstrip(_CONTINUATION) if self.offset else self.data
+            text = data[: len(data) - len(self._unfinished())].decode()
+        except UnicodeDecodeError:
+            return None
+        before, after = self.before.decode(errors="ignore"), self.after.decode(errors="ignore")
+        whole = before + text + after
+        masked = redactor.text(whole)
+        if masked is whole:
+            return text
+        # As far as both agree nothing crosses the border.
+        alone = redactor.text(before)
+        agree = next((index for index, pair in enumerate(zip(masked, alone, strict=False)) if pair[0] != pair[1]), None)
+        return masked[len(alone) if agree is None else agree :].removesuffix(after)
+
+    def _unfinished(self) -> bytes:
+        decoder = codecs.getincrementaldecoder("utf-8")(errors="ignore")
+        decoder.decode(self.data)
+        return decoder.getstate()[0]
+
+
+def _read(path: Path, offset: int, limit: int) -> _Stretch | None:
     try:
         with path.open("rb") as file:
-            file.seek(offset)
-            return file.read(limit)
+            begin = max(0, offset - LOOK_BEHIND)
+            file.seek(begin)
+            before = file.read(offset - begin)
+            data = file.read(limit)
+            after = file.read(LOOK_AHEAD) if data[-1:].strip() else b""
     except OSError:
         return None
+    return _Stretch(before, data, after.split(maxsplit=1)[0] if after[:1].strip() else b"", offset)
 
 
 @operation("pin_artifact", scope=Scope.RUN, kind="command", idempotent=True, target="id")
@@ -143,8 +188,10 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
         keep_days = context.services.limits.artifact_days
         await context.services.store.write(unpin_artifact, id, keep_days=keep_days)
     again = await get_artifact(context, id=id)
-    if again is None:
-        raise NotFound("artifact", id)
+    if again is None or (pinned and again.erased_at is not None):
+        raise NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
+    if pinned and not again.pinned:
+        raise Forbidden(f"The artifact {id} is in quarantine, because it seems to hold a secret.")
     return again
 
 

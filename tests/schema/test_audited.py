@@ -1,0 +1,123 @@
+"""Every command leaves one row in the audit, refused ones too (CONTRACT 7.8)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from resolvers import operations
+from tests.support.front_door import audit_rows, command, ran, save, start, step
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.support.product import Product
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench()
+
+
+@pytest.fixture
+async def it(tmp_path: Path, bench: Workbench) -> AsyncIterator[Product]:
+    async with product(tmp_path, bench.packs) as running:
+        yield running
+
+
+async def test_each_command_leaves_one_row(it: Product, bench: Workbench) -> None:
+    pipeline = await save(it, "file", step("make", "test.artifact", name="tea.txt"), step("fail", "test.switch"))
+    token = await it.token_for("anna", "READ", "RUN", "WRITE")
+    before = len(await audit_rows(it))
+    run = await ran(it, "file", token=token)
+    artifact = run["steps"][0]["artifacts"][0]["id"]
+    await command(it, "acknowledgeRun", token, id=run["id"])
+    await command(it, "pinArtifact", token, id=artifact)
+    again = (await command(it, "rerunRun", token, id=run["id"], fromStep="fail", waitSeconds=20))["run"]
+    await command(it, "resumeRun", token, id=again["id"], waitSeconds=20)
+    call = (await command(it, "runPack", token, pack="test.slow", input={}))["run"]
+    await bench.started.wait()
+    await command(it, "cancelRun", token, id=call["id"], reason="enough")
+    await command(it, "deleteRun", token, id=run["id"])
+
+    rows = (await audit_rows(it))[: -before or None][::-1]
+
+    assert [(row["action"], row["accepted"], row["actor"]["subject"]) for row in rows] == [
+        ("run_pipeline", True, "anna"),
+        ("acknowledge_run", True, "anna"),
+        ("pin_artifact", True, "anna"),
+        ("rerun_run", True, "anna"),
+        ("resume_run", True, "anna"),
+        ("run_pack", True, "anna"),
+        ("cancel_run", True, "anna"),
+        ("delete_run", True, "anna"),
+    ]
+    started = rows[0]
+    assert started["target"] == {"__typename": "Pipeline", "id": pipeline}
+    assert (started["detail"]["run"], started["detail"]["coalesced"]) == (run["id"], False)
+    assert rows[2]["target"] == {"__typename": "Artifact", "id": artifact}
+    assert (rows[3]["detail"]["run"], rows[3]["detail"]["from_step"]) == (again["id"], "fail")
+    assert rows[6]["detail"]["reason"] == "enough"
+
+
+async def test_refused_commands_leave_a_row_that_says_why(it: Product) -> None:
+    await save(it, "echo", step("only", "test.echo", text="${{ inputs.text }}"))
+    done = await ran(it, "echo", {"text": "x"})
+    before = len(await audit_rows(it))
+    nobody = "run_01J00000000000000000000000"
+    for field, arguments, code in (
+        ("runPipeline", {"pipeline": "nothing", "inputs": {}}, "NOT_FOUND"),
+        ("runPipeline", {"pipeline": "echo", "inputs": {"tekst": ""}}, "INVALID"),
+        ("runPipeline", {"pipeline": "echo", "inputs": []}, "INVALID"),
+        ("runPack", {"pack": "test.ecko", "input": {}}, "NOT_FOUND"),
+        ("resumeRun", {"id": done["id"]}, "WRONG_STATE"),
+        ("rerunRun", {"id": nobody}, "NOT_FOUND"),
+        ("cancelRun", {"id": done["id"]}, "WRONG_STATE"),
+        ("acknowledgeRun", {"id": done["id"]}, "WRONG_STATE"),
+        ("deleteRun", {"id": nobody}, "NOT_FOUND"),
+        ("pinArtifact", {"id": "art_01J00000000000000000000000"}, "NOT_FOUND"),
+    ):
+        refused = await command(it, field, **arguments)
+        assert refused["code"] == code
+        newest = (await audit_rows(it))[0]
+        assert (newest["accepted"], newest["detail"]["problem"]) == (False, code), field
+        assert newest["detail"]["message"] == refused["message"]
+    assert len(await audit_rows(it)) == before + 10
+
+
+async def test_the_row_of_a_start_stands_with_its_run(it: Product, bench: Workbench) -> None:
+    await save(it, "slow", step("only", "test.slow"))
+    first = await start(it, "slow")
+    await start(it, "slow")
+    rows = await audit_rows(it, "run_pipeline")
+    assert [row["detail"]["run"] for row in rows] == [first["run"]["id"]] * 2
+    assert [row["detail"]["coalesced"] for row in rows] == [True, False]
+    bench.release.set()
+
+
+async def test_without_its_row_no_run_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    await save(it, "echo", step("only", "test.echo", text="x"))
+
+    def broken(*_: object, **__: object) -> str:
+        raise RuntimeError("the audit cannot be written")
+
+    monkeypatch.setattr(operations, "append_audit", broken)
+    answer = await it.answer('mutation { runPipeline(pipeline: "echo") { __typename } }')
+    assert answer.codes == ["INTERNAL"]
+    monkeypatch.undo()
+    assert (await it.query("{ runs { totalCount } }"))["runs"]["totalCount"] == 0
+
+
+async def test_reads_leave_no_row(it: Product) -> None:
+    before = await audit_rows(it)
+    await it.query("{ runs { nodes { id } } pipelines { nodes { id } } }")
+    assert await audit_rows(it) == before
+
+
+async def test_only_managers_read_the_audit(it: Product) -> None:
+    token = await it.token_for("anna", "READ", "OBSERVE", "RUN", "WRITE")
+    assert (await it.answer("{ audit { nodes { id } } }", token=token)).codes == ["FORBIDDEN"]

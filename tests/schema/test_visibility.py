@@ -1,0 +1,190 @@
+"""Who sees and changes whose runs (CONTRACT 1.10): to anyone else they do not exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.front_door import RUN, audit_rows, command, look, ran, save, start, step
+from tests.support.graphql_client import OperationFailed
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from tests.support.product import Product
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench()
+
+
+@pytest.fixture
+async def it(tmp_path: Path, bench: Workbench) -> AsyncIterator[Product]:
+    async with product(tmp_path, bench.packs) as running:
+        await save(running, "file", step("make", "test.artifact", name="tea.txt"), step("fail", "test.switch"))
+        yield running
+
+
+async def nodes(it: Product, ids: list[str], token: str) -> list[Any]:
+    data = await it.query("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {"ids": ids}, token=token)
+    found: list[Any] = data["nodes"]
+    return found
+
+
+def ids_of(run: dict[str, Any]) -> list[str]:
+    """Ids of a run and of everything below it."""
+    made, failed = run["steps"]
+    return [
+        run["id"],
+        made["id"],
+        failed["id"],
+        made["attempts"][0]["id"],
+        failed["attempts"][0]["id"],
+        made["artifacts"][0]["id"],
+    ]
+
+
+async def test_to_others_a_run_does_not_exist(it: Product) -> None:
+    anna, ben = await it.token_for("anna", "READ", "RUN", "WRITE"), await it.token_for("ben", "READ", "RUN", "WRITE")
+    run = await ran(it, "file", token=anna)
+    artifact = run["steps"][0]["artifacts"][0]["id"]
+
+    assert await nodes(it, ids_of(run), anna) == [{"id": each} for each in ids_of(run)]
+    assert await nodes(it, ids_of(run), ben) == [None] * len(ids_of(run))
+    assert await look(it, run["id"], token=ben) is None
+    data = await it.query(
+        f"""query ($id: ID!, $artifact: ID!) {{
+            runs {{ totalCount nodes {{ id }} }}
+            ofAnna: runs(filter: {{callers: ["{run["caller"]["id"]}"]}}) {{ nodes {{ id }} }}
+            waitRun(id: $id, waitSeconds: 0) {{ timedOut }}
+            artifacts {{ totalCount nodes {{ id }} }}
+            artifactText(id: $artifact) {{ text }}
+            pipeline(id: "file") {{ latestRun {{ id }} }} }}""",
+        {"id": run["id"], "artifact": artifact},
+        token=ben,
+    )
+    assert data == {
+        "runs": {"totalCount": 0, "nodes": []},
+        "ofAnna": {"nodes": []},
+        "waitRun": None,
+        "artifacts": {"totalCount": 0, "nodes": []},
+        "artifactText": None,
+        "pipeline": {"latestRun": None},
+    }
+    for field, arguments in (
+        ("cancelRun", {"id": run["id"]}),
+        ("resumeRun", {"id": run["id"]}),
+        ("rerunRun", {"id": run["id"]}),
+        ("acknowledgeRun", {"id": run["id"]}),
+        ("deleteRun", {"id": run["id"]}),
+        ("pinArtifact", {"id": artifact}),
+    ):
+        refused = await command(it, field, ben, **arguments)
+        assert refused["__typename"] == "NotFoundProblem", field
+        unknown = await command(it, field, ben, id=f"{arguments['id'][:4]}01J00000000000000000000000")
+        assert {**refused, "ref": "", "message": ""} == {**unknown, "ref": "", "message": ""}, field
+    for subscription in (
+        'runEvents(id: "{run}") {{ __typename }}',
+        'attemptOutput(id: "{attempt}") {{ __typename }}',
+    ):
+        document = (
+            "subscription { " + subscription.format(run=run["id"], attempt=run["steps"][0]["attempts"][0]["id"]) + " }"
+        )
+        with pytest.raises((OperationFailed, AssertionError), match="NOT_FOUND"):
+            async for _ in it.subscribe(document.replace("{{", "{").replace("}}", "}"), token=ben):
+                pass
+    assert (await look(it, run["id"], token=anna)) == run
+
+
+async def test_who_observes_sees_and_changes_nothing(it: Product) -> None:
+    anna = await it.token_for("anna", "READ", "RUN")
+    observer = await it.token_for("eve", "READ", "OBSERVE", "RUN", "WRITE")
+    run = await ran(it, "file", token=anna)
+
+    assert await nodes(it, ids_of(run), observer) == [{"id": each} for each in ids_of(run)]
+    seen = await look(it, run["id"], token=observer)
+    assert (seen["caller"]["subject"], seen["actions"]) == ("anna", ["RERUN"])
+    for field, target in (
+        ("cancelRun", run["id"]),
+        ("resumeRun", run["id"]),
+        ("acknowledgeRun", run["id"]),
+        ("deleteRun", run["id"]),
+        ("pinArtifact", run["steps"][0]["artifacts"][0]["id"]),
+    ):
+        refused = await command(it, field, observer, id=target)
+        assert (refused["__typename"], refused["requires"]) == ("ForbiddenProblem", None), field
+    again = (await command(it, "rerunRun", observer, id=run["id"], waitSeconds=20))["run"]
+    assert again["caller"]["subject"] == "eve"
+    events = [
+        message
+        async for message in it.subscribe(
+            "subscription ($id: ID!) { runEvents(id: $id) { __typename } }", {"id": run["id"]}, token=observer
+        )
+    ]
+    assert events[-1] == {"__typename": "RunEventsEnd"}
+
+
+async def test_who_manages_changes_everything(it: Product, bench: Workbench) -> None:
+    anna = await it.token_for("anna", "READ", "RUN")
+    run = await ran(it, "file", token=anna)
+    bench.failing = False
+    resumed = (await command(it, "resumeRun", id=run["id"], waitSeconds=20))["run"]
+    assert (resumed["state"], resumed["caller"]["subject"]) == ("SUCCEEDED", "anna")
+    assert (await command(it, "deleteRun", id=run["id"]))["__typename"] == "DeleteSuccess"
+
+
+async def test_commands_need_their_scopes_and_refusals_are_audited(it: Product) -> None:
+    reader = await it.token_for("reader", "READ")
+    run = await ran(it, "file")
+    for field, scope, arguments in (
+        ("runPipeline", "RUN", {"pipeline": "file", "inputs": {}}),
+        ("runPack", "RUN", {"pack": "test.echo", "input": {}}),
+        ("resumeRun", "RUN", {"id": run["id"]}),
+        ("rerunRun", "RUN", {"id": run["id"]}),
+        ("cancelRun", "RUN", {"id": run["id"]}),
+        ("acknowledgeRun", "RUN", {"id": run["id"]}),
+        ("deleteRun", "WRITE", {"id": run["id"]}),
+        ("pinArtifact", "RUN", {"id": run["steps"][0]["artifacts"][0]["id"]}),
+    ):
+        refused = await command(it, field, reader, **arguments)
+        assert (refused["__typename"], refused["requires"]) == ("ForbiddenProblem", scope), field
+        newest = (await audit_rows(it))[0]
+        action = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in field)
+        assert (newest["action"], newest["accepted"], newest["actor"]["subject"]) == (action, False, "reader")
+        assert newest["detail"]["problem"] == "FORBIDDEN"
+    assert await look(it, run["id"]) == run
+
+
+async def test_reads_need_the_scope_to_read(it: Product) -> None:
+    starter = await it.token_for("starter", "RUN")
+    for document in ("{ runs { nodes { id } } }", '{ run(id: "x") { id } }', "{ artifacts { nodes { id } } }"):
+        answer = await it.answer(document, token=starter)
+        assert answer.codes == ["FORBIDDEN"]
+        assert "READ" in answer.errors[0]["message"]
+    for document in ("runChanges { more }", 'runEvents(id: "x") { __typename }'):
+        with pytest.raises((OperationFailed, AssertionError), match="FORBIDDEN"):
+            async for _ in it.subscribe(f"subscription {{ {document} }}", token=starter):
+                pass
+    answer = await start(it, "file", token=starter)
+    assert answer["__typename"] == "StartRunSuccess"
+    assert (await it.answer("{ runs { nodes { id } } }", token="pkl_not_a_token")).status == 401
+
+
+async def test_a_hidden_run_is_not_named_as_the_one_repeated(it: Product) -> None:
+    anna, ben = await it.token_for("anna", "READ", "RUN"), await it.token_for("ben", "READ", "RUN")
+    observing = await it.token_for("ben", "READ", "RUN", "OBSERVE")
+    run = await ran(it, "file", token=anna)
+    again = (await command(it, "rerunRun", observing, id=run["id"], waitSeconds=20))["run"]
+    assert again["rerunOf"] == {"id": run["id"]}
+    assert (await look(it, again["id"], token=ben))["rerunOf"] is None
+
+
+async def test_a_run_read_by_its_node_is_the_same(it: Product) -> None:
+    run = await ran(it, "file")
+    data = await it.query(f"query ($id: ID!) {{ node(id: $id) {{ ... on Run {{ {RUN} }} }} }}", {"id": run["id"]})
+    assert data["node"] == run

@@ -74,7 +74,7 @@ class TransportLimits:
     #: Operations in flight on one socket.
     operations_per_socket: int = 100
     #: Sockets that have not signed in yet; more are refused at the handshake.
-    unauthenticated_sockets: int = 64
+    unauthenticated_sockets: int = 256
     #: A comment keeps an idle event stream open through proxies.
     keepalive_seconds: float = 15.0
 

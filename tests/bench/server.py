@@ -49,6 +49,7 @@ class Server:
     def start(self) -> float:
         """Starts it; seconds until `/healthz` answered 200."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PACKLINE_")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # `make run` and images compile bytecode, too
         environment |= {
             "PACKLINE_BOOTSTRAP_TOKEN": TOKEN,
             "PACKLINE_PACK_PATH": str(Path(__file__).parent / "folder"),

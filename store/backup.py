@@ -125,19 +125,6 @@ def restore(archive_path: Path, data_dir: Path) -> Backup:
     return backup
 
 
-def read_manifest(archive_path: Path) -> Backup:
-    """What an archive says it holds.
-
-    Raises:
-        BackupError: it is no backup.
-    """
-    try:
-        with tarfile.open(archive_path, "r:") as archive:
-            return _manifest(archive, archive.next())
-    except (OSError, tarfile.TarError) as error:
-        raise BackupError(f"{archive_path} cannot be read as a backup: {error}.") from error
-
-
 def _copy_database(source: Path, target: Path) -> None:
     # In steps, so that a server that writes meanwhile is not held up; SQLite starts over when it has to.
     with closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True)) as live, closing(sqlite3.connect(target)) as copy:

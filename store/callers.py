@@ -101,12 +101,10 @@ _INSERT_CALLER = Sql(
 )
 _CALLER_OF_SUBJECT = Sql("SELECT id, subject, name, created_at, last_seen_at FROM caller WHERE subject = :subject")
 _INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:id) ON CONFLICT DO NOTHING")
-_RENAME = Sql("UPDATE caller SET name = :name WHERE id = :id")
 _INSERT_TOKEN = Sql(
     """INSERT INTO token (id, caller_id, kind, name, beginning, hash, scopes, created_at, expires_at)
     VALUES (:id, :caller_id, :kind, :name, :beginning, :hash, :scopes, :now, :expires_at)"""
 )
-_HAS_TOKEN = Sql("SELECT id FROM token WHERE hash = :hash")
 # One statement takes the link: of two who follow it at once, one gets in.
 _TAKE_LINK = Sql(
     """UPDATE token SET revoked_at = :now, last_used_at = :now
@@ -114,10 +112,6 @@ _TAKE_LINK = Sql(
     RETURNING caller_id, name, scopes"""
 )
 _REVOKE = Sql("UPDATE token SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL")
-_REVOKE_ALL = Sql(
-    """UPDATE token SET revoked_at = :now WHERE caller_id = :caller_id AND kind = :kind AND revoked_at IS NULL
-    RETURNING id"""
-)
 _TOUCH_TOKEN = Sql(
     "UPDATE token SET last_used_at = :now WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :before)"
 )
@@ -157,11 +151,6 @@ def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
     return _caller(row)
 
 
-def rename_caller(conn: Connection, caller_id: str, name: str) -> bool:
-    """Gives a caller another name; false when there is no such caller."""
-    return conn.run(_RENAME, {"id": caller_id, "name": name}) > 0
-
-
 def create_token(
     conn: Connection,
     caller_id: str,
@@ -170,7 +159,6 @@ def create_token(
     scopes: Iterable[Scope],
     expires_at: datetime | None,
     kind: TokenKind = TokenKind.TOKEN,
-    plaintext: str | None = None,
 ) -> NewToken:
     """Makes a secret for a caller.
 
@@ -181,9 +169,8 @@ def create_token(
         scopes: What it allows.
         expires_at: When it stops working; None for never.
         kind: What it is for.
-        plaintext: A secret chosen elsewhere, such as the bootstrap token of the settings; random when absent.
     """
-    secret = plaintext if plaintext is not None else PREFIX + secrets.token_urlsafe(32)
+    secret = PREFIX + secrets.token_urlsafe(32)
     now = conn.now()
     allowed = frozenset(scopes)
     token = TokenRecord(
@@ -191,7 +178,7 @@ def create_token(
         caller_id=caller_id,
         kind=kind,
         name=name,
-        beginning=secret[:8] if plaintext is None else secret[:4],
+        beginning=secret[:8],
         scopes=allowed,
         created_at=now,
         expires_at=expires_at,
@@ -213,15 +200,6 @@ def create_token(
         },
     )
     return NewToken(token, secret)
-
-
-def ensure_token(
-    conn: Connection, caller_id: str, plaintext: str, *, name: str, scopes: Iterable[Scope]
-) -> TokenRecord | None:
-    """Makes a bearer token from a secret chosen elsewhere, once; None when it was made before, even if revoked."""
-    if conn.one(_HAS_TOKEN, {"hash": hash_secret(plaintext)}) is not None:
-        return None
-    return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=None, plaintext=plaintext).token
 
 
 def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -> NewToken | None:
@@ -249,14 +227,6 @@ def revoke_token(conn: Connection, token_id: str) -> bool:
     if revoked:
         conn.wake(f"token:{token_id}")
     return revoked
-
-
-def revoke_tokens_of(conn: Connection, caller_id: str, kind: TokenKind) -> int:
-    """Ends all of a caller's secrets of one kind; how many there were."""
-    rows = conn.all(_REVOKE_ALL, {"caller_id": caller_id, "kind": kind.value, "now": conn.now()})
-    for (token_id,) in rows:
-        conn.wake(f"token:{token_id}")
-    return len(rows)
 
 
 def touch_token(conn: Connection, token_id: str, caller_id: str) -> None:

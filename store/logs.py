@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from store.dialects import Sql
-from store.paging import capped_count, fetch_page
+from store.paging import fetch_page
 from store.tables import LOG_LINE, columns_of
 
 if TYPE_CHECKING:
@@ -91,8 +91,3 @@ async def list_log(connection: AsyncConnection, attempt_id: str, window: PageWin
     """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
     wanted = select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
     return [LogLineRecord(*row) for row in await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)]
-
-
-async def count_log(connection: AsyncConnection, attempt_id: str) -> int:
-    """How many lines an attempt has, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(LOG_LINE.c.sequence).where(LOG_LINE.c.attempt_id == attempt_id))

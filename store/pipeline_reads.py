@@ -209,12 +209,6 @@ async def list_versions(connection: AsyncConnection, pipeline_id: str, window: P
     return [VersionRecord(*row) for row in rows]
 
 
-async def count_versions(connection: AsyncConnection, pipeline_id: str) -> int:
-    """How many versions a pipeline has, up to `store.paging.COUNT_CAP`."""
-    wanted = select(PIPELINE_VERSION.c.id).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
-    return await capped_count(connection, wanted)
-
-
 def _conditions(wanted: PipelineFilter) -> list[Any]:
     conditions: list[Any] = [PIPELINE.c.deleted_at.is_(None)]
     if wanted.text:

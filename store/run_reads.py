@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, func, literal_column, or_, select, text, union_all
+from sqlalchemy import String, literal_column, select, text, union_all
 
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
 from store.states import FINAL_RUN_STATES, RunCause, RunState
@@ -95,21 +95,12 @@ class RunFilter:
     created_before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class QueuePlace:
-    """How many queued runs go first: of everybody, and of the same caller."""
-
-    ahead: int
-    ahead_of_caller: int
-
-
 _COLUMNS = columns_of(RUN, RunRecord)
 _STATE, _CAUSE = 6, 7
 _NEWEST: list[SortKey] = [(RUN.c.id, True)]
 # Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none, so
 # it takes the partial index and sorts what little it finds.
 _NEWEST_OF_FEW: list[SortKey] = [(literal_column("run.id || ''", String), True)]
-_STATE_OF_FEW: ColumnElement[str] = literal_column("run.state || ''", String)
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -200,28 +191,6 @@ async def latest_runs(
         newest.append(select(one.subquery().c.id))
     rows = await connection.execute(select(*_COLUMNS).where(RUN.c.id.in_(union_all(*newest))))
     return {row[2]: _record(row) for row in rows}
-
-
-async def active_counts(connection: AsyncConnection, *, caller_id: str | None = None) -> dict[RunState, int]:
-    """How many runs that are not final stand in each state; states without any are left out."""
-    wanted = select(_STATE_OF_FEW, func.count()).select_from(RUN).where(_ACTIVE).group_by(_STATE_OF_FEW)
-    if caller_id is not None:
-        wanted = wanted.where(RUN.c.caller_id == caller_id)
-    return {RunState(state): count for state, count in await connection.execute(wanted)}
-
-
-async def queue_place(connection: AsyncConnection, run_id: str) -> QueuePlace | None:
-    """Where a queued run stands; None when it is not queued."""
-    mine = RUN.alias("mine")
-    found = select(mine.c.priority, mine.c.caller_id).where(mine.c.id == run_id, mine.c.state == RunState.QUEUED.value)
-    row = (await connection.execute(found)).first()
-    if row is None:
-        return None
-    priority, caller_id = row
-    ahead = or_(RUN.c.priority > priority, (RUN.c.priority == priority) & (RUN.c.id < run_id))
-    same = func.coalesce(func.sum((RUN.c.caller_id == caller_id).cast(RUN.c.priority.type)), 0)
-    counts = select(func.count(), same).where(_ACTIVE, RUN.c.state == RunState.QUEUED.value, ahead)
-    return QueuePlace(*list((await connection.execute(counts)).one()))
 
 
 def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:

@@ -79,15 +79,6 @@ async def find_sessions(connection: AsyncConnection, ids: Sequence[str]) -> dict
     return {row[0]: SessionRecord(*row) for row in rows}
 
 
-async def sessions_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[SessionRecord]]:
-    """The sessions of each run, oldest first, by run id; every id asked for has an entry."""
-    wanted = select(*_COLUMNS).where(SESSION.c.run_id.in_(run_ids)).order_by(SESSION.c.id)
-    sessions: dict[str, list[SessionRecord]] = {run_id: [] for run_id in run_ids}
-    for row in await connection.execute(wanted):
-        sessions[row[1]].append(SessionRecord(*row))
-    return sessions
-
-
 async def expired_sessions(
     connection: AsyncConnection, machine: str, now: datetime, *, idle_seconds: float, limit: int = 100
 ) -> list[SessionRecord]:

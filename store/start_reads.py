@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, literal_column, select
+from sqlalchemy import func, select
 
 from store.states import RunState
 from store.tables import RUN
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 
@@ -30,10 +29,6 @@ class Ahead(NamedTuple):
 
     of_all: int
     of_caller: int
-
-
-# Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
-_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")
 
 
 async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: str) -> EarlierStart | None:
@@ -55,7 +50,7 @@ async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[
             (func.row_number().over(order_by=order) - 1).label("of_all"),
             (func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
         )
-        .where(_ACTIVE, RUN.c.state == RunState.QUEUED.value)
+        .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
     rows = await connection.execute(select(queue).where(queue.c.id.in_(ids)))

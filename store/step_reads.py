@@ -105,12 +105,6 @@ async def milestones_of(connection: AsyncConnection, step_ids: Sequence[str]) ->
     return {row[0]: row[1] for row in rows}
 
 
-async def input_overrides_of(connection: AsyncConnection, step_ids: Sequence[str]) -> dict[str, str | None]:
-    """The inputs given at a resume, as JSON text or None, by step id."""
-    wanted = select(RUN_STEP.c.id, RUN_STEP.c.input_override).where(RUN_STEP.c.id.in_(step_ids))
-    return {row[0]: row[1] for row in await connection.execute(wanted)}
-
-
 async def attempts_of_steps(connection: AsyncConnection, step_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
     """The attempts of each step, first to last, by step id; every id asked for has an entry."""
     wanted = select(*_ATTEMPT_COLUMNS).where(ATTEMPT.c.step_id.in_(step_ids))

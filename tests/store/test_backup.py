@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from store.backup import BackupError, back_up, read_manifest, restore
+from store.backup import BackupError, back_up, restore
 from store.blobs import BlobStore
 from store.engine import open_store
 from store.schema import head_revision
@@ -43,7 +43,6 @@ async def archive(tmp_path: Path) -> Path:
 async def test_what_is_restored_is_what_was_backed_up(archive: Path, tmp_path: Path):
     target = tmp_path / "elsewhere" / "data"
     manifest = restore(archive, target)
-    assert manifest == read_manifest(archive)
     assert (target / "vault.key").read_text() == "key"
     assert BlobStore(target).path(manifest.blobs[0]).read_bytes() == b"the deck"
     store = await open_store("sqlite", target, migrate=False)

@@ -12,7 +12,8 @@ import pytest
 from sqlalchemy import event
 
 from store.paging import PageWindow
-from store.run_reads import RunFilter, active_counts, latest_runs, list_runs
+from store.run_reads import RunFilter, latest_runs, list_runs
+from store.start_reads import queue_places
 from store.states import RunState
 from tests.support.databases import sqlite_store
 
@@ -57,7 +58,7 @@ CASES: dict[str, tuple[Callable[[AsyncConnection], Awaitable[object]], str]] = {
         lambda c: list_runs(c, RunFilter(created_from=NOON, created_before=NOON), PAGE),
         "sqlite_autoindex_run_1 (id>? AND id<?)",
     ),
-    "counts of active": (active_counts, "ix_run_active"),
+    "places in the queue": (lambda c: queue_places(c, ["run_1"]), "ix_run_state (state=?)"),
     "latest of pipelines": (lambda c: latest_runs(c, ["p", "q"]), "ix_run_pipeline (pipeline_id=?)"),
 }
 

@@ -8,7 +8,6 @@ from store.callers import (
     TokenKind,
     create_token,
     ensure_caller,
-    ensure_token,
     find_callers,
     find_holder,
     find_tokens,
@@ -16,7 +15,6 @@ from store.callers import (
     list_callers,
     list_tokens,
     revoke_token,
-    revoke_tokens_of,
     scopes_of,
     sweep_tokens,
     touch_token,
@@ -100,7 +98,6 @@ async def test_a_login_link_works_once_even_for_two_at_the_same_time(store: Stor
     assert logins[0].token.kind is TokenKind.BROWSER
     assert logins[0].token.scopes == {Scope.MANAGE}
     assert await store.write(use_login_link, hash_secret(logins[0].plaintext), browser_days=30) is None
-    assert await store.write(revoke_tokens_of, ada.id, TokenKind.BROWSER) == 1
 
 
 async def test_an_expired_login_link_does_not_count(store: Store):
@@ -110,15 +107,6 @@ async def test_an_expired_login_link_does_not_count(store: Store):
     )
     assert await store.write(use_login_link, hash_secret(link.plaintext), browser_days=30) is None
     assert await store.write(sweep_tokens, keep_days=0) == 1
-
-
-async def test_a_secret_from_the_settings_becomes_a_token_once(store: Store):
-    ada = await caller(store)
-    first = await store.write(ensure_token, ada.id, "from-the-settings", name="bootstrap", scopes=list(Scope))
-    again = await store.write(ensure_token, ada.id, "from-the-settings", name="bootstrap", scopes=list(Scope))
-    assert first is not None
-    assert again is None
-    assert len(first.beginning) == 4
 
 
 async def test_use_is_noted_at_most_once_a_minute(store: Store):

@@ -7,17 +7,15 @@ import pytest
 
 from store.paging import PageWindow
 from store.run_reads import (
-    QueuePlace,
     RunFilter,
-    active_counts,
     count_runs,
     find_payloads,
     find_run,
     find_runs,
     latest_runs,
     list_runs,
-    queue_place,
 )
+from store.start_reads import Ahead, queue_places
 from store.states import AttemptState, RunCause, RunState, StepState
 from store.step_reads import (
     attempt_payloads,
@@ -26,7 +24,6 @@ from store.step_reads import (
     count_events,
     find_attempts,
     find_steps,
-    input_overrides_of,
     list_events,
     milestones_of,
     steps_of_runs,
@@ -141,7 +138,7 @@ async def test_the_latest_run_of_each_pipeline(store: Store):
     assert {key: value.id for key, value in visible.items()} == {deck.pipeline_id: of_ada}
 
 
-async def test_active_runs_are_counted_and_queued_ones_know_their_place(store: Store):
+async def test_queued_runs_know_their_place(store: Store):
     ada, bob = await caller(store), await caller(store, "bob")
     await run(store, ada.id, number=1, state="running")
     await run(store, ada.id, number=2, state="queued")
@@ -150,17 +147,14 @@ async def test_active_runs_are_counted_and_queued_ones_know_their_place(store: S
     rescued = await run(store, bob.id, number=5, state="queued", priority=10)
     done = await run(store, ada.id, number=6)
     async with store.read() as connection:
-        assert await active_counts(connection) == {RunState.RUNNING: 1, RunState.QUEUED: 4}
-        assert await active_counts(connection, caller_id=bob.id) == {RunState.QUEUED: 2}
-        assert await queue_place(connection, last) == QueuePlace(ahead=3, ahead_of_caller=1)
-        assert await queue_place(connection, rescued) == QueuePlace(0, 0)
-        assert await queue_place(connection, done) is None
+        places = await queue_places(connection, [last, rescued, done])
+    assert places == {last: Ahead(of_all=3, of_caller=1), rescued: Ahead(0, 0)}
 
 
 async def test_steps_and_attempts_are_read_for_many_at_once(store: Store):
     ada = await caller(store)
     one, two = await run(store, ada.id, number=1), await run(store, ada.id, number=2)
-    late = await step(store, one, 2, state="failed", input_override='{"x":1}')
+    late = await step(store, one, 2, state="failed")
     early = await step(store, one, 1, milestones='[{"message":"half"}]')
     first = await attempt(store, one, late, 1, state="lost", output=None)
     second = await attempt(store, one, late, 2)
@@ -171,7 +165,6 @@ async def test_steps_and_attempts_are_read_for_many_at_once(store: Store):
         assert steps[one][1].state is StepState.FAILED
         assert (await find_steps(connection, [late]))[late] == steps[one][1]
         assert await milestones_of(connection, [early, late]) == {early: '[{"message":"half"}]', late: "[]"}
-        assert await input_overrides_of(connection, [early, late]) == {early: None, late: '{"x":1}'}
         attempts = await attempts_of_steps(connection, [early, late])
         assert attempts[early] == []
         assert [each.id for each in attempts[late]] == [first, second]

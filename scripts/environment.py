@@ -113,7 +113,7 @@ def _install(kind: str, folder: Path, python: Path) -> None:
     if uv:
         into = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", str(python)]
     else:
-        into = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+        into = [str(python), "-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-input"]
     _run([*into, "--require-hashes", "-r", str(lock)])
     _run([*into, "--no-deps", "-e", str(ROOT)])
 

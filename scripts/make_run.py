@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts.environment import SOURCES
+
 SAMPLES = ROOT / "builtins" / "samples"
 LOOPBACK = "127.0.0.1"
 START_SECONDS = 60.0
@@ -73,12 +78,14 @@ class Running:
         samples_pid: Process of the file server.
         samples_port: Its port, which the server was told it may reach.
         url: Address of the server.
+        sources: What it was started from, as `_sources` tells.
     """
 
     server_pid: int
     samples_pid: int
     samples_port: int
     url: str
+    sources: str
 
     @classmethod
     def read(cls, file: Path) -> Running | None:
@@ -116,13 +123,16 @@ class House:
         self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = Running.read(self._note)
         if found is not None and self._answers(found.url):
-            if _serves(found.samples_port):
+            if found.sources != _sources():
+                print("The sources have changed since the server was started: starting it anew.", flush=True)
+            elif _serves(found.samples_port):
                 return found, False
-            if (process := self._serve_samples(found.samples_port)) is not None:
-                found = Running(found.server_pid, process.pid, found.samples_port, found.url)
+            elif (process := self._serve_samples(found.samples_port)) is not None:
+                found = replace(found, samples_pid=process.pid)
                 self._write(found)
                 return found, False
-            print("The port of the sample documents was taken by another program: starting anew.", flush=True)
+            else:
+                print("The port of the sample documents was taken by another program: starting anew.", flush=True)
         self.close()
         if (url := self._address()) and self._answers(url):
             raise RunError(
@@ -170,7 +180,7 @@ class House:
         while server.poll() is None and time.monotonic() < until:
             url = self._address()
             if url and _healthy(url):
-                running = Running(server.pid, samples.pid, samples_port, url)
+                running = Running(server.pid, samples.pid, samples_port, url, _sources())
                 self._write(running)
                 return running
             time.sleep(0.05)
@@ -319,6 +329,17 @@ def _run(house: House) -> int:
             house.close()
         raise
     raise RunError(f"The server has ended. Its log is {_shown(house.log)}.")
+
+
+def _sources() -> str:
+    """A digest of names, sizes and times of everything the server is made of."""
+    found = hashlib.sha256((ROOT / "requirements.lock").read_bytes())
+    for folder in SOURCES:
+        for file in sorted((ROOT / folder).rglob("*")):
+            if file.is_file() and "__pycache__" not in file.parts:
+                told = file.stat()
+                found.update(f"{file}\0{told.st_size}\0{told.st_mtime_ns}\n".encode())
+    return found.hexdigest()
 
 
 def _port(text: str) -> int:

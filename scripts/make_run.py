@@ -299,6 +299,10 @@ def main() -> int:
     except RunError as error:
         print(f"packline: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read our output has seen enough, as in `make run | head`.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
 
 
 def _run(house: House) -> int:

@@ -95,7 +95,9 @@ class Attempt:
             return Outcome(failure=cleaned(error.failure, self.redactor))
         except _StoppedError as stopped:
             return Outcome(failure=stopped.failure, cancelled=True)
-        except Exception as error:  # validators, serializers and post-conditions are the pack's code, too
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
             log.warning("a pack's contract raised", pack=self.pack.name, error=_words(error))
             return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
 

@@ -15,7 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from runner.document import forbidden_text
+from runner.document import MAX_DEPTH, forbidden_text
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
@@ -183,6 +183,8 @@ class _Parser:
         segments: list[str | int] = []
         while True:
             at = self._at
+            if len(segments) > MAX_DEPTH:
+                self._fail(f"The reference goes deeper than {MAX_DEPTH} levels, and no value does", at)
             if self._take("."):
                 name = self._name()
                 if not name:

@@ -294,7 +294,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
         StoreBusyError: another process owns the file.
         StoreSchemaError: its schema does not fit this release.
     """
-    data_dir.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything is served
+    data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anything is served
     lock = acquire_lock(data_dir)
     path = data_dir / "packline.db"
     try:

@@ -174,6 +174,7 @@ class TestSyntax:
             ("${{ inputs.x[-1] }}", "Brackets hold"),
             ("${{ inputs.x['a'] }}", "Brackets hold"),
             ("${{ inputs.x[99999999999] }}", "Brackets hold"),
+            ("${{ inputs" + ".x" * 50_000 + " }}", "deeper than 64"),
         ],
     )
     def test_errors_are_found_at_compile_time_with_their_place(self, text, said):

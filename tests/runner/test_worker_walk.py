@@ -225,6 +225,9 @@ async def test_success_is_earned(lab: Laboratory):
     assert "the text has two letters" in short.failure["message"]
     broken = await lab.run([step("a", "test.promising", text="crash")])
     assert broken.failure["code"] == "handler_failed"
+    leaving = await lab.run([step("a", "test.promising", text="exit")])
+    assert leaving.failure["code"] == "handler_failed"
+    assert "SystemExit" in leaving.failure["message"]
 
 
 async def test_an_artifact_comes_with_its_attempt(lab: Laboratory):

@@ -175,6 +175,8 @@ async def test_a_check_saves_nothing_and_tells_what_is_missing_here(tmp_path: Pa
         assert not unreadable["valid"]
         assert unreadable["issues"][0]["message"].count("line 1") == 1
         assert unreadable["inputSchema"] is None
+        refused = await it.mutate(APPLY, {"yaml": "a: &a 1", "dry": True})
+        assert refused["message"].count("(line 1, column 4)") == 1
         assert unreadable["steps"] == []
         document = (await it.query(check, {"definition": {"document": [1]}}))["checkPipeline"]
         assert not document["valid"]

@@ -142,6 +142,11 @@ async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded:
     assert await embedded.write(add, "after") == "after"
 
 
+async def test_the_data_folder_is_for_its_own_user_alone(tmp_path: Path):
+    async with sqlite_store(tmp_path / "data"):
+        assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
 async def test_a_second_server_on_the_same_folder_is_refused(embedded: SQLiteStore, tmp_path: Path):
     with pytest.raises(StoreBusyError, match="Another Packline server"):
         await open_store("sqlite", tmp_path, migrate=True)

@@ -13,7 +13,7 @@ from resolvers.problems import Conflict, Invalid, Limited, NotFound, Unavailable
 from resolvers.versions import get_pipeline
 from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
-from runner.document import canonical_json, digest, forbidden_text
+from runner.document import canonical_json, digest, forbidden_text, without_session
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, error, has_errors, nearest, shown
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
@@ -274,7 +274,7 @@ def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
     if unsafe := forbidden_text(value):
         return unsafe
     try:
-        pack.input_model.model_validate({key: field for key, field in value.items() if key != "_session_id"})
+        pack.input_model.model_validate(without_session(value))
     except ValidationError as refused:
         known = list(pack.input_model.model_fields)
         return [

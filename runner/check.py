@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
+from runner.document import SESSION_FIELD, without_session
 from runner.input_schemas import is_required
 from runner.inputs import PackLookup, derive_input_schema, typed_path
 from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.pack import Pack
     from runner.references import Reference
-
-SESSION_FIELD = "_session_id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +255,7 @@ def _literals(pack: Pack, template: Template) -> Iterator[Issue]:
     value = template.skeleton(_HOLE)
     schema = pack_schemas(pack).input
     if isinstance(value, dict) and SESSION_FIELD in value and field_schema(schema, (SESSION_FIELD,)) is ABSENT:
-        value = {key: item for key, item in value.items() if key != SESSION_FIELD}
+        value = without_session(value)
     holes = [reference.path for reference in template.references]
     for issue, (keyword, part) in compile_schema(schema).findings(value):  # type: ignore[arg-type]
         if issue.rule != "unknown_field" and any(issue.path[: len(hole)] == hole for hole in holes):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
-from runner.check import SESSION_FIELD
 from runner.definition import parse_stored
 from runner.definition_models import RetryPolicy
+from runner.document import SESSION_FIELD
 from runner.inputs import declared_optional
 from runner.templating import Resolved, Template, compile_template
 

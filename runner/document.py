@@ -28,6 +28,9 @@ MAX_VALUES = 20_000
 #: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
 MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
 
+#: Input field by which a step is told its session; no pack declares it, and idempotency keys leave it out.
+SESSION_FIELD = "_session_id"
+
 #: Order of keys in a written document (DESIGN §3); keys not listed follow in the order they have.
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
 
@@ -71,9 +74,14 @@ def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue) -> st
     The same for every attempt of one step of one run with the same input; `_session_id` does not count, since a
     session is made anew without the work becoming another.
     """
-    if isinstance(resolved_input, dict) and "_session_id" in resolved_input:
-        resolved_input = {key: value for key, value in resolved_input.items() if key != "_session_id"}
+    if isinstance(resolved_input, dict):
+        resolved_input = without_session(resolved_input)
     return digest(canonical_json([run_id, step_key, resolved_input]))
+
+
+def without_session(step_input: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
+    """A step's input as its pack takes it."""
+    return {name: value for name, value in step_input.items() if name != SESSION_FIELD}
 
 
 def forbidden_text(value: JSONValue) -> list[Issue]:

@@ -16,7 +16,7 @@ import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from runner.document import forbidden_text
+from runner.document import forbidden_text, without_session
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 
 if TYPE_CHECKING:
@@ -102,11 +102,8 @@ class Attempt:
             return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
-        values = self.input
-        if "_session_id" in values:
-            values = {key: value for key, value in values.items() if key != "_session_id"}
         try:
-            return self.pack.input_model.model_validate(values)
+            return self.pack.input_model.model_validate(without_session(self.input))
         except ValidationError as error:
             raise _invalid(error, FailureCode.INVALID_INPUT, f"The input of {self.pack.name}") from error
 

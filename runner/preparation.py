@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from runner.check import SESSION_FIELD
-from runner.document import DocumentError, idempotency_key
+from runner.document import SESSION_FIELD, DocumentError, idempotency_key
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
 from runner.pack import PackSession

@@ -2,7 +2,7 @@
 
 `jsonschema` does the work and is imported by the first check, not at start-up. Around it: patterns and formats of
 our own (`runner.formats`), a budget that stops schemas built to explode, and one sentence per error. What a field of
-a schema is, and whether one schema's values fit another, is in `runner.schema_types` and re-exported here.
+a schema is, and whether one schema's values fit another, is in `runner.schema_types`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from runner.document import DocumentError, canonical_json, forbidden_text
 from runner.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern, is_of_format
 from runner.issues import Issue, did_you_mean, error, shown, warning
 from runner.schema_messages import issues_of, telling, types_text
-from runner.schema_types import ABSENT, OPEN, closed, field_schema, fits, inlined, resolve_pointer
+from runner.schema_types import resolve_pointer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -291,17 +291,3 @@ def _identity(value: Any) -> str:  # noqa: ANN401
         return canonical_json(plain(value))
     except DocumentError:
         return f"\0{id(value)}"
-
-
-__all__ = [
-    "ABSENT",
-    "OPEN",
-    "CompiledSchema",
-    "check_schema",
-    "closed",
-    "compile_schema",
-    "field_schema",
-    "fits",
-    "inlined",
-    "is_of_format",
-]

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runner.formats import is_of_format
 from runner.pack_schemas import pack_schemas
-from runner.schemas import ABSENT, OPEN, check_schema, compile_schema, field_schema, fits, is_of_format
+from runner.schema_types import ABSENT, OPEN, field_schema, fits
+from runner.schemas import check_schema, compile_schema
 from tests.support.checked_packs import render, scrape
 
 

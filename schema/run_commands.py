@@ -154,6 +154,9 @@ class RunMutations:
                 description="Deadline for this run, in seconds; the pipeline's or the server's when absent."
             ),
         ] = None,
+        force: Annotated[
+            bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
+        ] = False,
         wait_seconds: Annotated[
             int,
             strawberry.argument(
@@ -174,6 +177,7 @@ class RunMutations:
                 version=version,
                 title=title,
                 deadline_seconds=deadline_seconds,
+                force=force,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
                 dry_run=dry_run,
@@ -263,7 +267,7 @@ class RunMutations:
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
-        description="Runs again: a new run with the same inputs, from the first step.",
+        description="Runs again: a new run with the same inputs or changed ones, from the first step or a later one.",
         directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
     )
     async def rerun_run(
@@ -282,6 +286,9 @@ class RunMutations:
                 description="Reuse the recorded outputs of the steps before this one; every step runs when absent."
             ),
         ] = None,
+        force: Annotated[
+            bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
+        ] = False,
         wait_seconds: Annotated[
             int,
             strawberry.argument(
@@ -300,6 +307,7 @@ class RunMutations:
                 inputs=as_json(inputs),
                 definition=definition,
                 from_step=from_step,
+                force=force,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
             )

@@ -287,3 +287,25 @@ async def test_starts_of_a_deleted_pipeline_are_refused_and_its_runs_stay(it: Pr
     assert (await command(it, "rerunRun", id=run["id"], waitSeconds=20))["run"]["state"] == "SUCCEEDED"
     refused = await command(it, "rerunRun", id=run["id"], definition="CURRENT", waitSeconds=20)
     assert [issue["rule"] for issue in refused["issues"]] == ["pipeline_deleted"]
+
+
+async def test_force_takes_nothing_from_the_caches_of_packs(tmp_path: Path) -> None:
+    made: list[str] = []
+
+    @pack("test.cached", version="1.0.0", effects="none", repeatable=True)
+    async def cached(ctx: PackContext, input: Text) -> Text:
+        """Makes its answer once an hour."""
+
+        async def make() -> str:
+            made.append(input.text)
+            return f"{input.text} {len(made)}"
+
+        return Text(text=str(await ctx.cached("answer", 3600, make)))
+
+    async with product(tmp_path, [cached]) as it:
+        await save(it, "answer", step("a", "test.cached", text="tea"))
+        runs = [await ran(it, "answer") for _ in range(2)]
+        forced = await ran(it, "answer", force=True)
+        again = await command(it, "rerunRun", id=forced["id"], force=True, waitSeconds=20)
+        runs += [forced, again["run"], await ran(it, "answer")]
+    assert [run["output"]["json"]["text"] for run in runs] == ["tea 1", "tea 1", "tea 2", "tea 3", "tea 3"]

@@ -135,6 +135,7 @@ _TYPES = {
     "waitSeconds": "Int!",
     "idempotencyKey": "String",
     "dryRun": "Boolean!",
+    "force": "Boolean!",
     "definition": "DefinitionChoice!",
     "fromStep": "Key",
     "reason": "String",

@@ -89,7 +89,11 @@ class Services:
 
 @dataclass(frozen=True, slots=True)
 class SettingInfo:
-    """One setting; `value` is None for what is secret, `source` is `default`, `file` or `environment`."""
+    """One setting; `value` is None for what is secret.
+
+    Attributes:
+        source: `default`, `environment`, `command line`, or the settings file's path.
+    """
 
     name: str
     description: str

@@ -59,18 +59,6 @@ def is_accepting(context: Context) -> bool:
     return context.services.engine.worker.accepting
 
 
-def setting(context: Context, name: str) -> float:
-    """The value of a setting that is a number.
-
-    Raises:
-        LookupError: there is no such setting.
-    """
-    for info in context.services.settings():
-        if info.name == name and isinstance(info.value, int | float):
-            return info.value
-    raise LookupError(f"{name} is no setting that holds a number")
-
-
 async def health(context: Context) -> list[HealthCheck]:
     """What the server needs and how it is."""
     store = await _store(context)

@@ -15,7 +15,6 @@ from resolvers.server import (
     health,
     is_accepting,
     list_settings,
-    setting,
 )
 from schema.context import Info
 from schema.directives import Requires
@@ -81,6 +80,7 @@ class RunLimits:
     wait_seconds: int = strawberry.field(description="Longest wait of a start or of waitRun: 50.")
     steps: int = strawberry.field(description="Steps of a pipeline: 64.")
     concurrent_runs: int = strawberry.field(description="Concurrent runs of one caller: 8.")
+    queued_runs: int = strawberry.field(description="Runs of one caller that may wait beyond those: 1000.")
     step_input_bytes: Long = strawberry.field(description="Resolved input of a step: 1 MiB.")
     step_output_bytes: Long = strawberry.field(description="Output of a step, larger ones become artifacts: 1 MiB.")
     session_idle_seconds: float = strawberry.field(description="Session without use: 900.")
@@ -92,17 +92,19 @@ class RunLimits:
     def of(cls, context: Context) -> RunLimits:
         """The limits of this server."""
         limits = context.services.limits
+        retention = context.services.engine.resources.retention
         return cls(
             deadline_seconds=limits.deadline_seconds,
             step_timeout_seconds=limits.step_timeout_seconds,
             wait_seconds=limits.wait_seconds,
             steps=limits.steps,
             concurrent_runs=limits.concurrent_runs,
+            queued_runs=limits.queued_runs,
             step_input_bytes=Long(limits.step_input_bytes),
             step_output_bytes=Long(limits.step_output_bytes),
             session_idle_seconds=limits.session_idle_seconds,
-            run_days=int(setting(context, "PACKLINE_RUN_DAYS")),
-            run_count=int(setting(context, "PACKLINE_RUN_COUNT")),
+            run_days=int(retention.run_days),
+            run_count=retention.run_count,
             artifact_days=int(limits.artifact_days),
         )
 

@@ -24,7 +24,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
         told = await it.query(
             """{server {version now accepting queuedRuns runningRuns health {name ok message}
                 packSources {kind packCount} requestLimits {depth fields aliases lexemes cost bodyBytes}
-                runLimits {deadlineSeconds stepTimeoutSeconds waitSeconds steps concurrentRuns stepInputBytes
+                runLimits {deadlineSeconds stepTimeoutSeconds waitSeconds steps concurrentRuns queuedRuns stepInputBytes
                     stepOutputBytes sessionIdleSeconds runDays runCount artifactDays}}}""",
             token=token,
         )
@@ -51,6 +51,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
             "waitSeconds": 50,
             "steps": 64,
             "concurrentRuns": 1,
+            "queuedRuns": 1000,
             "stepInputBytes": 1048576,
             "stepOutputBytes": 1048576,
             "sessionIdleSeconds": 900.0,

@@ -1,0 +1,87 @@
+"""`make run` as a newcomer meets it, once everything is installed."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture
+def make_run(tmp_path):
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PACKLINE_")}
+    environment |= {"PACKLINE_DATA_DIR": str(tmp_path / "data"), "PACKLINE_PORT": str(free_port())}
+
+    def call(*words, **variables):
+        return subprocess.run(
+            [sys.executable, str(ROOT / "scripts" / "make_run.py"), *words],
+            env=environment | variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+
+    call.port = environment["PACKLINE_PORT"]
+    yield call
+    call("--stop")
+
+
+def healthy(port):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def test_it_makes_decks_of_real_documents_and_leaves_the_server_running(make_run, tmp_path):
+    first = make_run()
+    assert first.returncode == 0, first.stdout + first.stderr
+    out = tmp_path / "data" / "out"
+    for deck in ("lighthouses-deck.pdf", "fresnel-lens-deck.pdf"):
+        assert str(out / deck) in first.stdout
+        assert (out / deck).read_bytes().startswith(b"%PDF-")
+    for step in ("parse", "outline", "render", "scrape"):
+        assert re.search(rf"^  [\d:.]+  {step}: running$", first.stdout, re.MULTILINE)
+        assert re.search(rf"^  [\d:.]+  {step}: succeeded$", first.stdout, re.MULTILINE)
+    assert f"Address:  http://127.0.0.1:{make_run.port}" in first.stdout
+    assert re.search(rf"^Sign in:  http://127\.0\.0\.1:{make_run.port}/login#pkl_\S+", first.stdout, re.MULTILINE)
+    assert healthy(make_run.port)
+
+    started = time.monotonic()
+    second = make_run()
+    assert second.returncode == 0, second.stdout + second.stderr
+    assert "was already running" in second.stdout
+    assert time.monotonic() - started < 60
+
+    assert make_run("--stop").stdout == "Stopped.\n"
+    assert not healthy(make_run.port)
+    assert make_run("--stop").stdout == "Nothing that `make run` started is running.\n"
+
+
+def test_a_taken_port_is_named_with_a_way_out(make_run):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", int(make_run.port)))
+        taken.listen()
+        refused = make_run()
+    assert refused.returncode == 1
+    assert f"Port {make_run.port} is taken by another program" in refused.stderr
+    assert "make run PACKLINE_PORT=" in refused.stderr

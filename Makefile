@@ -12,7 +12,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint imports test test-python fix bench lock sdl docs wheel ui ui-check \
+.PHONY: help run stop check lint imports test test-python fix bench bench-peers lock sdl docs wheel ui ui-check \
 	runtime-check clean python runtime dev
 
 help: ## list the commands
@@ -51,6 +51,9 @@ fix: dev ## let the tools repair what they can
 
 bench: dev ## measure; prints medians beside their goals (ARGS="step latency" picks rows)
 	$(BIN)/python -m tests.bench $(ARGS)
+
+bench-peers: dev ## measure Packline and DBOS side by side, in one run
+	$(BIN)/python -m tests.bench.peers
 
 lock: ## compile the lock files anew (needs uv)
 	$(LOCK) -o requirements.lock

@@ -55,6 +55,7 @@ REMEMBER_SECONDS = 4.0
 #: How often the tokens of open streams are looked at.
 WATCH_SECONDS = 2.0
 _REMEMBERED = 10_000
+_BEARER = "bearer "
 #: Who the first login, the bootstrap token and this machine's command line are.
 ADMIN_SUBJECT = "admin"
 #: How the token of this machine's command line is called.
@@ -341,6 +342,13 @@ class Authenticator:
         return await self._store.write(
             create_token, admin.id, name=CLI_TOKEN_NAME, scopes=frozenset(Scope), expires_at=None
         )
+
+
+def bearer_token(authorization: str | None) -> str | None:
+    """The token of an `Authorization: Bearer …` header; the scheme's case does not matter (RFC 9110)."""
+    if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+        return None
+    return authorization[len(_BEARER) :].strip() or None
 
 
 def address_of(connection: HTTPConnection) -> str:

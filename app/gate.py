@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
-from app.auth import address_of
+from app.auth import address_of, bearer_token
 from app.hosts import refuse
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class AttemptGate:
         )
 
     async def _is_known(self, connection: HTTPConnection) -> bool:
-        scheme, _, token = connection.headers.get("authorization", "").partition(" ")
-        if token:
-            return scheme.lower() == "bearer" and await self._authenticator.knows(token.strip())
+        token = bearer_token(connection.headers.get("authorization"))
+        if token is not None:
+            return await self._authenticator.knows(token)
         cookie = connection.cookies.get(self._authenticator.cookie_name)
         return cookie is not None and await self._authenticator.knows_login(cookie)

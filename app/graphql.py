@@ -20,6 +20,7 @@ from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_
 from strawberry.types.graphql import OperationType
 from strawberry.types.unset import UnsetType
 
+from app.auth import bearer_token
 from app.graphql_socket import SocketAdapter, SocketHandler, SocketState
 from app.graphql_stream import EventStream
 from app.graphql_wire import (
@@ -57,7 +58,6 @@ WatchCaller: TypeAlias = "Callable[[CallerT], Awaitable[None]]"
 _READ = frozenset({OperationType.QUERY})
 _READ_AND_CHANGE = frozenset({OperationType.QUERY, OperationType.MUTATION})
 _ALL = frozenset(OperationType)
-_BEARER = "bearer "
 _CHALLENGE = 'Bearer realm="packline"'
 
 
@@ -262,13 +262,6 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
     def encode_json(self, data: object) -> str:
         """Write a frame as text."""
         return encode_json(data)
-
-
-def bearer_token(authorization: str | None) -> str | None:
-    """Return the token of an `Authorization: Bearer …` header; the scheme's case does not matter (RFC 9110)."""
-    if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
-        return None
-    return authorization[len(_BEARER) :].strip() or None
 
 
 def _wrong_method(kind: OperationType) -> Refusal:

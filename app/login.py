@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlencode
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from app.auth import address_of
+from app.auth import address_of, bearer_token
 from app.pages import page
 from store.states import Scope
 
@@ -117,9 +117,8 @@ class _Login:
 
     async def make_link(self, request: Request) -> Response:
         """A new login link as JSON, for a caller that holds `manage`."""
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        bearer = token.strip() if scheme.lower() == "bearer" else None
-        caller = await self._authenticator.authenticate(request, bearer)
+        token = bearer_token(request.headers.get("authorization"))
+        caller = await self._authenticator.authenticate(request, token)
         if caller is None:
             return PlainTextResponse(
                 "Send a valid token as `Authorization: Bearer …`.\n",

@@ -11,7 +11,8 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from app.graphql import TransportLimits, bearer_token
+from app.auth import bearer_token
+from app.graphql import TransportLimits
 from app.graphql_wire import Media, decode_json, negotiate
 from schema.limits import RequestLimits
 from tests.support.graphql_app import Visitor, World, build_app

@@ -14,7 +14,7 @@ from resolvers.versions import get_pipeline
 from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest, forbidden_text, without_session
-from runner.inputs import check_inputs, run_title, with_defaults
+from runner.inputs import check_inputs, placeholder_issues, run_title, with_defaults
 from runner.issues import Issue, error, has_errors, nearest, shown
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
 from store.runs.submit import IDEMPOTENCY_KEEP
@@ -268,16 +268,17 @@ def unavailable(missing: Sequence[Requirement]) -> Unavailable:
 
 
 def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
-    """What is wrong with a pack's input, as issues."""
+    """What is wrong with a pack's input, placeholders for values included."""
     if not isinstance(value, dict):
         return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
     if unsafe := forbidden_text(value):
         return unsafe
+    placeholders = placeholder_issues(value)
     try:
         pack.input_model.model_validate(without_session(value))
     except ValidationError as refused:
         known = list(pack.input_model.model_fields)
-        return [
+        return placeholders + [
             error(
                 tuple(str(part) for part in found["loc"]),
                 found["type"],
@@ -288,7 +289,7 @@ def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
             )
             for found in refused.errors(include_url=False, include_context=False, include_input=False)
         ]
-    return []
+    return placeholders
 
 
 def deadline_of(context: Context, version: Version, asked: float | None) -> float:

@@ -201,7 +201,7 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
         for name in inputs
         if name not in names
     ]
-    issues += _placeholders(inputs)
+    issues += placeholder_issues(inputs)
     told = {issue.path for issue in issues}
     for issue in compile_schema(dict(schema)).issues(inputs):
         if issue.path in told or (issue.rule == "unknown_field" and len(issue.path) == 1):
@@ -226,7 +226,8 @@ def _purpose(schema: object) -> str | None:
     return None
 
 
-def _placeholders(inputs: dict[str, JSONValue]) -> list[Issue]:
+def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
+    """Values that are nothing but a placeholder such as `{{REPO_URL}}` (CONTRACT 1.7), in the order of their paths."""
     found: list[Issue] = []
     pending: list[tuple[JSONValue, tuple[str, ...]]] = [(inputs, ())]
     while pending:

@@ -176,6 +176,8 @@ async def test_a_placeholder_is_no_input(it: Product) -> None:
     assert refused["issues"][0]["path"] == ["inputs", "text"]
     assert "REPO_URL" in refused["issues"][0]["message"]
     assert (await ran(it, "echo", {"text": "see {{REPO_URL}}"}))["state"] == "SUCCEEDED"
+    called = await command(it, "runPack", pack="test.echo", input={"text": "{{REPO_URL}}"})
+    assert (called["__typename"], called["issues"][0]["rule"]) == ("InvalidProblem", "placeholder")
 
 
 async def test_what_does_not_exist_is_told_with_the_nearest_name(it: Product) -> None:

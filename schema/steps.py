@@ -189,6 +189,12 @@ class Attempt(Node):
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
+    @strawberry.field(description="Files it made, oldest first.")
+    async def artifacts(self, info: Info) -> list[Artifact]:
+        """Its artifacts."""
+        found = await info.context.loaders.artifacts_of_attempt.load(self.record.id)
+        return [Artifact.of(record) for record in found or ()]
+
     @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
     def notes(self) -> list[str]:
         """Its notes."""

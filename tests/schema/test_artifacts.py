@@ -47,7 +47,7 @@ async def test_an_artifact_knows_where_it_came_from(it: Product) -> None:
     data = await it.query(
         """query ($id: ID!) { run(id: $id) { artifacts { totalCount nodes {
             id name mediaType sizeBytes digest status createdAt expiresAt pinned downloadUrl
-            run { id } producedBy { id runStep { key } } } } } }""",
+            run { id } producedBy { id runStep { key } artifacts { id } } } } } }""",
         {"id": run["id"]},
     )
     assert data["run"]["artifacts"]["totalCount"] == 1
@@ -58,6 +58,7 @@ async def test_an_artifact_knows_where_it_came_from(it: Product) -> None:
     assert artifact["createdAt"] < artifact["expiresAt"]
     assert artifact["run"]["id"] == run["id"]
     assert artifact["producedBy"]["runStep"]["key"] == "only"
+    assert artifact["producedBy"]["artifacts"] == [{"id": artifact["id"]}]
     node = await it.query("query ($id: ID!) { node(id: $id) { __typename id } }", {"id": artifact["id"]})
     assert node["node"] == {"__typename": "Artifact", "id": artifact["id"]}
 

@@ -349,6 +349,7 @@ async def test_statuses_become_failures(status, code, egress):
         (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3500, 3600),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
     ],
+    ids=["seconds", "in an hour", "long ago"],
 )
 async def test_retry_after_is_honoured(header, least, most, egress):
     routes = {"/": Reply(b"", 429, {"retry-after": header}), "/odd": Reply(b"", 503, {"retry-after": "soon"})}

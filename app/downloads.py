@@ -22,6 +22,7 @@ from starlette.routing import Route
 
 from app.auth import address_of
 from store.artifacts import find_artifact
+from store.blobs import NOT_HERE
 from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Downloads:
             file = await asyncio.to_thread(self._blobs.open, artifact.digest)
         except FileNotFoundError:
             log.exception("the content of an artifact is missing", artifact=artifact.id, digest=artifact.digest)
-            return _plain(410, f"The content of {artifact.name} is gone from the server's data folder.")
+            return _plain(410, f"The content of {artifact.name} {NOT_HERE}")
         return _answer(request, artifact, file)
 
     async def _refusal(self, request: Request, artifact_id: str) -> Response | None:

@@ -206,3 +206,4 @@ def _limits(settings: Settings) -> RunLimits:
         lease_seconds=settings.lease_seconds,
         lanes=settings.lanes,
     )
+        rescue_seconds=settings.rescue_seconds,

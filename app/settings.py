@@ -116,6 +116,9 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(
         30, ge=1, le=3600, description="How long a worker that gives no sign of life keeps a run."
     )
+    rescue_seconds: float = Field(
+        5, ge=0.05, le=3600, description="How often runs that no worker keeps any more are looked for."
+    )
 
     # -- what is kept
     run_days: int = Field(90, ge=1, le=36_500, description="Days a finished run is kept.")

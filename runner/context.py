@@ -17,7 +17,7 @@ from runner.failures import FailureCode, JSONValue, PackError
 from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from store.artifacts import find_artifact
-from store.blobs import QuotaExceededError
+from store.blobs import NOT_HERE, QuotaExceededError
 from store.cache import get_cached, put_cached
 from store.engine import StoreError, StoreFullError
 from store.ids import new_id
@@ -187,12 +187,18 @@ class AttemptContext:
                 f"There is no artifact {artifact_id} that this caller may read.",
                 hint="Give the id of an artifact of one of your own runs, `art_…`.",
             )
-        path = self._resources.blobs.path(found.digest)
-        if found.erased_at is not None or not path.exists():
+        if found.erased_at is not None:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"The artifact {found.name} ({artifact_id}) has been erased.",
                 hint="Run the step that made it again.",
+            )
+        path = self._resources.blobs.path(found.digest)
+        if not path.exists():
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The content of {found.name} ({artifact_id}) {NOT_HERE}",
+                hint="Have the servers share a data folder, or run the step that made it again.",
             )
         ref = ArtifactRef(
             artifact_id=found.id,

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 #: A content this young may wait for its row; it is never pruned.
 GRACE_SECONDS = 3600.0
+#: What is said of a content that a row names and that is not here; follows the artifact's name.
+NOT_HERE = (
+    "is not in this server's data folder: it was lost, or another server keeps it. Servers that share a database must "
+    "share their data folder too (PACKLINE_DATA_DIR)."
+)
 _CHUNK = 1 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

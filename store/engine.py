@@ -22,6 +22,12 @@ T = TypeVar("T")
 #: What `Store.read` lends, for rooms that pass it on to the store's reads and speak no SQL themselves.
 ReadConnection: TypeAlias = "AsyncConnection"
 
+#: What is said where the driver of PostgreSQL cannot be imported.
+NEEDS_PSYCOPG = (
+    "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
+    "`pip install 'packline[postgres]'`."
+)
+
 
 class StoreError(Exception):
     """The database could not do what was asked; nothing of the unit remains."""
@@ -80,7 +86,8 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
 
     Args:
         url: `sqlite` or `postgresql://user@host/name`.
-        data_dir: Folder of the embedded file and its lock; made when absent.
+        data_dir: Folder of the embedded file and its lock, made when absent. With PostgreSQL, servers of one machine
+            that share it can use each other's sessions.
         migrate: Whether to bring an older schema up to date; otherwise it is refused.
 
     Raises:
@@ -89,9 +96,12 @@ async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
         StoreError: the database cannot be reached, with what to do.
     """
     if url.startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
-        from store.postgres import open_postgres
+        try:
+            from store.postgres import open_postgres
+        except ImportError as error:
+            raise StoreError(NEEDS_PSYCOPG) from error
 
-        return await open_postgres(url, migrate=migrate)
+        return await open_postgres(url, data_dir, migrate=migrate)
     if url != "sqlite":
         raise StoreError(
             f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from psycopg.adapt import Dumper, PyFormat
     from sqlalchemy import Connection as CoreConnection
+    from sqlalchemy import CursorResult
     from sqlalchemy.pool import ConnectionPoolEntry
 
 P = ParamSpec("P")
@@ -50,6 +51,8 @@ IDLE_IN_TRANSACTION_SECONDS = 5.0
 #: SQLSTATE of serialization failure, deadlock, lock not available: the transaction was rolled back, try it again.
 _CLASHES = frozenset({"40001", "40P01", "55P03"})
 _DISK_FULL = "53100"
+#: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
+_UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
 _NOTHING: Mapping[str, object] = {}
 _NOW = Sql("SELECT clock_timestamp()")
 _NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payloads AS text[])) AS payload")
@@ -114,6 +117,48 @@ class _AwareDumper(DatetimeDumper):
         return self
 
 
+class _PatientConnection(AsyncConnection):
+    """A reading connection that outlives its connection to the server.
+
+    Each statement is a transaction of its own and changes nothing, so one that was cut off runs again on another
+    connection; who reads need not know. `begin` and `stream` know nothing of this and are not for it.
+    """
+
+    async def start(self, is_ctxmanager: bool = False) -> _PatientConnection:
+        """Connects, while the server is away again and again for about three seconds."""
+        async for last in _tries():
+            try:
+                await super().start(is_ctxmanager)
+                break
+            except _UNREACHABLE:
+                if last:
+                    raise
+        return self
+
+    async def execute(self, statement: Any, parameters: Any = None, **options: Any) -> CursorResult[Any]:  # noqa: ANN401 - SQLAlchemy's
+        """Runs a statement; see `AsyncConnection.execute`."""
+        async for last in _tries():
+            try:
+                result: CursorResult[Any] = await super().execute(statement, parameters, **options)
+            except (exc.DBAPIError, exc.InvalidRequestError) as error:
+                if last or not self.invalidated:
+                    raise
+                log.debug("statement runs again", error=str(error).strip())
+                await self.rollback()
+            else:
+                return result
+        raise AssertionError("unreachable")
+
+
+async def _tries() -> AsyncIterator[bool]:
+    """Goes round `TRIES` times, with growing waits that add up to about three seconds; whether it is the last time."""
+    delay = 0.02
+    for left in reversed(range(TRIES)):
+        yield left == 0
+        await asyncio.sleep(delay * random.uniform(0.5, 1.5))
+        delay *= 2
+
+
 class _NotCommittedError(Exception):
     """The transaction surely left nothing; the cause says why. It may be tried again."""
 
@@ -123,8 +168,8 @@ class PostgresStore:
 
     dialect: Dialect = "postgresql"
 
-    def __init__(self, url: str) -> None:
-        self.machine = machine_identity()
+    def __init__(self, url: str, data_dir: Path) -> None:
+        self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         self._origin = uuid.uuid4().hex[:12]
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self._writes = _engine(url)
@@ -149,9 +194,9 @@ class PostgresStore:
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         try:
-            async with self._reads.connect() as connection:
+            async with _PatientConnection(self._reads) as connection:
                 yield connection
-        except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as error:
+        except (exc.TimeoutError, *_UNREACHABLE) as error:
             raise _named(error) from error
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
@@ -173,24 +218,21 @@ class PostgresStore:
         await self._reads.dispose()
 
     async def _write(self, unit: Callable[[Connection], T]) -> T:
-        delay = 0.02
-        for left in reversed(range(TRIES)):
+        async for last in _tries():
             try:
                 return await self._transact(unit)
             except _NotCommittedError as failed:
                 cause = failed.__cause__
                 assert cause is not None
-                if left == 0:
+                if last:
                     raise _named(cause) from cause
-                log.debug("transaction runs again", error=str(cause).strip(), tries_left=left)
-            await asyncio.sleep(delay * random.uniform(0.5, 1.5))
-            delay *= 2
+                log.debug("transaction runs again", error=str(cause).strip())
         raise AssertionError("unreachable")
 
     async def _transact(self, unit: Callable[[Connection], T]) -> T:
         try:
             connection = await self._writes.connect()
-        except (exc.OperationalError, exc.InterfaceError, OSError) as error:
+        except _UNREACHABLE as error:
             raise _NotCommittedError from error
         except exc.TimeoutError as error:
             raise _named(error) from error
@@ -232,15 +274,15 @@ class PostgresStore:
                 log.exception("a wake-up listener failed")
 
 
-async def open_postgres(url: str, *, migrate: bool) -> PostgresStore:
-    """Opens a PostgreSQL database and begins to listen for other processes.
+async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:
+    """Opens a PostgreSQL database and begins to listen for other processes; nothing is written to the data folder.
 
     Raises:
         StoreSchemaError: its schema does not fit this release.
         StoreError: it cannot be reached.
     """
     await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
-    store = PostgresStore(url)
+    store = PostgresStore(url, data_dir)
     store.wakes.start()
     return store
 
@@ -296,11 +338,12 @@ def _engine(url: str, *, reading: bool = False) -> AsyncEngine:
         # microseconds, where a ping would cost a round trip.
         poll = select.poll()
         driver = record.driver_connection
-        if driver is None:
-            raise exc.DisconnectionError
+        if driver is None or driver.closed:
+            raise exc.InvalidatePoolError
         poll.register(driver.fileno(), select.POLLIN)
         if poll.poll(0):
-            raise exc.DisconnectionError
+            # Where one is dead the others mostly are: the pool would give up at the third.
+            raise exc.InvalidatePoolError
 
     return engine
 

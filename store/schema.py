@@ -18,7 +18,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
-from store.engine import StoreBusyError, StoreError, StoreSchemaError
+from store.engine import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,7 +109,7 @@ def ensure_sqlite_schema(path: Path, *, migrate: bool) -> None:
         upgrade_sqlite(path)
 
 
-def ensure_postgres_schema(url: str, *, migrate: bool) -> None:
+def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
     """Makes, upgrades or accepts the schema of a PostgreSQL database; blocks for as long as that takes.
 
     Everything happens in one transaction under an advisory lock, so a second process waits and then finds it done.
@@ -118,27 +118,34 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> None:
         url: `postgresql://…`, also in SQLAlchemy's `postgresql+psycopg://` spelling.
         migrate: Whether to make or upgrade the schema; otherwise anything but the current one is refused.
 
+    Returns:
+        The revision it had before; None when it was empty.
+
     Raises:
         StoreSchemaError: the schema is newer, foreign, or older and `migrate` is false.
-        StoreError: the database cannot be reached.
+        StoreError: the database cannot be reached, or its driver is not installed.
     """
-    import psycopg
+    try:
+        import psycopg
+    except ImportError as error:
+        raise StoreError(NEEDS_PSYCOPG) from error
 
     try:
         with psycopg.connect(libpq_url(url), connect_timeout=10) as connection:
             name = connection.info.dbname
-            if _fits(current_postgres_revision(connection), name, migrate=migrate):
-                return
+            current = current_postgres_revision(connection)
+            if _fits(current, name, migrate=migrate):
+                return current
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (ADVISORY_LOCK,))
             current = current_postgres_revision(connection)
             if _fits(current, name, migrate=migrate):
-                return
+                return current
             if current is None:
                 from sqlalchemy.dialects import postgresql
 
                 for statement in schema_statements(postgresql.dialect()):  # type: ignore[no-untyped-call]
                     connection.execute(statement.encode())
-                return
+                return None
         from store.migrations.upgrade import upgrade_postgres
 
         upgrade_postgres(url)
@@ -148,6 +155,7 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> None:
         ) from error
     except psycopg.Error as error:
         raise StoreSchemaError(f"The schema could not be made or upgraded: {_first_line(error)}") from error
+    return current
 
 
 def schema_statements(dialect: Dialect) -> Iterator[str]:

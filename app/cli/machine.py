@@ -88,7 +88,7 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
                 before = current_sqlite_revision(path)
                 ensure_sqlite_schema(path, migrate=True)
         else:
-            ensure_postgres_schema(settings.database_url, migrate=True)
+            before = ensure_postgres_schema(settings.database_url, migrate=True)
     except StoreError as error:
         raise CliError(str(error)) from error
     after = head_revision()

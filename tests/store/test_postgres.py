@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from store import postgres
 from store.dialects import Sql
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from store.dialects import Connection
+    from store.dialects import Connection, Row
     from store.postgres import PostgresStore
 
 pytestmark = pytest.mark.postgres
@@ -96,6 +96,51 @@ async def test_a_backend_killed_while_idle_is_not_noticed(pair: tuple[PostgresSt
     kill(reader)
     assert await names(opened) == {}
     assert await opened.write(add, "a") == "a"
+
+
+async def test_a_restart_of_the_database_is_not_noticed_however_many_connections_it_ends(
+    pair: tuple[PostgresStore, PostgresStore],
+):
+    opened, _ = pair
+    async with AsyncExitStack() as stack:
+        readers = [await stack.enter_async_context(opened.read()) for _ in range(5)]
+        pids = [(await reader.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one() for reader in readers]
+    pids += [row[0] for row in await asyncio.gather(*(opened.write(slow_pid) for _ in range(5))) if row]
+    assert len(set(pids)) == 10
+    for pid in pids:
+        kill(pid)
+    assert await names(opened) == {}
+    assert await opened.write(add, "a") == "a"
+
+
+async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, PostgresStore]):
+    opened, _ = pair
+    async with opened.read() as connection:
+        pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
+        kill(pid)
+        assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
+        cut_off = asyncio.create_task(connection.execute(text("SELECT pg_backend_pid(), pg_sleep(0.3)")))
+        while (asleep := await sleeper()) is None:  # noqa: ASYNC110 - only the server knows
+            await asyncio.sleep(0.005)
+        kill(asleep)
+        again = (await cut_off).one()
+        assert again[0] != asleep
+        assert (await connection.execute(select(CALLER.c.id))).all() == []
+
+
+def slow_pid(conn: Connection) -> Row | None:
+    """Each of several at once gets a connection of its own."""
+    return conn.one(Sql("SELECT pg_backend_pid(), pg_sleep(0.2)"))
+
+
+async def sleeper() -> int | None:
+    """The backend that sleeps now."""
+    async with await psycopg.AsyncConnection.connect(server_url(), autocommit=True) as connection:
+        found = await connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_backend_pid(), pg_sl%'"
+        )
+        row = await found.fetchone()
+    return None if row is None else row[0]
 
 
 async def test_a_connection_lost_during_commit_is_told_and_not_repeated(
@@ -233,6 +278,11 @@ async def test_a_server_that_is_away_is_told_at_opening(tmp_path: Path):
         await open_store("postgresql://nobody@127.0.0.1:1/none", tmp_path, migrate=True)
 
 
-async def test_machines_are_told_apart_and_processes_of_one_are_not(pair: tuple[PostgresStore, PostgresStore]):
+async def test_machines_are_told_apart_and_processes_of_one_are_not(
+    pair: tuple[PostgresStore, PostgresStore], url: str, tmp_path: Path
+):
     assert pair[0].machine == pair[1].machine
+    elsewhere = await open_store(url, tmp_path / "elsewhere", migrate=False)
+    assert elsewhere.machine != pair[0].machine, "another data folder holds other sessions"
+    await elsewhere.close()
     assert ":" in pair[0].machine

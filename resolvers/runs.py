@@ -14,15 +14,17 @@ from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
 from store.pipeline_reads import find_pipeline
+from store.run_heads import list_heads
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from resolvers.context import Context
-    from store.dialects import Connection
+    from store.dialects import Connection, Row
     from store.paging import PageWindow
     from store.start_reads import Ahead
 
@@ -140,6 +142,13 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
     wanted = await filter_of(context, query)
     async with context.services.store.read() as connection:
         return await list_runs(connection, wanted, window, visible_to=visible_to(context))
+
+
+@operation("list_run_heads", scope=Scope.READ, kind="query")
+async def list_run_heads(context: Context, *, columns: Sequence[str], window: PageWindow) -> list[Row]:
+    """Some plain columns of all runs the caller may see, as `list_visible_runs` lists them; see `store.run_heads`."""
+    async with context.services.store.read() as connection:
+        return await list_heads(connection, columns, window, visible_to=visible_to(context))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import strawberry
+from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.artifacts import ArtifactQuery
 from resolvers.resuming import DefinitionChoice, preview_resume
@@ -16,6 +17,7 @@ from resolvers.runs import (
     RunQuery,
     count_visible_runs,
     get_run,
+    list_run_heads,
     list_visible_runs,
     queue_message,
     run_actions,
@@ -34,16 +36,20 @@ from schema.previews import ResumePreview
 from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
+from schema.selections import fields_of_items
 from schema.steps import RunStep, retry_wait
 from schema.waits import Wait, WaitReason
-from store.paging import PageWindow
+from store.run_heads import HEAD_COLUMNS
 from store.run_reads import RunRecord
 from store.states import Scope, StepState
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from schema.callers import Caller
     from schema.packs import Pack
     from schema.pipelines import Pipeline, PipelineVersion
+    from store.dialects import Row
 
 described_enum(
     DefinitionChoice,
@@ -92,6 +98,14 @@ class Run(Node):
             acknowledged_at=record.acknowledged_at,
             record=record,
         )
+
+    @classmethod
+    def of_head(cls, row: Row, columns: Sequence[str]) -> Run:
+        """A run of which only some plain fields are known, and no others may be asked for."""
+        run = object.__new__(cls)
+        for name, value in zip(columns, row, strict=True):
+            setattr(run, name, value)
+        return run
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
     async def pipeline(self, info: Info) -> Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None:
@@ -332,16 +346,29 @@ class WaitRunAnswer:
     cursor: Cursor = strawberry.field(description="Position to wait on after.")
 
 
+#: Fields of a run that are columns of its row, by their name in the schema.
+_PLAIN = {to_camel_case(column): column for column in HEAD_COLUMNS}
+
+
 async def run_page(
     info: Info, query: RunQuery, first: int | None, after: str | None, last: int | None, before: str | None
 ) -> RunConnection:
     """A page of the runs the caller may see, newest first."""
     arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
     context = info.context.context
-    window = PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse)
-    rows = await list_visible_runs(context, query=query, window=window)
+
+    async def count() -> int:
+        return await count_visible_runs(context, query)
+
+    fields = fields_of_items(info._raw_info)
+    if query == RunQuery() and fields <= _PLAIN.keys():
+        columns = ("id", *(_PLAIN[field] for field in fields if field != "id"))
+        heads = await list_run_heads(context, columns=columns, window=arguments.window)
+        head_page = page_of(heads, arguments, lambda row: RUNS.encode((row[0],)))
+        return RunConnection.counted(head_page, lambda row: Run.of_head(row, columns), count)
+    rows = await list_visible_runs(context, query=query, window=arguments.window)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.id,)))
-    return RunConnection.counted(page, Run.of, lambda: count_visible_runs(context, query))
+    return RunConnection.counted(page, Run.of, count)
 
 
 async def load_run(info: Info, run_id: str) -> Run | None:

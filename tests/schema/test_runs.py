@@ -374,3 +374,33 @@ async def test_the_list_itself_is_one_statement(it: Product) -> None:
     with statements() as seen:
         await it.query("{ runs(first: 100) { nodes { id title state createdAt progress } } }")
     assert len(seen) == 1
+
+
+async def test_the_quick_list_tells_the_same_as_the_whole_one(it: Product) -> None:
+    await command(it, "runPack", pack="test.fail", input={}, waitSeconds=20)
+    for number in range(3):
+        await command(it, "runPack", pack="test.echo", input={"text": f"{number}"}, waitSeconds=20)
+    token = await it.token_for("ben", "RUN", "READ")
+    await command(it, "runPack", token, pack="test.echo", input={}, waitSeconds=20)
+    quick = "id title state cause clientName createdAt startedAt endedAt progress resumeCount"
+
+    for arguments in ("first: 100", "first: 2", "last: 2"):
+        for asker in (None, token):
+            data = await it.query(
+                f"""query ($more: Boolean!) {{
+                    whole: runs({arguments}) {{
+                        nodes {{ {quick} pack {{ name }} }} pageInfo {{ endCursor }} totalCount }}
+                    quick: runs({arguments}) {{ nodes {{ {quick} }} pageInfo {{ endCursor }} totalCount }}
+                    edges: runs({arguments}) {{ edges {{ node {{ ...Head }} cursor }} }}
+                    typed: runs({arguments}) {{ nodes {{ __typename ... on Run {{ number: resumeCount }} }} }}
+                    both: runs({arguments}) {{ nodes {{ id }} edges {{ node {{ inputs @include(if: $more) }} }} }} }}
+                fragment Head on Run {{ {quick} ... on Node {{ id }} }}""",
+                {"more": False},
+                token=asker,
+            )
+            whole = [{name: node[name] for name in quick.split()} for node in data["whole"]["nodes"]]
+            assert whole == data["quick"]["nodes"] == [edge["node"] for edge in data["edges"]["edges"]]
+            assert data["whole"]["pageInfo"] == data["quick"]["pageInfo"]
+            assert data["whole"]["totalCount"] == data["quick"]["totalCount"]
+            assert data["typed"]["nodes"] == [{"__typename": "Run", "number": 0} for _ in whole]
+            assert [node["id"] for node in data["both"]["nodes"]] == [node["id"] for node in whole]

@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
+import aiosqlite
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
@@ -216,12 +218,18 @@ async def audit_rows(it: Product, action: str | None = None) -> list[dict[str, A
 def statements() -> Iterator[list[str]]:
     """The SQL statements that reads execute meanwhile, in this process."""
     seen: list[str] = []
+    fetch_all = aiosqlite.Connection.execute_fetchall
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         seen.append(statement)
 
+    def note_quick(connection: Any, statement: str, parameters: Any = None) -> Any:
+        seen.append(statement)
+        return fetch_all(connection, statement, parameters)
+
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        yield seen
+        with patch.object(aiosqlite.Connection, "execute_fetchall", note_quick):
+            yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)

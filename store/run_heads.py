@@ -1,0 +1,95 @@
+"""The list of runs as most callers read it: a few plain columns, by a prepared statement.
+
+Through SQLAlchemy Core a page of 100 runs costs 2.3 ms of CPU, more than showing it, of which SQLite itself takes 0.3:
+the rest are 28 columns, eight of them instants, and five hops to the connection's thread. Here only what is asked for
+is read and decoded, in one hop (`make bench`, row "graphql").
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from store.dialects import Sql
+from store.states import RunCause, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Row
+    from store.paging import PageWindow
+
+
+def _instant(value: datetime | str | None) -> datetime | None:
+    """`store.dialects.instant`, at two thirds of its cost."""
+    return datetime.fromisoformat(value + "+00:00") if isinstance(value, str) else value
+
+
+_DECODERS: dict[str, Callable[[Any], Any]] = {
+    "state": {state.value: state for state in RunState}.__getitem__,
+    "cause": {cause.value: cause for cause in RunCause}.__getitem__,
+    "created_at": _instant,
+    "started_at": _instant,
+    "ended_at": _instant,
+}
+#: What can be asked for; columns of `store.models.RunRow`, which statements name as they are.
+HEAD_COLUMNS = frozenset({"id", "title", "client_name", "progress", "resume_count", *_DECODERS})
+
+
+async def list_heads(
+    connection: AsyncConnection, columns: Sequence[str], window: PageWindow, *, visible_to: str | None = None
+) -> list[Row]:
+    """Runs, newest first, as `run_reads.list_runs` lists them without a filter; the sort key is `(id,)`.
+
+    Args:
+        connection: Where to read.
+        columns: Some of `HEAD_COLUMNS`; the values come in this order.
+        window: Which stretch.
+        visible_to: Only this caller's; None for everybody's.
+
+    Raises:
+        ValueError: a column is none of them.
+    """
+    if unknown := set(columns) - HEAD_COLUMNS:
+        raise ValueError(f"A head of a run has no columns {sorted(unknown)}.")
+    given = {
+        "caller_id": visible_to,
+        "after": None if window.after is None else window.after[0],
+        "before": None if window.before is None else window.before[0],
+    }
+    parameters = {name: value for name, value in given.items() if value is not None}
+    statement = _statement(tuple(columns), frozenset(parameters), window.reverse)
+    rows = await _rows(connection, statement, {**parameters, "limit": window.limit + 1})
+    if window.reverse:
+        rows.reverse()
+    decoders = [(index, _DECODERS[column]) for index, column in enumerate(columns) if column in _DECODERS]
+    decoded = []
+    for row in rows:
+        values = list(row)
+        for index, decode in decoders:
+            values[index] = decode(values[index])
+        decoded.append(tuple(values))
+    return decoded
+
+
+_BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
+
+
+@lru_cache(maxsize=256)
+def _statement(columns: tuple[str, ...], bounds: frozenset[str], reverse: bool) -> Sql:
+    conditions = [text for name, text in _BOUNDS.items() if name in bounds]
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    order = "ASC" if reverse else "DESC"
+    return Sql(f"SELECT {', '.join(columns)} FROM run {where} ORDER BY id {order} LIMIT :limit")
+
+
+async def _rows(connection: AsyncConnection, statement: Sql, parameters: Mapping[str, object]) -> list[Row]:
+    if connection.dialect.name == "sqlite":
+        raw = (await connection.get_raw_connection()).driver_connection
+        assert raw is not None, "a connection that was lent is open"
+        return list(await raw.execute_fetchall(statement.sqlite, parameters))
+    found = await connection.exec_driver_sql(statement.postgresql, dict(parameters))
+    return [tuple(row) for row in found]

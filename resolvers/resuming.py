@@ -33,7 +33,9 @@ from runner.definition_models import step_digest
 from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown
+from runner.preparation import find_pack
 from runner.resume import PlannedStep, ResumePlan, StepSnapshot, plan_rerun, plan_resume
+from runner.sessions import usable_sessions
 from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import (
@@ -48,7 +50,6 @@ from store.runs import (
     WrongStateError,
     snapshot,
 )
-from store.sessions import live_sessions
 from store.states import RunCause, Scope, StepState
 
 if TYPE_CHECKING:
@@ -342,7 +343,7 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
     digests = _digests(found.document)
     return [
         replace(
-            _pending(compiled.step(row.key), _pack_of(context, row), digests),
+            _pending(compiled.step(row.key), _pack_of(context, compiled, row), digests),
             position=row.position,
             state=row.state,
             produced_session=row.session_id,
@@ -376,18 +377,14 @@ def _pending(step: CompiledStep, pack: Pack | None, digests: Mapping[str, str]) 
     )
 
 
-def _pack_of(context: Context, step: ClaimedStep) -> Pack | None:
-    registry = context.services.registry
-    return registry.find(step.pack, step.pack_version) or registry.find(step.pack, step.pack_version.split(".", 1)[0])
+def _pack_of(context: Context, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+    return find_pack(context.services.registry, pipeline, step)
 
 
 async def _live(context: Context, found: Snapshot) -> frozenset[str]:
     if not any(step.session_id for step in found.steps):
         return frozenset()
-    store = context.services.store
-    known = await store.write(live_sessions, found.run_id, store.machine)
-    folder = context.services.engine.resources.sessions_folder
-    return frozenset(session for session in known if (folder / session).is_dir())
+    return await usable_sessions(context.services.engine.resources, found.run_id)
 
 
 async def _gone(context: Context, found: Snapshot) -> frozenset[str]:
@@ -416,7 +413,7 @@ _MISSING: Any = object()
 def _input_issues(context: Context, found: Snapshot, target: _Target, values: dict[str, JSONValue]) -> Sequence[Issue]:
     if target.schema is not None:
         return masked_issues(context, partial(check_inputs, target.schema), values)
-    pack = _pack_of(context, found.steps[0])
+    pack = _pack_of(context, target.compiled, found.steps[0])
     return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
 
 
@@ -430,7 +427,7 @@ def _step_input_issues(
         return []
     row = next((step for step in found.steps if step.key == key), None)
     pack = (
-        _pack_of(context, row)
+        _pack_of(context, target.compiled, row)
         if row is not None and not target.changed
         else context.services.registry.find(compiled.pack, compiled.version)
     )
@@ -450,8 +447,11 @@ def _missing(context: Context, found: Snapshot, target: _Target, plan: ResumePla
     for planned in plan.steps:
         step = target.compiled.step(planned.key)
         row = rows.get(step.key)
-        pack = _pack_of(context, row) if row is not None and not target.changed else None
-        steps.append((step.key, step.pack, pack.version if pack is not None else step.version))
+        version = step.version
+        if row is not None and not target.changed:
+            pack = _pack_of(context, target.compiled, row)
+            version = pack.version if pack is not None else row.pack_version
+        steps.append((step.key, step.pack, version))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
     return tuple(
         replace(lack, steps=concerned)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from runner.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
     from runner.pack import Pack
+    from runner.registry import Registry
     from runner.resources import Resources
     from store.runs import ClaimedStep
 
@@ -41,25 +42,9 @@ class Preparation:
                 return self._prepare(stretch, step)
         return None
 
-    def find_pack(self, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
-        """The pack that runs a step here: the version resolved at start, else another that stands in for it.
-
-        Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2).
-        """
-        registry = self._resources.registry
-        pack = registry.find(step.pack, step.pack_version)
-        if pack is not None:
-            return pack
-        other = registry.find(step.pack, step.pack_version.split(".", 1)[0])
-        if other is None:
-            return None
-        output = pack_schemas(other).output
-        fits = all(field_schema(output, path) is not ABSENT for path in pipeline.needs_of(step.key))
-        return other if fits else None
-
     def _prepare(self, stretch: Stretch, step: ClaimedStep) -> Prepared | Refused:
         compiled = stretch.pipeline.step(step.key)
-        pack = self.find_pack(stretch.pipeline, step)
+        pack = find_pack(self._resources.registry, stretch.pipeline, step)
         if pack is None:
             return self._refused(stretch, step, self._no_pack(step))
         warning: str | None = None
@@ -135,6 +120,22 @@ class Preparation:
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)
+
+
+def find_pack(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+    """The pack that runs a step here: the version resolved at start, else another that stands in for it.
+
+    Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2).
+    """
+    pack = registry.find(step.pack, step.pack_version)
+    if pack is not None:
+        return pack
+    other = registry.find(step.pack, step.pack_version.split(".", 1)[0])
+    if other is None:
+        return None
+    output = pack_schemas(other).output
+    fits = all(field_schema(output, path) is not ABSENT for path in pipeline.needs_of(step.key))
+    return other if fits else None
 
 
 def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONValue]:

@@ -8,23 +8,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.failures import Failure, FailureCode
+from runner.preparation import find_pack
 from runner.resume import StepSnapshot, plan_resume
 from store.runs import rewind
 from store.sessions import live_sessions, touch_session
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:
-    from runner.preparation import Preparation
     from runner.resources import Resources
     from runner.stretch import Stretch
+
+
+async def usable_sessions(resources: Resources, run_id: str) -> frozenset[str]:
+    """Ids of a run's sessions that this machine can still use: not ended, their folders there."""
+    known = await resources.store.write(live_sessions, run_id, resources.store.machine)
+    return frozenset(session for session in known if (resources.sessions_folder / session).is_dir())
 
 
 class Sessions:
     """Makes sessions that are gone anew by running their steps again, where that is allowed."""
 
-    def __init__(self, resources: Resources, preparation: Preparation) -> None:
+    def __init__(self, resources: Resources) -> None:
         self._resources = resources
-        self._preparation = preparation
 
     async def mend(self, stretch: Stretch) -> Failure | None:
         """Puts the steps back whose sessions are gone and needed; the failure when one of them must not run again.
@@ -35,8 +40,7 @@ class Sessions:
         if not stretch.sessions or not any(step.uses_session for step in self._remaining(stretch)):
             return None
         store = self._resources.store
-        known = await store.write(live_sessions, stretch.claim.run_id, store.machine)
-        live = frozenset(session for session in known if (self._resources.sessions_folder / session).is_dir())
+        live = await usable_sessions(self._resources, stretch.claim.run_id)
         steps = self._snapshots(stretch)
         plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=live)
         again = [step.key for step in plan.steps if step.action == "run_again"]
@@ -66,7 +70,7 @@ class Sessions:
     def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
         snapshots = []
         for step in stretch.claim.steps:
-            pack = self._preparation.find_pack(stretch.pipeline, step)
+            pack = find_pack(self._resources.registry, stretch.pipeline, step)
             snapshots.append(
                 StepSnapshot(
                     key=step.key,

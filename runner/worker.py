@@ -21,7 +21,7 @@ from runner.document import canonical_json
 from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
 from runner.keeper import CANCELLED, Keeper
-from runner.preparation import Preparation
+from runner.preparation import Preparation, find_pack
 from runner.retry import next_attempt_at
 from runner.sessions import Sessions
 from runner.stretch import Prepared, Refused, Stretch
@@ -79,7 +79,7 @@ class Worker:
         self._dispatcher = dispatcher
         self._name = name
         self._preparation = Preparation(resources)
-        self._sessions = Sessions(resources, self._preparation)
+        self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._active: dict[str, Stretch] = {}
         self._stopping = False
@@ -131,13 +131,17 @@ class Worker:
         self._idle.clear()
         try:
             limits = self._resources.limits
-            claimed = await self._store.write(
-                claim,
-                run_id,
-                owner=self._name,
-                lease_seconds=limits.lease_seconds,
-                caller_limit=limits.concurrent_runs,
-            )
+            try:
+                claimed = await self._store.write(
+                    claim,
+                    run_id,
+                    owner=self._name,
+                    lease_seconds=limits.lease_seconds,
+                    caller_limit=limits.concurrent_runs,
+                )
+            except StoreError as error:
+                log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
+                return None
             if isinstance(claimed, NotClaimed):
                 return claimed
             return await self._hold(claimed, Fence(run_id, claimed.epoch, limits.lease_seconds))
@@ -384,7 +388,7 @@ class Worker:
         step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
         if step is None:
             return None
-        pack = self._preparation.find_pack(stretch.pipeline, step)
+        pack = find_pack(self._resources.registry, stretch.pipeline, step)
         if pack is not None and pack.at_most_once:
             return _unknown_step(step.key, step.pack, "was lost with its process")
         if claimed.lost_in_row >= LOST_LIMIT:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from packline import Pack, PackContext, PackError, pack
 from tests.support.front_door import command, ended, look, ran, save, start, step, until_state
-from tests.support.packs import Workbench
+from tests.support.packs import Text, Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -462,3 +463,31 @@ async def test_commands_of_one_operation_see_each_other(it: Product) -> None:
     )
     assert data["on"]["run"]["acknowledgedAt"] is not None
     assert data["off"]["run"]["acknowledgedAt"] is None
+
+
+async def test_the_preview_tells_when_the_packs_version_is_gone(tmp_path: Path) -> None:
+    def moving(version: str) -> Pack:
+        @pack("test.moving", version=version, effects="none", repeatable=True)
+        async def moved(ctx: PackContext, input: Text) -> Text:
+            """Fails in its first version."""
+            if version == "1.0.0":
+                raise PackError("invalid_input", "Not yet.")
+            return input
+
+        return moved
+
+    async with product(tmp_path, [moving("1.0.0")]) as it:
+        await save(it, "move", step("a", "test.moving", text="x"))
+        run = await ran(it, "move")
+        assert run["state"] == "FAILED"
+    async with product(tmp_path, [moving("2.0.0")]) as it:
+        plan = await preview(it, run["id"])
+        assert not plan["allowed"]
+        assert "no version 1.0.0" in next(
+            issue["message"] for issue in plan["issues"] if issue["rule"] == "unavailable"
+        )
+        assert (await command(it, "resumeRun", id=run["id"]))["__typename"] == "UnavailableProblem"
+    async with product(tmp_path, [moving("1.1.0")]) as it:
+        assert (await preview(it, run["id"]))["allowed"]
+        await command(it, "resumeRun", id=run["id"], waitSeconds=20)
+        assert (await look(it, run["id"]))["state"] == "SUCCEEDED"

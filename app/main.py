@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+#: How long a request may take besides what it waits for.
+ANSWER_SECONDS = 10.0
+
 
 class Application:
     """Packline as an ASGI application.
@@ -146,7 +149,7 @@ class Application:
             authenticate=authenticator.authenticate,
             make_context=self._context,
             watch_caller=authenticator.watch,
-            transport=TransportLimits(frame_bytes=self.settings.request_body_bytes),
+            transport=transport_limits(self.settings),
             allowed_origins=self.settings.allowed_origins,
         )
         inner = Starlette(
@@ -190,6 +193,13 @@ def create_app(settings: Settings) -> Application:
     return Application(settings)
 
 
+def transport_limits(settings: Settings) -> TransportLimits:
+    """Times and sizes of the transport; a request may take as long as it may wait for a run, and a little."""
+    return TransportLimits(
+        request_seconds=settings.wait_seconds_max + ANSWER_SECONDS, frame_bytes=settings.request_body_bytes
+    )
+
+
 def _limits(settings: Settings) -> RunLimits:
     return RunLimits(
         deadline_seconds=settings.run_deadline_seconds,
@@ -204,6 +214,6 @@ def _limits(settings: Settings) -> RunLimits:
         session_sweep_seconds=settings.session_sweep_seconds,
         artifact_days=settings.artifact_days,
         lease_seconds=settings.lease_seconds,
+        rescue_seconds=settings.rescue_seconds,
         lanes=settings.lanes,
     )
-        rescue_seconds=settings.rescue_seconds,

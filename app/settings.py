@@ -79,7 +79,7 @@ class Settings(BaseSettings):
 
     # -- packs
     pack_path: Annotated[tuple[Path, ...], NoDecode] = Field(
-        (), description=f"Folders with packs and pipelines of your own, separated by `{os.pathsep}`."
+        (), description=f"Folders with packs of your own, separated by `{os.pathsep}`."
     )
     egress_allow: Words = Field(
         (),

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from app.main import transport_limits
 from app.settings import PREFIX, ClientSettings, Settings, SettingsError, is_loopback
 
 
@@ -168,3 +169,8 @@ def test_what_the_command_line_reads(monkeypatch):
     monkeypatch.setenv("PACKLINE_SERVER", "http://127.0.0.1:9")
     monkeypatch.setenv("PACKLINE_TOKEN", "pkl_x")
     assert ClientSettings.load() == ClientSettings(server="http://127.0.0.1:9", token="pkl_x")
+
+
+def test_a_request_may_take_as_long_as_it_may_wait_for_a_run():
+    assert transport_limits(Settings.load()).request_seconds == 60
+    assert transport_limits(Settings.load({"wait_seconds_max": 300})).request_seconds > 300

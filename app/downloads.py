@@ -20,7 +20,7 @@ import structlog
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from app.auth import address_of
+from app.auth import address_of, bearer_token
 from store.artifacts import find_artifact
 from store.blobs import NOT_HERE
 from store.states import ArtifactStatus, Scope
@@ -141,9 +141,8 @@ class Downloads:
             if not expires.isascii() or not expires.isdigit() or self._clock() >= int(expires):
                 return _plain(403, "This address has expired. Ask for the artifact again to get a new one.")
             return None
-        scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        bearer = token.strip() if scheme.lower() == "bearer" else None
-        found = await self._authenticator.authenticate(request, bearer)
+        token = bearer_token(request.headers.get("authorization"))
+        found = await self._authenticator.authenticate(request, token)
         if found is None:
             return _plain(401, "Sign in, or send a token as `Authorization: Bearer …`.", {"www-authenticate": "Bearer"})
         if not found.may(Scope.READ):

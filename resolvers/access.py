@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Forbidden, NotFound
-from store.run_reads import find_runs
+from store.run_heads import find_run_by_id
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -26,9 +26,8 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
         NotFound: there is none, or it belongs to somebody else.
     """
     async with context.services.store.read() as connection:
-        run = (await find_runs(connection, [run_id])).get(run_id)
-    only = visible_to(context)
-    if run is None or (only is not None and run.caller_id != only):
+        run = await find_run_by_id(connection, run_id, visible_to=visible_to(context))
+    if run is None:
         raise NotFound("run", run_id, hint="`runs` lists those you may see.")
     return run
 

@@ -19,6 +19,7 @@ from store.pipeline_reads import (
     find_pipelines,
     find_versions,
 )
+from store.run_heads import find_run_by_id
 from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, latest_runs
 from store.sessions import SessionRecord, find_sessions
 from store.start_reads import Ahead, queue_places
@@ -67,7 +68,14 @@ class Loaders:
     def run(self) -> DataLoader[str, RunRecord | None]:
         """Runs the caller may see, by id."""
         only = visible_to(self._context)
-        return self._loader(lambda connection, ids: find_runs(connection, ids, visible_to=only))
+
+        async def read(connection: ReadConnection, ids: Sequence[str]) -> Mapping[str, RunRecord]:
+            if len(ids) > 1:
+                return await find_runs(connection, ids, visible_to=only)
+            found = await find_run_by_id(connection, ids[0], visible_to=only)
+            return {} if found is None else {found.id: found}
+
+        return self._loader(read)
 
     @cached_property
     def run_payload(self) -> DataLoader[str, RunPayload | None]:

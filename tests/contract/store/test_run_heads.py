@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from store.paging import PageWindow
-from store.run_heads import HEAD_COLUMNS, list_heads
-from store.run_reads import RunFilter, list_runs
+from store.run_heads import HEAD_COLUMNS, find_run_by_id, list_heads
+from store.run_reads import RunFilter, find_run, list_runs
 from store.start_reads import find_earlier_start
 from tests.support.rows import START, caller, run
 
@@ -62,3 +62,28 @@ async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:
         assert await find_earlier_start(connection, ada.id, "k") == (mine, "d", START)
         assert await find_earlier_start(connection, bob.id, "k") is None
         assert await find_earlier_start(connection, ada.id, "other") is None
+
+
+async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
+    ada, bob = await caller(store), await caller(store, "bob")
+    plain = await run(store, ada.id, number=1, state="queued")
+    later = START + timedelta(seconds=1)
+    full = await run(
+        store,
+        ada.id,
+        number=2,
+        state="failed",
+        force=True,
+        failure='{"code":"timeout"}',
+        not_before=later,
+        lease_until=later,
+        acknowledged_at=later,
+        deadline_at=later,
+        cancel_requested=True,
+    )
+    async with store.read() as connection:
+        for run_id in (plain, full):
+            assert await find_run_by_id(connection, run_id) == await find_run(connection, run_id) is not None
+            assert await find_run_by_id(connection, run_id, visible_to=ada.id) is not None
+            assert await find_run_by_id(connection, run_id, visible_to=bob.id) is None
+        assert await find_run_by_id(connection, "run_nobody") is None

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 from broadcaster import Broadcast
 from broadcaster import Event as BroadcastEvent
 
+from store.engine import EVERYTHING
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from store.engine import Store
 
 _CHANNEL = "wake"
-#: Key that stands for every key: sent when wake-ups may have been missed.
-EVERYTHING = "*"
 #: Runs a collector keeps apart before it only says that more changed.
 COLLECTED = 1000
 

@@ -29,6 +29,10 @@ NEEDS_PSYCOPG = (
 )
 
 
+#: The wake-up key that stands for every key: wake-ups may have been missed.
+EVERYTHING = "*"
+
+
 class StoreError(Exception):
     """The database could not do what was asked; nothing of the unit remains."""
 

@@ -202,7 +202,7 @@ class PostgresStore:
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.
 
-        The key `store.wake.EVERYTHING` says that wake-ups may have been missed.
+        The key `store.engine.EVERYTHING` says that wake-ups may have been missed.
         """
         self._listeners.append(listener)
 

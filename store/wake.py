@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING
 import psycopg
 import structlog
 
+from store.engine import EVERYTHING
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 log = structlog.get_logger(__name__)
 
 CHANNEL = "packline_wake"
-#: The key that stands for every key: something may have been missed.
-EVERYTHING = "*"
 #: A half-open socket is noticed after at most twice this.
 HEARTBEAT_SECONDS = 5.0
 LONGEST_DELAY_SECONDS = 2.0

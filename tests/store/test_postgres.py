@@ -13,9 +13,8 @@ from sqlalchemy import select, text
 
 from store import postgres
 from store.dialects import Sql
-from store.engine import StoreError, open_store
+from store.engine import EVERYTHING, StoreError, open_store
 from store.tables import CALLER
-from store.wake import EVERYTHING
 from tests.support.databases import ready_database, server_url
 
 if TYPE_CHECKING:

@@ -139,10 +139,6 @@ class Slide:
             return self.title
         return (*self.title, Run(f" ({number}/{count})"))
 
-    def with_blocks(self, *columns: tuple[Block, ...]) -> Slide:
-        """The same slide with other content."""
-        return replace(self, columns=columns)
-
 
 @dataclass(frozen=True, slots=True)
 class Deck:

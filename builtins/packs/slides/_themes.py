@@ -5,7 +5,7 @@ Text colours keep a contrast of at least 4.5 to 1 on the surface they stand on (
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 ThemeName = Literal["light", "dark", "corporate", "warm"]
@@ -249,7 +249,3 @@ def code_theme(theme: Theme) -> str:
         '<?xml version="1.0" encoding="UTF-8"?><plist version="1.0"><dict><key>name</key><string>packline</string>'
         f"<key>settings</key><array>{base}{scopes}</array></dict></plist>"
     )
-
-
-#: Names of all colours a theme has, in the order they are declared.
-COLOUR_NAMES = tuple(field.name for field in fields(Theme) if field.name not in ("decor", "tint"))

@@ -27,9 +27,10 @@ from runner.resources import Resources, RunLimits
 from runner.tail import Tails
 from store.blobs import BlobStore
 from store.callers import ensure_caller
+from store.dialects import Sql
 from store.events import run_state
 from store.paging import PageWindow
-from store.pipelines import Definition, Heading, create_pipeline
+from store.pipelines import Definition, Heading, KeyTakenError, Saved, create_pipeline
 from store.run_reads import find_run
 from store.runs import NewRun, NewStep, Resume, ResumeStep, snapshot
 from store.states import FINAL_RUN_STATES, RunState, StepState
@@ -43,9 +44,9 @@ if TYPE_CHECKING:
     from packline import Pack
     from runner.redaction import Redactor as RedactorType
     from store.callers import CallerRecord
+    from store.dialects import Connection
     from store.engine import Store
     from store.events import EventRecord
-    from store.pipelines import Saved
     from store.run_reads import RunRecord
     from store.step_reads import AttemptRecord, StepRecord
 
@@ -162,12 +163,13 @@ class Laboratory:
         key = f"p{digest(text)[:20]}"
         if key not in self._saved:
             text = canonical_json({**document, "key": key})
-            self._saved[key] = await self.store.write(
-                create_pipeline,
-                Heading(key, key, "", "{}", key),
-                Definition(digest(text), text, "", '{"type":"object"}'),
-                owner_id=self.caller.id,
-            )
+            heading = Heading(key, key, "", "{}", key)
+            definition = Definition(digest(text), text, "", '{"type":"object"}')
+            try:
+                made = await self.store.write(create_pipeline, heading, definition, owner_id=self.caller.id)
+            except KeyTakenError:  # an earlier engine on the same store made it
+                made = await self.store.write(_saved_pipeline, key)
+            self._saved[key] = made
         return self._saved[key]
 
     async def new_run(
@@ -291,6 +293,18 @@ class Laboratory:
         if start:
             await self.engine.start()
         return self.engine
+
+
+def _saved_pipeline(conn: Connection, key: str) -> Saved:
+    row = conn.one(_SAVED, {"key": key})
+    assert row is not None
+    return Saved(row[0], row[1], 1, changed=False)
+
+
+_SAVED = Sql(
+    "SELECT pipeline.id, version.id FROM pipeline JOIN pipeline_version AS version ON version.pipeline_id = pipeline.id"
+    " WHERE pipeline.key = :key"
+)
 
 
 @asynccontextmanager

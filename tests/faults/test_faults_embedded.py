@@ -1,0 +1,96 @@
+"""The embedded server: killed again and again, its disk full (reference T2)."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from store.dialects import Sql
+from store.engine import StoreFullError
+from tests.support.databases import sqlite_store
+from tests.support.engine import QUICK, laboratory, until
+from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs
+from tests.support.fault_runs import (
+    PATIENCE_SECONDS,
+    all_ended,
+    check_whole,
+    executed,
+    executions,
+    worker_processes,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from store.dialects import Connection
+    from store.engine import Store
+
+LANES = 8
+
+
+async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path):
+    runs, kills = 60, 6
+    orders = Orders("sqlite", str(tmp_path), submit=runs, limits={"lanes": LANES, "concurrent_runs": LANES})
+    chance = random.Random(3)
+    for _ in range(kills):
+        with worker_processes(orders) as (worker,):
+            await worker.ready()
+            await executed(tmp_path, len(executions(tmp_path)) + chance.randint(1, 40))
+            worker.kill()
+        with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
+            assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
+    with worker_processes(orders) as (worker,):
+        await worker.ready()
+        with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
+
+            def is_done() -> bool:
+                rows = raw.execute("SELECT count(*), count(ended_at) FROM run").fetchone()
+                return bool(rows == (runs, runs))
+
+            await until(is_done, PATIENCE_SECONDS)
+        assert await worker.end() == 0
+    async with sqlite_store(tmp_path) as store:
+        await check_whole(store, tmp_path, runs, most_repeats=kills * LANES)
+
+
+async def test_a_full_disk_holds_runs_up_and_loses_nothing(tmp_path: Path):
+    runs, rounds = 20, 3
+    limits = replace(QUICK, lease_seconds=0.5, rescue_seconds=0.1)
+    async with laboratory(tmp_path, fault_packs(tmp_path, 0.05), limits=limits) as lab:
+        await start_runs(lab, runs)
+        for number in range(rounds):
+            await executed(tmp_path, number * 10)
+            await limit_pages(lab.store, 40)
+            with pytest.raises(StoreFullError):
+                await fill(lab.store, number)
+            await until(lambda: lab.engine.worker.running == 0, PATIENCE_SECONDS)
+        assert len({(line[0], line[1]) for line in executions(tmp_path)}) < runs * STEPS, "it held them up"
+        await limit_pages(lab.store, 1 << 20)
+        await all_ended(lab.store)
+        # What ran while nothing could be recorded ran again; that it was recorded once is what counts.
+        await check_whole(lab.store, tmp_path, runs, most_repeats=1 << 20)
+
+
+async def limit_pages(store: Store, more: int) -> None:
+    """Lets the database grow by so many pages and no further, as a full disk would."""
+
+    def unit(conn: Connection) -> None:
+        row = conn.one(Sql("PRAGMA page_count"))
+        assert row is not None
+        conn.one(Sql(f"PRAGMA max_page_count = {row[0] + more}"))
+
+    await store.write(unit)
+
+
+async def fill(store: Store, number: int) -> None:
+    """Writes until the disk is full."""
+    big = Sql("INSERT INTO cache_entry SELECT id, 'p', :key, :value, created_at, created_at FROM caller")
+    for count in range(10_000):
+        values = {"key": f"{number} {count}", "value": "x" * 3000}
+        await store.write(lambda conn, values=values: conn.run(big, values))

@@ -119,11 +119,11 @@ RUN_PIPELINE = (
     + """
 mutation CliRunPipeline(
   $pipeline: ID!, $inputs: JSON!, $version: Int, $title: String, $deadlineSeconds: Float,
-  $idempotencyKey: String, $dryRun: Boolean!
+  $idempotencyKey: String, $force: Boolean!, $dryRun: Boolean!
 ) {
   result: runPipeline(
     pipeline: $pipeline, inputs: $inputs, version: $version, title: $title, deadlineSeconds: $deadlineSeconds,
-    idempotencyKey: $idempotencyKey, dryRun: $dryRun
+    idempotencyKey: $idempotencyKey, force: $force, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED
@@ -185,11 +185,12 @@ RERUN_RUN = (
     + _PROBLEM
     + """
 mutation CliRerunRun(
-  $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String
+  $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String,
+  $force: Boolean!
 ) {
   result: rerunRun(
     id: $id, inputs: $inputs, definition: $definition, fromStep: $fromStep,
-    idempotencyKey: $idempotencyKey
+    idempotencyKey: $idempotencyKey, force: $force
   ) {
     __typename"""
     + _STARTED

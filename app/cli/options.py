@@ -27,4 +27,8 @@ InputsFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads them.", show_default=False)
 ]
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, run_….", show_default=False)]
+IdempotencyKey = Annotated[
+    str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Take nothing from the caches of packs.")]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")]

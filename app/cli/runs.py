@@ -9,6 +9,8 @@ import typer
 
 from app.cli.options import (  # noqa: TC001 - typer reads the annotations
     Detach,
+    Force,
+    IdempotencyKey,
     Inputs,
     InputsFile,
     Json,
@@ -36,9 +38,8 @@ def run(
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
     ] = None,
     deadline: Annotated[float | None, typer.Option(metavar="SECONDS", help="Longest time it may take.")] = None,
-    idempotency_key: Annotated[
-        str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
+    force: Force = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, start nothing.")] = False,
     detach: Detach = False,
     save: Save = None,
@@ -54,8 +55,8 @@ def run(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
-        if is_pack and (title or deadline):
-            raise CliError(f"`{target}` is a pack: --title and --deadline are for pipelines.")
+        if is_pack and (title or deadline or force):
+            raise CliError(f"`{target}` is a pack: --title, --deadline and --force are for pipelines.")
         given = read_inputs(inputs or (), inputs_file, _input_schema(client, target, is_pack=is_pack))
         if is_pack:
             result = client.execute(
@@ -77,6 +78,7 @@ def run(
                     "version": _number(version),
                     "title": title,
                     "deadlineSeconds": deadline,
+                    "force": force,
                     "idempotencyKey": idempotency_key,
                     "dryRun": dry_run,
                 },
@@ -169,9 +171,8 @@ def rerun(
     from_step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
     ] = None,
-    idempotency_key: Annotated[
-        str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
-    ] = None,
+    idempotency_key: IdempotencyKey = None,
+    force: Force = False,
     detach: Detach = False,
     save: Save = None,
     server: Server = None,
@@ -199,6 +200,7 @@ def rerun(
                     "inputs": changed,
                     "definition": "CURRENT" if current else "OF_RUN",
                     "fromStep": from_step,
+                    "force": force,
                     "idempotencyKey": idempotency_key,
                 },
             )["result"]

@@ -151,11 +151,12 @@ def test_run_sends_the_inputs_and_tells_events_as_json_lines(packline, deck):
     change = event("StepStateChanged", "c1", runStep={"key": "scrape"}, stepState="RUNNING", reason=None)
     deck.streams["CliRunEvents"] = [([batch(change), end(run())], "complete")]
 
-    result = packline("run", "deck", "-i", "url=http://x", "--input", "count=3", "--title", "Mine")
+    result = packline("run", "deck", "-i", "url=http://x", "--input", "count=3", "--title", "Mine", "--force")
 
     assert result.status == 0
     (asked,) = deck.asked_for("CliRunPipeline")
     assert asked["inputs"] == {"url": "http://x", "count": 3}
+    assert asked["force"] is True
     assert asked["title"] == "Mine"
     assert [line["type"] for line in result.lines] == ["started", "event", "run"]
     assert result.lines[1]["stepState"] == "RUNNING"

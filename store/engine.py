@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
+import structlog
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractAsyncContextManager
@@ -33,6 +35,9 @@ NEEDS_PSYCOPG = (
 EVERYTHING = "*"
 
 
+log = structlog.get_logger(__name__)
+
+
 class StoreError(Exception):
     """The database could not do what was asked; nothing of the unit remains."""
 
@@ -51,6 +56,25 @@ class StoreBusyError(StoreError):
 
 class StoreSchemaError(StoreError):
     """The database was written by another release; the message says what to run."""
+
+
+class Listeners:
+    """Who is told of what commits woke."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[frozenset[str]], None]] = []
+
+    def add(self, listener: Callable[[frozenset[str]], None]) -> None:
+        """Tells `listener(keys)` from now on."""
+        self._listeners.append(listener)
+
+    def tell(self, keys: frozenset[str]) -> None:
+        """Tells everybody; one that fails keeps nobody else from hearing, for the change is committed."""
+        for listener in self._listeners:
+            try:
+                listener(keys)
+            except Exception:
+                log.exception("a wake-up listener failed")
 
 
 class Store(Protocol):

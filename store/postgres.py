@@ -24,7 +24,7 @@ from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from store.dialects import Connection, Dialect, Row, Sql
-from store.engine import StoreClosedError, StoreError, StoreFullError
+from store.engine import Listeners, StoreClosedError, StoreError, StoreFullError
 from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import CHANNEL, WakeListener
 
@@ -171,12 +171,12 @@ class PostgresStore:
     def __init__(self, url: str, data_dir: Path) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         self._origin = uuid.uuid4().hex[:12]
-        self._listeners: list[Callable[[frozenset[str]], None]] = []
+        self._listeners = Listeners()
         self._writes = _engine(url)
         self._reads = _engine(url, reading=True)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
-        self.wakes = WakeListener(libpq_url(url), self._origin, self._woken)
+        self.wakes = WakeListener(libpq_url(url), self._origin, self._listeners.tell)
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
@@ -204,7 +204,7 @@ class PostgresStore:
 
         The key `store.engine.EVERYTHING` says that wake-ups may have been missed.
         """
-        self._listeners.append(listener)
+        self._listeners.add(listener)
 
     async def close(self) -> None:
         """Finishes what was accepted and closes every connection. A second call does nothing."""
@@ -256,7 +256,7 @@ class PostgresStore:
                     ) from error
                 raise _named(error) from error
         if woken:
-            self._woken(woken)
+            self._listeners.tell(woken)
         return result
 
     def _run(self, connection: CoreConnection, unit: Callable[[Connection], T]) -> tuple[T, frozenset[str]]:
@@ -264,14 +264,6 @@ class PostgresStore:
         result = unit(view)
         view.notify(self._origin)
         return result, frozenset(view.woken)
-
-    def _woken(self, keys: frozenset[str]) -> None:
-        for listener in self._listeners:
-            try:
-                listener(keys)
-            except Exception:
-                # The change is committed whatever a listener makes of it.
-                log.exception("a wake-up listener failed")
 
 
 async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:

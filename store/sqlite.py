@@ -20,7 +20,7 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from store.engine import StoreBusyError, StoreClosedError, StoreError, StoreFullError
+from store.engine import Listeners, StoreBusyError, StoreClosedError, StoreError, StoreFullError
 from store.schema import ensure_sqlite_schema
 
 if TYPE_CHECKING:
@@ -232,8 +232,8 @@ class SQLiteStore:
     def __init__(self, path: Path, lock: TextIOWrapper) -> None:
         self.machine = f"{socket.gethostname()}:{path.parent.resolve()}"
         self._lock = lock
-        self._listeners: list[Callable[[frozenset[str]], None]] = []
-        self._writer = SQLiteWriter(path, self._woken)
+        self._listeners = Listeners()
+        self._writer = SQLiteWriter(path, self._listeners.tell)
         self._readers = _readers(path)
         self._reading = 0
         self._quiet = asyncio.Event()
@@ -266,7 +266,7 @@ class SQLiteStore:
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits that woke somebody."""
-        self._listeners.append(listener)
+        self._listeners.add(listener)
 
     async def close(self) -> None:
         """Drains the writer and closes every connection."""
@@ -281,10 +281,6 @@ class SQLiteStore:
             log.warning("reads were cut off by the end of the store", count=self._reading)
         await self._readers.dispose()
         self._lock.close()
-
-    def _woken(self, keys: frozenset[str]) -> None:
-        for listener in self._listeners:
-            listener(keys)
 
 
 async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:

@@ -164,3 +164,16 @@ async def test_a_read_cannot_write(store: Store):
     async with store.read() as connection:
         with pytest.raises(Exception, match=r"read-?only"):
             await connection.exec_driver_sql("DELETE FROM caller")
+
+
+async def test_a_listener_that_fails_keeps_nobody_else_from_hearing(store: Store):
+    heard = asyncio.Event()
+
+    def broken(_keys: frozenset[str]) -> None:
+        raise RuntimeError("it cannot listen")
+
+    store.on_wake(broken)
+    store.on_wake(lambda _keys: heard.set())
+    assert await store.write(lambda conn: conn.wake("somebody")) is None
+    async with asyncio.timeout(10):
+        await heard.wait()

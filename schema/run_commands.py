@@ -3,7 +3,7 @@
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 
@@ -125,6 +125,12 @@ async def _run_now(info: Info, run_id: str) -> Run:
     return await get_run_now(info, run_id)
 
 
+def _refused(info: Info, refusal: Refusal) -> Any:  # noqa: ANN401 - as `problem_of`
+    """The refusal; what it shows of the run is read anew, as after a command that was accepted."""
+    info.context.fresh()
+    return problem_of(refusal)
+
+
 @strawberry.type
 class RunMutations:
     """Commands on runs."""
@@ -183,7 +189,7 @@ class RunMutations:
                 dry_run=dry_run,
             )
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return await _started(info, started)
 
     @strawberry.mutation(
@@ -221,7 +227,7 @@ class RunMutations:
                 dry_run=dry_run,
             )
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return await _started(info, started)
 
     @strawberry.mutation(
@@ -263,7 +269,7 @@ class RunMutations:
                 wait_seconds=wait_seconds,
             )
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
@@ -312,7 +318,7 @@ class RunMutations:
                 idempotency_key=idempotency_key,
             )
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return await _started(info, started)
 
     @strawberry.mutation(
@@ -329,7 +335,7 @@ class RunMutations:
         try:
             run_id = await cancel_run(info.context.context, id=id, reason=reason)
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
@@ -346,7 +352,7 @@ class RunMutations:
         try:
             run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
@@ -362,5 +368,5 @@ class RunMutations:
         try:
             run_id = await delete_one_run(info.context.context, id=id)
         except Refusal as refusal:
-            return problem_of(refusal)
+            return _refused(info, refusal)
         return DeleteSuccess(deleted_id=strawberry.ID(run_id))

@@ -458,9 +458,14 @@ async def test_commands_of_one_operation_see_each_other(it: Product) -> None:
     data = await it.query(
         """mutation ($id: ID!) {
             on: acknowledgeRun(id: $id) { ... on RunSuccess { run { acknowledgedAt } } }
-            off: acknowledgeRun(id: $id, acknowledged: false) { ... on RunSuccess { run { acknowledgedAt } } } }""",
+            off: acknowledgeRun(id: $id, acknowledged: false) { ... on RunSuccess { run { acknowledgedAt } } }
+            refused: cancelRun(id: $id) { ... on WrongStateProblem { run { acknowledgedAt } actions } } }""",
         {"id": failed["id"]},
     )
+    assert data["refused"] == {
+        "run": {"acknowledgedAt": None},
+        "actions": ["RESUME", "RERUN", "ACKNOWLEDGE", "DELETE"],
+    }
     assert data["on"]["run"]["acknowledgedAt"] is not None
     assert data["off"]["run"]["acknowledgedAt"] is None
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import runner.context
+from packline import PackContext, pack
 from resolvers import watching
 from schema.cursors import EVENTS, OUTPUT
-from tests.support.front_door import command, ended, look, ran, save, start, step
+from tests.support.front_door import command, look, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
-from tests.support.packs import Workbench
+from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -134,6 +136,11 @@ async def test_server_sent_events_tell_the_same(it: Product) -> None:
     told_here = [data["data"]["runEvents"] for name, data in frames if name == "next" and data is not None]
     assert told_here == await watched(it, run["id"])
     assert frames[-1][0] == "complete"
+
+    cursor = events_in(told_here)[3]["cursor"]
+    frames = [frame async for frame in it.admin.stream(EVENTS_OF, {"id": run["id"], "after": cursor})]
+    rest = [data["data"]["runEvents"] for name, data in frames if name == "next" and data is not None]
+    assert events_in(rest) == events_in(told_here)[4:]
 
 
 async def test_a_reader_goes_on_after_any_position(it: Product) -> None:
@@ -412,15 +419,40 @@ async def test_a_log_is_told_from_any_line_to_its_end(it: Product) -> None:
     assert [line["text"] for line in more["node"]["log"]["nodes"]] == ["did 3", "did 4"]
 
 
-async def test_a_log_is_told_live(it: Product, bench: Workbench) -> None:
-    await save(it, "slow", step("only", "test.slow"))
-    run = (await start(it, "slow"))["run"]
-    await bench.started.wait()
-    attempt = (await look(it, run["id"]))["steps"][0]["attempts"][0]["id"]
-    reader = asyncio.create_task(output(it, attempt))
-    bench.release.set()
-    await ended(it, run["id"])
-    assert (await reader)[-1]["attempt"]["state"] == "SUCCEEDED"
+async def test_a_log_is_told_live(tmp_path: Path, bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner.context, "LOG_SECONDS", 0.01)
+
+    @pack("test.chatty", version="1.0.0", effects="none", repeatable=True)
+    async def chatty(ctx: PackContext, given: Text) -> Echoed:
+        """Says one thing, and another once it is released."""
+        ctx.log("before", "warning")
+        bench.started.set()
+        await bench.release.wait()
+        ctx.log("after\nand more")
+        return Echoed(text=given.text)
+
+    async with product(tmp_path, [chatty]) as it:
+        run = (await command(it, "runPack", pack="test.chatty", input={}))["run"]
+        await bench.started.wait()
+        attempt = (await look(it, run["id"]))["steps"][0]["attempts"][0]["id"]
+        lines: list[tuple[str, str]] = []
+        async with it.socket() as socket, asyncio.timeout(PATIENCE_SECONDS):
+            async for payload in socket.subscribe(OUTPUT_OF, {"id": attempt}):
+                message = payload["data"]["attemptOutput"]
+                lines += [(line["level"], line["text"]) for line in message["lines"]]
+                break
+        assert lines == [("WARNING", "before")]
+        assert message["live"] is True
+        bench.release.set()
+        rest = await output(it, attempt, message["cursor"])
+        lines += [(line["level"], line["text"]) for part in rest for line in part.get("lines", ())]
+        assert lines == [("WARNING", "before"), ("INFO", "after"), ("INFO", "and more")]
+        assert rest[-1]["attempt"]["state"] == "SUCCEEDED"
+
+
+async def test_output_of_nothing_is_told(it: Product) -> None:
+    run = (await command(it, "runPack", pack="test.echo", input={}, waitSeconds=20))["run"]
+    attempt = run["steps"][0]["attempts"][0]["id"]
     with pytest.raises((OperationFailed, AssertionError), match="NOT_FOUND"):
         await output(it, "att_01J00000000000000000000000")
     with pytest.raises((OperationFailed, AssertionError), match="INVALID"):

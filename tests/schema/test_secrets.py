@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TOKEN = "ghp_" + "a1B2" * 9
 #: Any eight characters of it would do to find it in part.
 TELLTALE = TOKEN[4:12]
+#: So long that messages cut it, and that the first part alone is not recognised any more.
+LONG_TOKEN = "github_pat_" + TELLTALE * 10
 
 
 def telling() -> Pack:
@@ -111,14 +113,20 @@ async def test_refusals_do_not_repeat_it(it: Product) -> None:
     )
     long = TOKEN + "x" * 80
     run = await ran(it, "strict", {"text": "tea"})
+    failed = (await command(it, "runPack", pack="test.fail", input={}, waitSeconds=20))["run"]
     for answer in (
         await start(it, "strict", {"text": TOKEN, "n": long}),
         await start(it, "strict", {"text": "tea", TOKEN: 1}),
+        await start(it, "strict", {"text": "tea", "n": LONG_TOKEN}),
+        await start(it, "strict", {"text": "tea", LONG_TOKEN: 1}),
         await start(it, TOKEN),
         await start(it, long),
         await command(it, "runPack", pack="test.flaky", input={"times": TOKEN, TOKEN: 1}),
         await command(it, "runPack", pack="test.fail", input={"code": long}, waitSeconds=20),
         await command(it, "rerunRun", id=run["id"], inputs={"text": long}),
+        await command(it, "rerunRun", id=run["id"], inputs={"text": LONG_TOKEN}),
+        await command(it, "resumeRun", id=failed["id"], inputs={"text": LONG_TOKEN}),
+        await command(it, "resumeRun", id=failed["id"], stepInput={"times": LONG_TOKEN}),
         await command(it, "resumeRun", id=TOKEN),
         await command(it, "cancelRun", id=run["id"], reason=long),
     ):
@@ -128,10 +136,10 @@ async def test_refusals_do_not_repeat_it(it: Product) -> None:
 
 async def test_half_of_it_is_not_kept_in_titles_and_search(it: Product) -> None:
     await save(it, "echo", step("only", "test.echo", text="${{ inputs.text }}"))
-    for before in (85, 100, 110, 3950, 3980):
-        run = await ran(it, "echo", {"text": "x" * (before - 1) + " " + TOKEN})
+    for before in (60, 85, 100, 110, 3920, 3950, 3980):
+        run = await ran(it, "echo", {"text": "x" * (before - 1) + " " + LONG_TOKEN})
         clean(run["title"])
-    found = await it.query("query ($f: RunFilter) { runs(filter: $f) { totalCount } }", {"f": {"text": TOKEN[:12]}})
+    found = await it.query("query ($f: RunFilter) { runs(filter: $f) { totalCount } }", {"f": {"text": TELLTALE}})
     assert found["runs"]["totalCount"] == 0
     found = await it.query("query ($f: RunFilter) { runs(filter: $f) { totalCount } }", {"f": {"text": "xxx"}})
-    assert found["runs"]["totalCount"] == 5
+    assert found["runs"]["totalCount"] == 7

@@ -1,0 +1,246 @@
+"""Operations by name, through a transport: what a contract suite calls, so that it need not know GraphQL from MCP.
+
+speaker = GraphQLSurface(product, token)
+run = (await speaker.call("run_pipeline", pipeline="deck", waitSeconds=10))["run"]
+with pytest.raises(Refused) as refused:
+    await speaker.call("cancel_run", id="run_…")
+assert refused.value.code == "NOT_FOUND"
+
+A further transport is one more class of the `Surface` protocol, named in `SURFACES`. Arguments go by the names the API
+gives them; an operation answers with the fields `ANSWERS` lists, whatever carries them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from graphql import GraphQLObjectType, GraphQLSchema, build_schema
+
+from tests.support.graphql_client import GraphQLSocket
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from tests.support.product import Product
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+_SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
+
+_ISSUES = "path rule severity message"
+_RUN = """id title state cause progress resumeCount acknowledgedAt endedAt inputs actions
+    failure { code class message } wait { reason message } output { json } caller { subject } pipeline { key }
+    pack { name } version { number } rerunOf { id }
+    steps { key state warnings output { json } artifacts { id name }
+        attempts { id number state notes output failure { code } } }"""
+_PIPELINE = "id key name builtin currentVersion { number digest note document } inputSchema actions"
+_ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
+_TOKEN = "id name scopes revokedAt caller { id subject }"
+_SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {_PIPELINE} }}"
+_STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
+_PAGE = "pageInfo { hasNextPage endCursor }"
+_EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
+    ... on AttemptStateChanged { attemptState }"""
+
+#: What each operation answers with; of a command, what it answers with when it is not refused.
+ANSWERS = {
+    # pipelines
+    "check_pipeline": f"valid issues {{ {_ISSUES} }} inputSchema preflight {{ usable }}",
+    "create_pipeline": _SAVED,
+    "update_pipeline": _SAVED,
+    "clone_pipeline": _SAVED,
+    "delete_pipeline": "deletedId",
+    "apply_pipelines": "changes { key action diff pipeline { id currentVersion { number } } }",
+    "pipeline": f"{_PIPELINE} usage {{ runs }} versions {{ nodes {{ number note createdBy {{ subject }} }} }}",
+    "pipelines": f"nodes {{ {_PIPELINE} }} {_PAGE}",
+    # catalog
+    "pack": "id name version effects repeatable inputSchema outputSchema availability { usable } usage { runs }",
+    "catalog": f"nodes {{ __typename id name availability {{ usable }} metadata {{ accepts produces }} }} {_PAGE}",
+    # runs
+    "run_pipeline": _STARTED,
+    "run_pack": _STARTED,
+    "get_run": _RUN,
+    "list_runs": f"nodes {{ id title state pipeline {{ key }} }} {_PAGE}",
+    "list_run_heads": f"nodes {{ id title state createdAt }} {_PAGE}",  # what `runs` reads when it is asked for little
+    "wait_run": f"timedOut cursor run {{ {_RUN} }}",
+    "preview_resume": f"allowed issues {{ {_ISSUES} }} steps {{ key action reason }} definitionChanged",
+    "resume_run": f"run {{ {_RUN} }}",
+    "rerun_run": _STARTED,
+    "cancel_run": f"run {{ {_RUN} }}",
+    "acknowledge_run": f"run {{ {_RUN} }}",
+    "delete_run": "deletedId",
+    # watching
+    "watch_run": f"""__typename ... on RunEventBatch {{ live cursor events {{ {_EVENT} }} }}
+        ... on RunEventsEnd {{ cursor run {{ state }} }} ... on RunEventGap {{ cursor }}""",
+    "watch_runs": "runs { id state } deletedIds more",
+    "watch_attempt": """__typename ... on AttemptOutputBatch { live cursor lines { level text } }
+        ... on AttemptOutputEnd { cursor attempt { state } }""",
+    # artifacts
+    "get_artifact": f"... on Artifact {{ {_ARTIFACT} downloadUrl }}",
+    "list_artifacts": f"nodes {{ {_ARTIFACT} }} {_PAGE}",
+    "artifact_text": f"text nextOffset artifact {{ {_ARTIFACT} }}",
+    "pin_artifact": f"artifact {{ {_ARTIFACT} }}",
+    # callers and the server
+    "viewer": "id subject name scopes",
+    "callers": f"nodes {{ id subject tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",
+    "create_token": f"plaintext token {{ {_TOKEN} }}",
+    "revoke_token": f"token {{ {_TOKEN} }}",
+    "audit": f"nodes {{ action accepted actor {{ subject }} target {{ id }} detail }} {_PAGE}",
+    "server": "version accepting queuedRuns runningRuns health { name ok } runLimits { concurrentRuns steps }",
+    "settings": "name value source",
+}
+#: Root fields that are not named after their operation.
+_FIELDS = {
+    "get_run": "run",
+    "list_runs": "runs",
+    "list_run_heads": "runs",
+    "get_artifact": "node",
+    "list_artifacts": "artifacts",
+    "watch_run": "runEvents",
+    "watch_runs": "runChanges",
+    "watch_attempt": "attemptOutput",
+}
+
+
+def states(*names: str) -> Callable[[F], F]:
+    """Says which operations a test of the contract calls; the fixture holds it to that."""
+
+    def mark(test: F) -> F:
+        test.operations = frozenset(names)  # type: ignore[attr-defined]
+        return test
+
+    return mark
+
+
+class Refused(Exception):
+    """An operation was refused.
+
+    Attributes:
+        code: Such as `NOT_FOUND`.
+        details: What else was said.
+    """
+
+    def __init__(self, code: str, message: str, details: dict[str, Any]) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.details = details
+
+
+class Surface(Protocol):
+    """A transport, signed in as somebody."""
+
+    #: Operations this transport has no word for.
+    lacks: frozenset[str]
+
+    async def call(self, operation: str, /, **arguments: Any) -> Any:
+        """What an operation answers.
+
+        Raises:
+            Refused: it was refused.
+        """
+
+    def watch(self, operation: str, /, **arguments: Any) -> AsyncIterator[Any]:
+        """The messages of an operation that tells on; close it when done early."""
+
+
+@dataclass
+class GraphQLSurface:
+    """GraphQL over HTTP, and over `graphql-transport-ws` to watch."""
+
+    product: Product
+    token: str
+    lacks: frozenset[str] = field(default=frozenset())
+
+    async def call(self, operation: str, /, **arguments: Any) -> Any:
+        document, variables = document_of(operation, arguments)
+        answer = await self.product.answer(document, variables, token=self.token)
+        for error in answer.errors:
+            extensions = dict(error.get("extensions", {}))
+            raise Refused(extensions.pop("code", "REQUEST"), error["message"], extensions)
+        value = next(iter(answer.data.values()))
+        if operation == "preview_resume":
+            value = value and value["resumePreview"]
+        if isinstance(value, dict) and str(value.get("__typename", "")).endswith("Problem"):
+            raise Refused(value.pop("code"), value.pop("message"), value)
+        return value
+
+    async def watch(self, operation: str, /, **arguments: Any) -> AsyncIterator[Any]:
+        document, variables = document_of(operation, arguments)
+        async with GraphQLSocket.open(self.product.served.ws_url("/graphql"), token=self.token) as opened:
+            async for payload in opened.subscribe(document, variables):
+                assert "errors" not in payload, payload["errors"]
+                yield next(iter(payload["data"].values()))
+
+
+#: Transports by name.
+SURFACES: dict[str, type[GraphQLSurface]] = {"graphql": GraphQLSurface}
+
+
+def document_of(operation: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The GraphQL document of an operation with just these arguments, and its variables."""
+    select = ANSWERS[operation]
+    if operation == "preview_resume":
+        run_id = arguments.pop("id")
+        declared, passed = _parameters("Run", "resumePreview", arguments)
+        inner = f"resumePreview{passed} {{ {select} }}"
+        return f"query ($id: ID!, {declared}) {{ run(id: $id) {{ {inner} }} }}".replace(", )", ")"), {
+            "id": run_id,
+            **arguments,
+        }
+    name = _FIELDS.get(operation, re.sub(r"_(.)", lambda match: match[1].upper(), operation))
+    root = next(
+        (kind for kind in ("Query", "Mutation", "Subscription") if name in _object(kind).fields),
+        None,
+    )
+    assert root is not None, f"no field {name} for the operation {operation}"
+    declared, passed = _parameters(root, name, arguments)
+    if root == "Mutation":
+        select = f"__typename ... on {_success(name)} {{ {select} }} {_refusals(name)}"
+    head = f"{root.lower()} ({declared})" if declared else root.lower()
+    return f"{head} {{ {name}{passed} {{ {select} }} }}", arguments
+
+
+def _parameters(kind: str, name: str, arguments: dict[str, Any]) -> tuple[str, str]:
+    types = _object(kind).fields[name].args
+    declared = ", ".join(f"${each}: {types[each].type}" for each in arguments)
+    passed = ", ".join(f"{each}: ${each}" for each in arguments)
+    return declared, f"({passed})" if passed else ""
+
+
+def _members(field_name: str) -> list[str]:
+    union = _schema().get_type(f"{field_name[0].upper()}{field_name[1:]}Result")
+    return [member.name for member in union.types]  # type: ignore[union-attr]
+
+
+def _success(field_name: str) -> str:
+    return next(name for name in _members(field_name) if not name.endswith("Problem"))
+
+
+def _refusals(field_name: str) -> str:
+    more = {
+        "NotFoundProblem": "ref suggestion",
+        "InvalidProblem": f"issues {{ {_ISSUES} }}",
+        "ForbiddenProblem": "requires",
+        "ConflictProblem": "current { id }",
+        "WrongStateProblem": "actions",
+        "UnavailableProblem": "missing { kind name }",
+        "LimitedProblem": "retryAfterSeconds",
+    }
+    parts = [f"... on {name} {{ {more[name]} }}" for name in _members(field_name) if name in more]
+    return f"... on Problem {{ code message hint retryable }} {' '.join(parts)}"
+
+
+def _object(name: str) -> GraphQLObjectType:
+    found = _schema().get_type(name)
+    assert isinstance(found, GraphQLObjectType)
+    return found
+
+
+@cache
+def _schema() -> GraphQLSchema:
+    return build_schema(_SDL.read_text())

@@ -15,7 +15,7 @@ from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest, forbidden_text, without_session
 from runner.inputs import check_inputs, placeholder_issues, run_title, with_defaults
-from runner.issues import Issue, error, has_errors, nearest, shown
+from runner.issues import Issue, did_you_mean, error, has_errors, nearest, shown
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
 from store.runs.submit import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
@@ -23,6 +23,8 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from pydantic_core import ErrorDetails
 
     from resolvers.context import Context
     from resolvers.versions import Version
@@ -131,8 +133,9 @@ async def run_pack(
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
     issues = masked_issues(context, partial(pack_input_issues, found), input)
     if issues or not isinstance(input, dict):
+        where = ".".join(issues[0].path)
         raise Invalid(
-            f"The input does not fit pack {found.name}: {issues[0].message}",
+            f"The input does not fit pack {found.name}{f' at {where}' if where else ''}: {issues[0].message}",
             [issue.under("input") for issue in issues],
         )
     refuse_missing(context, [(CALL_STEP, found.name, found.version)])
@@ -279,17 +282,22 @@ def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
     except ValidationError as refused:
         known = list(pack.input_model.model_fields)
         return placeholders + [
-            error(
-                tuple(str(part) for part in found["loc"]),
-                found["type"],
-                found["msg"],
-                f"Did you mean `{near}`?"
-                if found["type"] == "extra_forbidden" and (near := nearest(str(found["loc"][-1]), known))
-                else None,
-            )
-            for found in refused.errors(include_url=False, include_context=False, include_input=False)
+            _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
+            for found in refused.errors(include_url=False, include_context=False)
         ]
     return placeholders
+
+
+def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:
+    """What pydantic found, in the words the rest of Packline uses."""
+    name = f"`{'.'.join(path)}`" if path else "The input"
+    match found["type"]:
+        case "extra_forbidden":
+            hint = did_you_mean(path[-1], known) if len(path) == 1 else None
+            return error(path, "unknown_field", f"{name} is not a known field.", hint)
+        case "missing":
+            return error(path, "required", f"{name} is missing.")
+    return error(path, found["type"], f"{name} is {shown(found['input'])}: {found['msg']}.")
 
 
 def deadline_of(context: Context, version: Version, asked: float | None) -> float:

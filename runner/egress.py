@@ -164,10 +164,11 @@ def _parse_entry(entry: str) -> AllowEntry:
 
 def refusal(what: str, host: str, port: int) -> PackError:
     """The failure of a connection that is not permitted. Addresses stay out of it: they would map private networks."""
+    entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     return PackError(
         "policy_denied",
         f"Requests to `{host}` on port {port} are refused: {what}.",
-        hint=f"An operator can permit it by adding `{host}:{port}` to {SETTING}.",
+        hint=f"An operator can permit it by adding `{entry}` to {SETTING}.",
     )
 
 

@@ -45,6 +45,23 @@ def head_revision() -> str:
     return REVISIONS[-1]
 
 
+def refuse_newer(revision: str | None, name: str) -> None:
+    """Raises when a newer release wrote the database.
+
+    Args:
+        revision: The database's revision; None, an empty database, passes.
+        name: What the message calls the database.
+
+    Raises:
+        StoreSchemaError: this release does not know the revision.
+    """
+    if revision is not None and revision not in REVISIONS:
+        raise StoreSchemaError(
+            f"The database {name} has schema {revision}, this release knows up to {head_revision()}: a newer release "
+            "wrote it. Install that release again, or restore the backup made before its upgrade."
+        )
+
+
 def current_sqlite_revision(path: Path) -> str | None:
     """The revision of a SQLite file; None when the file is absent or empty.
 
@@ -181,11 +198,7 @@ def _fits(current: str | None, name: str, *, migrate: bool) -> bool:
         if migrate:
             return False
         raise StoreSchemaError(f"The database {name} is empty. Run `packline migrate` to make its tables.")
-    if current not in REVISIONS:
-        raise StoreSchemaError(
-            f"The database {name} has schema {current}, this release knows up to {head_revision()}: a newer release "
-            "wrote it. Install that release again, or restore the backup made before its upgrade."
-        )
+    refuse_newer(current, name)
     if not migrate:
         raise StoreSchemaError(
             f"The database {name} has schema {current}, this release needs {head_revision()}. "

@@ -89,13 +89,14 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
 
 def _database(settings: Settings) -> Finding:
     from store.engine import StoreError
-    from store.schema import current_sqlite_revision, head_revision
+    from store.schema import current_sqlite_revision, head_revision, refuse_newer
 
     if settings.database_url != "sqlite":
         return _postgres(settings)
     path = settings.data_dir / "packline.db"
     try:
         found = current_sqlite_revision(path)
+        refuse_newer(found, str(path))
     except StoreError as error:
         return Finding("database", "broken", str(error))
     if found is None:

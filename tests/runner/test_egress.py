@@ -132,6 +132,14 @@ async def test_a_refusal_names_the_host_and_the_setting(url, egress):
         assert "secret" not in str(raised.value)
 
 
+async def test_the_entry_a_refusal_asks_for_is_one_the_setting_takes(egress):
+    with pytest.raises(PackError) as raised:
+        await egress().client().get("http://[::1]:8080/")
+    hint = raised.value.failure.hint or ""
+    assert "`[::1]:8080`" in hint
+    EgressPolicy.parse(hint.split("`")[1])
+
+
 async def test_a_name_with_one_private_address_among_public_ones_is_refused(egress, attempts):
     client = egress(resolve=answers(["93.184.216.34", "10.0.0.7"])).client()
     with pytest.raises(PackError) as raised:

@@ -166,7 +166,9 @@ async def test_pack_input_is_checked(it: Product) -> None:
     issues = {issue["path"][-1]: issue for issue in refused["issues"]}
     assert [issue["path"][0] for issue in refused["issues"]] == ["input", "input"]
     assert issues["txt"]["hint"] == "Did you mean `text`?"
-    assert "times" in issues
+    assert issues["txt"]["message"] == "`txt` is not a known field."
+    assert '`times` is "no"' in issues["times"]["message"]
+    assert "at times: " in refused["message"]
     assert await _count(it) == 0
 
 

@@ -1,9 +1,11 @@
 """The commands as typed, against a server of canned answers."""
 
 import json
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -746,6 +748,17 @@ def test_doctor_goes_on_without_a_server(packline):
     result = packline("doctor", "--server", "http://127.0.0.1:1", "--text")
     assert result.status == 0
     assert "none is running here" in result.out
+
+
+def test_doctor_knows_the_database_of_a_newer_release(packline, tmp_path):
+    assert packline("migrate").status == 0
+    with closing(sqlite3.connect(tmp_path / "data" / "packline.db")) as raw:
+        raw.execute("UPDATE alembic_version SET version_num = '9999'")
+        raw.commit()
+    result = packline("doctor", "--server", "http://127.0.0.1:1")
+    (found,) = (line for line in result.lines if line["what"] == "database")
+    assert found["state"] == "broken"
+    assert "newer release" in found["message"]
 
 
 def test_wrong_settings_are_explained(packline, monkeypatch):

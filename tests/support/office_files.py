@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import zipfile
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
@@ -126,11 +128,20 @@ def scanned_pdf(pages: int = 1) -> bytes:
     return buffer.getvalue()
 
 
-def typeset_pdf(source: str) -> bytes:
-    """A PDF from Typst source."""
-    import typst
+_TYPESET = """
+import sys, typst
+source = sys.stdin.buffer.read()
+sys.stdout.buffer.write(bytes(typst.compile(source, font_paths=typst.Fonts(include_system_fonts=False))))
+"""
 
-    return bytes(typst.compile(source.encode(), font_paths=typst.Fonts(include_system_fonts=False)))
+
+def typeset_pdf(source: str) -> bytes:
+    """A PDF from Typst source.
+
+    Made in a process of its own: one that has used typst must not be forked, and the pack harness forks.
+    """
+    made = subprocess.run([sys.executable, "-c", _TYPESET], input=source.encode(), capture_output=True, check=True)
+    return made.stdout
 
 
 def merged_pdf(*documents: bytes) -> bytes:

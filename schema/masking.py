@@ -2,6 +2,7 @@
 
 PublicError    raised on purpose; passes through with its code
 Problem        a use case refused a read; passes through with its code and hint
+a full disk    said as it is, since whoever reads it can do something; likewise a store that is closing
 anything else  logged once with an id; the caller sees the id alone
 """
 
@@ -13,7 +14,8 @@ import structlog
 from graphql import GraphQLError
 from ulid import ULID
 
-from resolvers.problems import Problem
+from resolvers.problems import Problem, ProblemCode
+from store.engine import StoreClosedError, StoreFullError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -68,6 +70,11 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
             continue
         if isinstance(cause, Problem):
             errors[index] = _replaced(error, cause.message, _problem(cause))
+            continue
+        if isinstance(cause, StoreFullError | StoreClosedError):
+            _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
+            extensions: dict[str, object] = {"code": ProblemCode.UNAVAILABLE.value, "retryable": True}
+            errors[index] = _replaced(error, str(cause), extensions)
             continue
         if id(cause) not in ids:
             ids[id(cause)] = report(cause, "resolver failed", path=error.path, operation=operation)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING
+from unittest.mock import AsyncMock
 
 import pytest
 
 from packline import Missing, Pack, PackContext, Service, pack
+from store.engine import StoreFullError
 from tests.support.front_door import command, ended, look, ran, save, start, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
@@ -169,6 +171,17 @@ async def test_pack_input_is_checked(it: Product) -> None:
     assert issues["txt"]["message"] == "`txt` is not a known field."
     assert '`times` is "no"' in issues["times"]["message"]
     assert "at times: " in refused["message"]
+    assert await _count(it) == 0
+
+
+async def test_a_full_disk_is_said_and_nothing_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
+        patched.setattr(it.services.store, "write", AsyncMock(side_effect=full))
+        answer = await it.answer('mutation { runPack(pack: "test.echo", input: {text: "x"}) { __typename } }')
+    (said,) = answer.errors
+    assert said["message"] == str(full)
+    assert (said["extensions"]["code"], said["extensions"]["retryable"]) == ("UNAVAILABLE", True)
     assert await _count(it) == 0
 
 

@@ -83,6 +83,9 @@ class Worker:
         self._advancing: set[str] = set()
         self._active: dict[str, Stretch] = {}
         self._stopping = False
+        # On PostgreSQL claims queue for a lock on their caller; if this process froze, each one in the queue would hold
+        # up other workers until it timed out, so only one at a time goes there.
+        self._claiming = asyncio.Semaphore(1 if self._store.dialect == "postgresql" else 1_000_000)
         self._idle = asyncio.Event()
         self._idle.set()
         self._keeper = Keeper(
@@ -132,13 +135,14 @@ class Worker:
         try:
             limits = self._resources.limits
             try:
-                claimed = await self._store.write(
-                    claim,
-                    run_id,
-                    owner=self._name,
-                    lease_seconds=limits.lease_seconds,
-                    caller_limit=limits.concurrent_runs,
-                )
+                async with self._claiming:
+                    claimed = await self._store.write(
+                        claim,
+                        run_id,
+                        owner=self._name,
+                        lease_seconds=limits.lease_seconds,
+                        caller_limit=limits.concurrent_runs,
+                    )
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None

@@ -16,7 +16,7 @@ from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, re
 if TYPE_CHECKING:
     from store.dialects import Connection
 
-_CALLER_OF_RUN = Sql("SELECT caller_id FROM run WHERE id = :id")
+_CALLER_OF_RUN = Sql("SELECT caller_id, state FROM run WHERE id = :id")
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
 _COUNT_HELD = Sql(
     """
@@ -90,17 +90,21 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     `lost`; it does not use up a retry. The first claim of a stretch sets the deadline; later ones extend it by the
     time nobody held the run, counted from the last owner's last sign of life.
     """
-    row = conn.one(_CALLER_OF_RUN, {"id": run_id})
-    if row is None:
-        return NotClaimed(Refusal.GONE)
-    caller_id: str = row[0]
     if conn.dialect == "postgresql":
-        conn.one(_LOCK_SLOT, {"caller_id": caller_id})
+        row = conn.one(_CALLER_OF_RUN, {"id": run_id})
+        if row is None:
+            return NotClaimed(Refusal.GONE)
+        slot = {"caller_id": row[0], "id": run_id}
+        # Whoever is refused anyway need not queue for the lock; it is counted again behind it.
+        if row[1] == RunState.QUEUED and _held(conn, slot) >= caller_limit:
+            return NotClaimed(Refusal.SLOT, row[0])
+        conn.one(_LOCK_SLOT, slot)
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None:
         return NotClaimed(Refusal.GONE)
     now = conn.now()
     state = RunState(row[0])
+    caller_id: str = row[1]
     lease_until, not_before, idle_since, deadline_at = (instant(value) for value in row[2:6])
     deadline_seconds, cancel_requested, epoch, next_seq, lost_in_row = row[6:11]
     if state in FINAL_RUN_STATES:
@@ -113,8 +117,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     if not_before is not None and not_before > now:
         return NotClaimed(Refusal.LATER, caller_id, not_before)
     if state is not RunState.RUNNING:
-        held = conn.one(_COUNT_HELD, {"caller_id": caller_id, "id": run_id})
-        if held is not None and held[0] >= caller_limit:
+        if _held(conn, {"caller_id": caller_id, "id": run_id}) >= caller_limit:
             return NotClaimed(Refusal.SLOT, caller_id)
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:
@@ -148,6 +151,12 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     ledger.write()
     conn.wake("runs")
     return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost[0] if lost else None, lost_in_row)
+
+
+def _held(conn: Connection, values: dict[str, object]) -> int:
+    """How many other runs of the caller workers hold."""
+    row = conn.one(_COUNT_HELD, values)
+    return row[0] if row else 0
 
 
 def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:

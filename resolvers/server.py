@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from runner.availability import pack_requirements
 from store.engine import StoreError
@@ -97,6 +98,14 @@ def _packs(context: Context) -> HealthCheck:
             False,
             f"{count} packs are loaded; {len(errors)} files could not be, first {errors[0].origin}: "
             f"{errors[0].message}",
+        )
+    incomplete = sorted({name for name, _version in incomplete_packs(registry)})
+    if incomplete:
+        return HealthCheck(
+            "packs",
+            True,
+            f"{count} packs are loaded. The metadata of {', '.join(incomplete)} is not complete: they run, and are "
+            "found by name alone.",
         )
     return HealthCheck("packs", True, f"{count} packs are loaded.")
 

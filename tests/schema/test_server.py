@@ -79,6 +79,15 @@ async def test_a_broken_pack_file_is_told_and_the_rest_load(tmp_path: Path) -> N
         assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 15
 
 
+async def test_packs_without_complete_metadata_are_marked(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it:
+        told = await it.query("{server {health {name ok message}}}")
+    packs = next(check for check in told["server"]["health"] if check["name"] == "packs")
+    assert packs["ok"]
+    assert "test.echo" in packs["message"]
+    assert "not complete" in packs["message"]
+
+
 async def test_settings_are_told_with_their_source_and_no_secret(tmp_path: Path) -> None:
     async with product(tmp_path, run_days=12) as it:
         answer = await it.answer("{settings {name description value defaultValue source}}")

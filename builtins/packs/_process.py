@@ -1,9 +1,11 @@
-"""What a pack's function does first in a worker process."""
+"""Work on foreign files in a worker process: its memory, and what it means when it takes too long."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+
+from packline import PackError
 
 #: Memory a parser may take on top of what its process starts with; documents and pages of our sizes need a tenth.
 MEMORY_BYTES = 2 * 1024**3
@@ -27,3 +29,13 @@ def limit_memory(server_process: int) -> None:
     wanted = used + MEMORY_BYTES
     if soft == resource.RLIM_INFINITY or wanted < soft:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+
+
+def too_slow(what: str, seconds: float, field: str) -> PackError:
+    """The failure of reading something that took all the time it may: trying again would take as long once more."""
+    return PackError(
+        "resource_exhausted",
+        f"{what} was not read within {seconds:g} seconds.",
+        field=field,
+        hint="It is very large or built unusually: give a smaller or simpler one.",
+    )

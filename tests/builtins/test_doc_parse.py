@@ -372,6 +372,19 @@ class TestAddresses:
 
         assert caught.value.failure.code == "timeout"
 
+    async def test_a_page_built_to_be_slow_is_not_tried_again(
+        self, harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(module, "PARSE_SECONDS", 0.3)
+        site.routes["/"] = Reply(b"<div>" * 100_000 + b"x", headers={"content-type": "text/html"})
+
+        with pytest.raises(PackError) as caught:
+            await harness.call(parse, {"source_url": site.url()})
+
+        assert caught.value.failure.code == "resource_exhausted"
+        assert "0.3 seconds" in caught.value.failure.message
+        assert not caught.value.failure.retryable
+
     async def test_private_addresses_are_refused(self, harness: Harness, site: LoopbackHttp) -> None:
         harness.allow = ""
 

@@ -268,6 +268,17 @@ async def test_a_pdf_that_calls_itself_a_page_is_sent_to_the_right_pack(harness:
     assert "doc.parse" in ((await failure(harness, url=site.url("/file"))).failure.hint or "")
 
 
+async def test_a_page_built_to_be_slow_is_not_tried_again(
+    harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_module("web/scrape.py"), "EXTRACT_SECONDS", 0.3)
+    site.routes["/"] = Reply(b"<div>" * 100_000 + b"x", headers={"content-type": "text/html"})
+    with pytest.raises(PackError) as caught:
+        await harness.call(scrape, {"url": site.url()})
+    assert (caught.value.failure.code, caught.value.failure.field) == ("resource_exhausted", "url")
+    assert not caught.value.failure.retryable
+
+
 async def test_a_compressed_flood_is_cut_off(
     harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

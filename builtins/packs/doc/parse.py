@@ -12,6 +12,7 @@ from packline import ArtifactRef, Metadata, PackContext, PackError, PostConditio
 
 from .._http import checked_url, fetch
 from .._markdown import cut_at_paragraph
+from .._process import too_slow
 from ._convert import Converted, convert
 
 #: A document may be this large when fetched; uploads have the artifact store's own limit.
@@ -193,6 +194,8 @@ async def _converted(
         )
     except PackError as error:
         failure = error.failure
+        if failure.code == "timeout":
+            raise too_slow(f"`{name}`", PARSE_SECONDS, field) from error
         if failure.code != "invalid_input" or failure.field is not None:
             raise
         raise PackError(failure.code, failure.message, field=field, hint=failure.hint) from error

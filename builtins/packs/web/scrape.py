@@ -12,6 +12,7 @@ from packline import Metadata, PackContext, PackError, PostCondition, pack
 from .._html import decode
 from .._http import Fetched, checked_url, fetch
 from .._markdown import cut_at_paragraph, tidy
+from .._process import too_slow
 from ._extract import Extracted, extract_page
 from ._robots import check_robots
 
@@ -187,9 +188,14 @@ async def _extracted(ctx: PackContext, answer: Fetched) -> Extracted:
             hint="Use the pack `doc.parse` with this address as `source_url`.",
         )
     if answer.media_type not in _TEXTS:
-        return await ctx.run_in_process(
-            extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
-        )
+        try:
+            return await ctx.run_in_process(
+                extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
+            )
+        except PackError as error:
+            if error.failure.code != "timeout":
+                raise
+            raise too_slow(answer.url, EXTRACT_SECONDS, "url") from error
     text = tidy(decode(answer.body, answer.charset))
     heading = next((line.lstrip("# ") for line in text.splitlines()[:20] if line.startswith("# ")), None)
     return Extracted(

@@ -14,7 +14,7 @@ from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
 from store.pipeline_reads import find_pipeline
-from store.run_heads import list_heads
+from store.run_heads import list_heads, list_whole
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
@@ -139,9 +139,13 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
 @operation("list_runs", scope=Scope.READ, kind="query")
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
+    only = visible_to(context)
+    if query == RunQuery():
+        async with context.services.store.read() as connection:
+            return await list_whole(connection, window, visible_to=only)
     wanted = await filter_of(context, query)
     async with context.services.store.read() as connection:
-        return await list_runs(connection, wanted, window, visible_to=visible_to(context))
+        return await list_runs(connection, wanted, window, visible_to=only)
 
 
 @operation("list_run_heads", scope=Scope.READ, kind="query")

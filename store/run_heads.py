@@ -1,4 +1,4 @@
-"""The two reads of runs that come most often, by prepared statements: a page of a few plain columns, and one run.
+"""The reads of runs that come most often, by prepared statements: a page of all runs, whole or in part, and one run.
 
 Through SQLAlchemy Core a page of 100 runs costs 2.3 ms of CPU, more than showing it, of which SQLite itself takes 0.3:
 the rest are 28 columns, eight of them instants, and four hops to the connection's thread. Here only what is asked for
@@ -8,7 +8,7 @@ is read and decoded, in one hop (`make bench`, row "graphql"). One run costs 0.1
 from __future__ import annotations
 
 from dataclasses import fields
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -26,50 +26,61 @@ if TYPE_CHECKING:
 
 
 def _instant(value: datetime | str | None) -> datetime | None:
-    """`store.dialects.instant`, at two thirds of its cost."""
-    return datetime.fromisoformat(value + "+00:00") if isinstance(value, str) else value
+    """`store.dialects.instant` at two thirds of its cost, and in UTC whatever PostgreSQL's session speaks."""
+    if isinstance(value, str):
+        return datetime.fromisoformat(value + "+00:00")
+    return value if value is None or value.tzinfo is UTC else value.astimezone(UTC)
 
 
-#: Columns of `RunRecord` whose names do not tell their type.
-_INSTANTS = frozenset({"not_before", "lease_until"})
-_FLAGS = frozenset({"force", "cancel_requested"})
+_FIELDS = tuple(field.name for field in fields(RunRecord))
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "state": {state.value: state for state in RunState}.__getitem__,
     "cause": {cause.value: cause for cause in RunCause}.__getitem__,
-    "created_at": _instant,
-    "started_at": _instant,
-    "ended_at": _instant,
+    "force": bool,
+    "cancel_requested": bool,
+    **{name: _instant for name in _FIELDS if name.endswith("_at") or name in {"not_before", "lease_until"}},
 }
-#: What can be asked for; columns of `store.models.RunRow`, which statements name as they are.
-HEAD_COLUMNS = frozenset({"id", "title", "client_name", "progress", "resume_count", *_DECODERS})
-
-_FIELDS = tuple(field.name for field in fields(RunRecord))
+#: What a head can hold; columns of `store.models.RunRow`, which statements name as they are.
+HEAD_COLUMNS = frozenset(
+    {
+        "id",
+        "title",
+        "state",
+        "cause",
+        "client_name",
+        "created_at",
+        "started_at",
+        "ended_at",
+        "deadline_at",
+        "progress",
+        "resume_count",
+        "acknowledged_at",
+    }
+)
 _ONE_RUN = Sql(f"SELECT {', '.join(_FIELDS)} FROM run WHERE id = :id")
-_ONE_RUN_DECODERS = [
-    (index, _DECODERS.get(name) or (_instant if name.endswith("_at") or name in _INSTANTS else bool))
-    for index, name in enumerate(_FIELDS)
-    if name in _DECODERS or name.endswith("_at") or name in _INSTANTS or name in _FLAGS
-]
 
 
 async def find_run_by_id(
     connection: AsyncConnection, run_id: str, *, visible_to: str | None = None
 ) -> RunRecord | None:
     """One run, as `run_reads.find_run`; None also when it is another caller's than `visible_to`."""
-    rows = await _rows(connection, _ONE_RUN, {"id": run_id})
-    if not rows:
-        return None
-    values = list(rows[0])
-    for index, decode in _ONE_RUN_DECODERS:
-        values[index] = decode(values[index])
-    record = RunRecord(*values)
-    return record if visible_to is None or record.caller_id == visible_to else None
+    for row in _decoded(_FIELDS, await _rows(connection, _ONE_RUN, {"id": run_id})):
+        record = RunRecord(*row)
+        return record if visible_to is None or record.caller_id == visible_to else None
+    return None
+
+
+async def list_whole(
+    connection: AsyncConnection, window: PageWindow, *, visible_to: str | None = None
+) -> list[RunRecord]:
+    """Runs, newest first, as `run_reads.list_runs` lists them without a filter; the sort key is `(id,)`."""
+    return [RunRecord(*row) for row in await _page(connection, _FIELDS, window, visible_to)]
 
 
 async def list_heads(
     connection: AsyncConnection, columns: Sequence[str], window: PageWindow, *, visible_to: str | None = None
 ) -> list[Row]:
-    """Runs, newest first, as `run_reads.list_runs` lists them without a filter; the sort key is `(id,)`.
+    """Some columns of the runs that `list_whole` lists.
 
     Args:
         connection: Where to read.
@@ -82,16 +93,26 @@ async def list_heads(
     """
     if unknown := set(columns) - HEAD_COLUMNS:
         raise ValueError(f"A head of a run has no columns {sorted(unknown)}.")
+    return await _page(connection, tuple(columns), window, visible_to)
+
+
+async def _page(
+    connection: AsyncConnection, columns: tuple[str, ...], window: PageWindow, visible_to: str | None
+) -> list[Row]:
     given = {
         "caller_id": visible_to,
         "after": None if window.after is None else window.after[0],
         "before": None if window.before is None else window.before[0],
     }
     parameters = {name: value for name, value in given.items() if value is not None}
-    statement = _statement(tuple(columns), frozenset(parameters), window.reverse)
-    rows = await _rows(connection, statement, {**parameters, "limit": window.limit + 1})
+    statement = _statement(columns, frozenset(parameters), window.reverse)
+    rows = _decoded(columns, await _rows(connection, statement, {**parameters, "limit": window.limit + 1}))
     if window.reverse:
         rows.reverse()
+    return rows
+
+
+def _decoded(columns: tuple[str, ...], rows: Sequence[Row]) -> list[Row]:
     decoders = [(index, _DECODERS[column]) for index, column in enumerate(columns) if column in _DECODERS]
     decoded = []
     for row in rows:

@@ -382,7 +382,7 @@ async def test_the_quick_list_tells_the_same_as_the_whole_one(it: Product) -> No
         await command(it, "runPack", pack="test.echo", input={"text": f"{number}"}, waitSeconds=20)
     token = await it.token_for("ben", "RUN", "READ")
     await command(it, "runPack", token, pack="test.echo", input={}, waitSeconds=20)
-    quick = "id title state cause clientName createdAt startedAt endedAt progress resumeCount"
+    quick = "id title state cause clientName createdAt startedAt endedAt deadlineAt progress resumeCount acknowledgedAt"
 
     for arguments in ("first: 100", "first: 2", "last: 2"):
         for asker in (None, token):

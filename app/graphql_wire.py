@@ -229,7 +229,7 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
         raise Refusal(
             413,
             "BODY_TOO_LARGE",
-            f"The body is larger than {limit_bytes} bytes. Upload files as artifacts instead.",
+            f"The body is larger than {limit_bytes:,} bytes, the most that is read (PACKLINE_REQUEST_BODY_BYTES).",
             {"connection": "close"},
         )
     try:

@@ -105,11 +105,13 @@ class ArtifactChanged(RunEvent):
 
     artifact_status: ArtifactStatus = strawberry.field(description="After.")
 
-    @strawberry.field(description="The artifact, as it is when read; null once its run was deleted.")
-    async def artifact(self, info: Info) -> Artifact | None:
-        """Its artifact."""
+    @strawberry.field(description="The artifact, as it is when read.")
+    async def artifact(self, info: Info) -> Artifact:
+        """Its artifact; erased ones stay with the run that made them."""
         found = await info.context.loaders.artifact.load(self.record.artifact_id or "")
-        return None if found is None else Artifact.of(found)
+        if found is None:
+            raise LookupError(f"artifact {self.record.artifact_id} is gone")
+        return Artifact.of(found)
 
 
 RunEventConnection = Connection[RunEvent]

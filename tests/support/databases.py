@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import os
+import sys
 import tempfile
 from contextlib import asynccontextmanager, contextmanager
 from functools import cache
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 _numbers = itertools.count(1)
-#: Unix socket paths end at about 100 characters, so the data folder cannot lie in pytest's tmp_path.
-_DATA = Path(tempfile.gettempdir()) / f"packline-pg-{os.getuid()}"
+#: Unix socket paths end at about 100 characters, so the data folder cannot lie in pytest's tmp_path. Each environment
+#: has a server of its own: one that another environment started breaks when that is removed.
+_ENVIRONMENT = hashlib.sha256(sys.prefix.encode()).hexdigest()[:8]
+_DATA = Path(tempfile.gettempdir()) / f"packline-pg-{os.getuid()}-{_ENVIRONMENT}"
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.access import visible_to
 from resolvers.operations import operation
-from resolvers.problems import Forbidden, Invalid, NotFound
+from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from runner.issues import error
 from store.artifacts import (
     ArtifactFilter,
@@ -20,6 +20,7 @@ from store.artifacts import (
     pin_artifact,
     unpin_artifact,
 )
+from store.blobs import NOT_HERE
 from store.pipeline_reads import find_pipeline
 from store.states import ArtifactStatus, Scope
 
@@ -115,8 +116,10 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
     path = context.services.engine.resources.blobs.path(found.digest)
     # A character has up to four bytes, and each stretch must get on.
     stretch = await asyncio.to_thread(_read, path, offset, max(limit_bytes, 4))
-    text = None if stretch is None else stretch.text(context.services.redactor)
-    if stretch is None or text is None:
+    if stretch is None:
+        raise Unavailable(f"The content of {found.name} {NOT_HERE}", ())
+    text = stretch.text(context.services.redactor)
+    if text is None:
         return TextStretch(found, None, None)
     return TextStretch(found, text, stretch.end if stretch.end < found.size_bytes else None)
 

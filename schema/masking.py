@@ -15,7 +15,7 @@ from graphql import GraphQLError
 from ulid import ULID
 
 from resolvers.problems import Problem, ProblemCode
-from store.engine import StoreClosedError, StoreFullError
+from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,9 +71,10 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
         if isinstance(cause, Problem):
             errors[index] = _replaced(error, cause.message, _problem(cause))
             continue
-        if isinstance(cause, StoreFullError | StoreClosedError):
+        if isinstance(cause, StoreFullError | StoreClosedError | StoreAwayError | StoreUncertainError):
             _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
-            extensions: dict[str, object] = {"code": ProblemCode.UNAVAILABLE.value, "retryable": True}
+            retryable = not isinstance(cause, StoreUncertainError)
+            extensions: dict[str, object] = {"code": ProblemCode.UNAVAILABLE.value, "retryable": retryable}
             errors[index] = _replaced(error, str(cause), extensions)
             continue
         if id(cause) not in ids:

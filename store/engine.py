@@ -50,6 +50,14 @@ class StoreFullError(StoreError):
     """The disk is full; nothing of the unit remains."""
 
 
+class StoreAwayError(StoreError):
+    """The database cannot be reached for now; nothing of the unit remains."""
+
+
+class StoreUncertainError(StoreError):
+    """The connection was lost during COMMIT: whether the unit was recorded is not known."""
+
+
 class StoreBusyError(StoreError):
     """Another process owns the database file."""
 

@@ -24,7 +24,14 @@ from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from store.dialects import Connection, Dialect, Row, Sql
-from store.engine import Listeners, StoreClosedError, StoreError, StoreFullError
+from store.engine import (
+    Listeners,
+    StoreAwayError,
+    StoreClosedError,
+    StoreError,
+    StoreFullError,
+    StoreUncertainError,
+)
 from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import CHANNEL, WakeListener
 
@@ -250,7 +257,7 @@ class PostgresStore:
                 if _state(error) in _CLASHES:
                     raise _NotCommittedError from error
                 if error.connection_invalidated:
-                    raise StoreError(
+                    raise StoreUncertainError(
                         "The connection to PostgreSQL was lost during COMMIT: whether the change was recorded is not "
                         "known. Look it up before you repeat it."
                     ) from error
@@ -353,4 +360,8 @@ def _named(error: BaseException) -> StoreError:
         return StoreFullError("The disk of PostgreSQL is full: the change was not recorded. Free space and try again.")
     original = getattr(error, "orig", None) or error
     lines = str(original).strip().splitlines() or [type(original).__name__]
+    if isinstance(error, _UNREACHABLE) and (_state(error) is None or getattr(error, "connection_invalidated", False)):
+        # Where the server is and why it is away is for the log alone: callers read this error's text.
+        log.warning("PostgreSQL cannot be reached", error=lines[0])
+        return StoreAwayError("PostgreSQL cannot be reached right now. Try again in a moment.")
     return StoreError(f"PostgreSQL did not do what was asked: {lines[0].rstrip('.')}.")

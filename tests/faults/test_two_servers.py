@@ -446,6 +446,8 @@ async def test_an_artifact_of_the_other_data_folder_is_refused_with_the_reason(t
     assert elsewhere.status_code == 410
     assert "share their data folder too (PACKLINE_DATA_DIR)" in elsewhere.text
     assert elsewhere.headers["cache-control"] == "no-store"
+    (error,) = (await other.admin.execute("query ($id: ID!) { artifactText(id: $id) { text } }", {"id": made})).errors
+    assert (error["extensions"]["code"], elsewhere.text.strip()) == ("UNAVAILABLE", error["message"])
 
 
 async def test_servers_that_share_a_data_folder_share_artifacts_and_sessions(two: Two) -> None:

@@ -223,9 +223,7 @@ def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path
             _require_identifiers(area, verb)
             module = importlib.import_module(f"{package}.{area}.{verb}")
             packs += [(str(file), pack) for pack in _packs_in(module)]
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # a pack file may do anything, sys.exit() and Rust panics included
+        except BaseException as error:  # a pack file may do anything, sys.exit(), panics and interrupts included
             errors.append(LoadError(str(file), _describe(error, file)))
     registry.put(PackSource(kind, str(folder), tuple(errors)), packs)
 
@@ -248,8 +246,6 @@ def _load_entry_points(registry: Registry) -> None:
         errors: list[LoadError] = []
         try:
             packs = [(origin, pack) for pack in _packs_of(point.load())]
-        except KeyboardInterrupt:
-            raise
         except BaseException as error:
             errors.append(LoadError(origin, _describe(error, None)))
         registry.put(PackSource("entry_point", origin, tuple(errors)), packs)

@@ -399,8 +399,8 @@ class Worker:
             return Failure(
                 FailureCode.HANDLER_FAILED,
                 f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
-                f"{step.pack} seems to kill it.",
-                hint="Report it to the pack's author; resume once it is repaired.",
+                f"{step.pack} may be killing it, or ran beside what does.",
+                hint="Resume it; should it happen again with nothing else running, report it to the pack's author.",
                 step_key=step.key,
             )
         return None

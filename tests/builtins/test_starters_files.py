@@ -87,3 +87,12 @@ def test_the_sample_fails_once_for_a_person_and_not_for_the_runner() -> None:
     steps = load_document((FOLDER / "sample.yaml").read_text(encoding="utf-8"))["steps"]
     assert [step["pack"] for step in steps][2] == "practice.review"
     assert steps[2]["retry"] == {"max_attempts": 1}
+
+
+@starter
+def test_every_step_names_the_major_version_it_was_written_for(path: Path) -> None:
+    steps = load_document(path.read_text())["steps"]
+    assert isinstance(steps, list)
+    for step in steps:
+        assert isinstance(step, dict)
+        assert step["version"] == "1", f"{path.name}: another pack of that name could take over {step['id']}"

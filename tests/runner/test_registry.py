@@ -56,6 +56,7 @@ BROKEN = {
     "syntax": ("def broken(:\n", "Syntax error in line 1"),
     "exception": ("x = 1\nraise ValueError('no luck')\n", "ValueError: no luck (line 2)"),
     "exit": ("import sys\nsys.exit(3)\n", "sys.exit(3)"),
+    "interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt"),
     "panic": ("class Panic(BaseException): pass\nraise Panic('index out of bounds')\n", "Panic: index out of bounds"),
     "missing": ("import no_such_module_at_all\n", "No module named 'no_such_module_at_all'"),
     "declaration": (pack_source("Not A Name"), "Pack name `Not A Name`"),

@@ -246,8 +246,8 @@ class SQLiteStore:
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
-        future = self._writer.submit(lambda conn: unit(conn, *args, **kwargs))
-        return await asyncio.shield(future)
+        # No shield: a caller that is cancelled takes nothing back, since the writer has the unit already.
+        return await self._writer.submit(lambda conn: unit(conn, *args, **kwargs))
 
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:

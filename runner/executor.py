@@ -215,11 +215,11 @@ class Attempt:
         return Outcome(output=redacted, output_text=text.decode())
 
     def _check_complete(self, result: BaseModel) -> None:
-        missing = [name for name in type(result).model_fields if name not in result.__dict__]
+        missing = type(result).model_fields.keys() - result.__dict__.keys()
         if missing:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The output of {self.pack.name} lacks {', '.join(missing)}.",
+                f"The output of {self.pack.name} lacks {', '.join(sorted(missing))}.",
                 hint="Report it to the pack's author.",
             )
 

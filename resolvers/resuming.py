@@ -134,6 +134,34 @@ async def preview_resume(
     return Preview(not has_errors(issues), issues, proposal.plan.steps, proposal.target.newer)
 
 
+@operation("preview_rerun", scope=Scope.READ, kind="query")
+async def preview_rerun(
+    context: Context,
+    *,
+    id: str,
+    inputs: JSONValue = None,
+    definition: DefinitionChoice = DefinitionChoice.OF_RUN,
+    from_step: str | None = None,
+) -> Preview:
+    """What running again would reuse, run, and change outside; changes nothing."""
+    await readable_run(context, id)
+    found = await _snapshot(context, id)
+    target = await _target(context, found, definition)
+    before: dict[str, JSONValue] = orjson.loads(found.inputs)
+    values = _merged(before, _object(inputs, "inputs") if inputs is not None else {}, target)
+    plan = await _rerun_plan(context, found, target, _changed(before, values), from_step)
+    missing = preflight(
+        [(step.key, step.pack, step.version) for step in target.compiled.steps], context.services.registry
+    )
+    issues = (
+        *target.issues,
+        *plan.issues,
+        *(issue.under("inputs") for issue in _input_issues(context, found, target, values)),
+        *(error(("steps", *lack.steps[:1]), "unavailable", lack.message, lack.hint) for lack in missing),
+    )
+    return Preview(not has_errors(issues), issues, plan.steps, target.newer)
+
+
 @operation("resume_run", scope=Scope.RUN, kind="command", target="id")
 async def resume_run(
     context: Context,
@@ -201,14 +229,7 @@ async def rerun_run(
     steps: Sequence[NewStep] = resolved_steps(context, target.compiled)
     warnings: tuple[Issue, ...] = ()
     if from_step is not None:
-        plan = plan_rerun(
-            _snapshots(context, found),
-            from_step=from_step,
-            live_sessions=await _live(context, found),
-            gone_artifacts=await _gone(context, found),
-            changed_inputs=_changed(before, values),
-            new_steps=_fresh(context, target) if target.changed else None,
-        )
+        plan = await _rerun_plan(context, found, target, _changed(before, values), from_step)
         if not plan.allowed:
             wrong = next(issue for issue in plan.issues if issue.severity == "error")
             raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
@@ -245,6 +266,19 @@ async def rerun_run(
 
 
 # ------------------------------------------------------------------------------------------------ parts
+
+
+async def _rerun_plan(
+    context: Context, found: Snapshot, target: _Target, changed: frozenset[str], from_step: str | None
+) -> ResumePlan:
+    return plan_rerun(
+        _snapshots(context, found),
+        from_step=from_step,
+        live_sessions=await _live(context, found),
+        gone_artifacts=await _gone(context, found),
+        changed_inputs=changed,
+        new_steps=_fresh(context, target) if target.changed else None,
+    )
 
 
 async def _propose(

@@ -1,4 +1,4 @@
-"""What a resume would do, step by step."""
+"""What a resume or re-run would do, step by step."""
 
 # mypy: disallow-untyped-decorators=False
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ResumePreviewStep:
     may_repeat_effects: bool = strawberry.field(description="Whether an outside effect may happen a second time.")
 
 
-@strawberry.type(description="What a resume would do, step by step.")
+@strawberry.type(description="What a resume or re-run would do, step by step.")
 class ResumePreview:
     """Make one with `of`."""
 

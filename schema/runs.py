@@ -11,7 +11,7 @@ import strawberry
 from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.artifacts import ArtifactQuery
-from resolvers.resuming import DefinitionChoice, preview_resume
+from resolvers.resuming import DefinitionChoice, preview_rerun, preview_resume
 from resolvers.runs import (
     RunAction,
     RunQuery,
@@ -287,6 +287,36 @@ class Run(Node):
             step_input=as_json(step_input),
             inputs=as_json(inputs),
             definition=definition,
+        )
+        return await ResumePreview.of(info, self.record.id, preview)
+
+    @strawberry.field(
+        description="What running it again would do. Changes nothing.",
+        directives=[Cost(weight=10)],
+    )
+    async def rerun_preview(
+        self,
+        info: Info,
+        inputs: Annotated[
+            JSON | None, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
+        ] = None,
+        definition: Annotated[
+            DefinitionChoice, strawberry.argument(description="Which definition to run.")
+        ] = DefinitionChoice.OF_RUN,
+        from_step: Annotated[
+            Key | None,
+            strawberry.argument(
+                description="Reuse the recorded outputs of the steps before this one; every step runs when absent."
+            ),
+        ] = None,
+    ) -> ResumePreview:
+        """The preview of a re-run."""
+        preview = await preview_rerun(
+            info.context.context,
+            id=self.record.id,
+            inputs=as_json(inputs),
+            definition=definition,
+            from_step=from_step,
         )
         return await ResumePreview.of(info, self.record.id, preview)
 

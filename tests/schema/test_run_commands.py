@@ -337,6 +337,30 @@ async def test_a_rerun_from_a_step_reuses_what_lies_before(it: Product, bench: W
     assert near["issues"][0]["hint"] == "Did you mean `third`?"
 
 
+async def test_a_rerun_is_previewed_like_a_resume(it: Product, bench: Workbench) -> None:
+    bench.failing = False
+    await three_steps(it)
+    run = await ran(it, "three", {"topic": "tea"})
+    calls = len(bench.log)
+
+    async def seen(arguments: str) -> Any:
+        asked = "allowed steps {key action} issues {rule}"
+        query = f"query($id: ID!) {{run(id: $id) {{rerunPreview{arguments} {{{asked}}}}}}}"
+        return (await it.query(query, {"id": run["id"]}))["run"]["rerunPreview"]
+
+    whole = await seen("")
+    assert whole["allowed"]
+    assert [part["action"] for part in whole["steps"]] == ["RUN", "RUN", "RUN"]
+    late = await seen('(fromStep: "third")')
+    assert [part["action"] for part in late["steps"]] == ["REUSE", "REUSE", "RUN"]
+    read = await seen('(fromStep: "second", inputs: {topic: "coffee"})')
+    assert not read["allowed"]
+    assert "input_already_read" in [issue["rule"] for issue in read["issues"]]
+    wrong = await seen("(inputs: {topic: 7})")
+    assert not wrong["allowed"]
+    assert len(bench.log) == calls
+
+
 async def test_a_rerun_cannot_start_behind_the_failure(it: Product) -> None:
     await three_steps(it)
     run = await ran(it, "three", {"topic": "tea"})

@@ -46,6 +46,10 @@ _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
     ... on AttemptStateChanged { attemptState }"""
 
+_PREVIEW = f"allowed issues {{ {_ISSUES} }} steps {{ key action reason }} definitionChanged"
+#: Operations that are fields of a run rather than of the root.
+_PREVIEWS = {"preview_resume": "resumePreview", "preview_rerun": "rerunPreview"}
+
 #: What each operation answers with; of a command, what it answers with when it is not refused.
 ANSWERS = {
     # pipelines
@@ -67,7 +71,8 @@ ANSWERS = {
     "list_runs": f"nodes {{ id title state pipeline {{ key }} }} {_PAGE}",
     "list_run_heads": f"nodes {{ id title state createdAt }} {_PAGE}",  # what `runs` reads when it is asked for little
     "wait_run": f"timedOut cursor run {{ {_RUN} }}",
-    "preview_resume": f"allowed issues {{ {_ISSUES} }} steps {{ key action reason }} definitionChanged",
+    "preview_resume": _PREVIEW,
+    "preview_rerun": _PREVIEW,
     "resume_run": f"run {{ {_RUN} }}",
     "rerun_run": _STARTED,
     "cancel_run": f"run {{ {_RUN} }}",
@@ -163,8 +168,8 @@ class GraphQLSurface:
             extensions = dict(error.get("extensions", {}))
             raise Refused(extensions.pop("code", "REQUEST"), error["message"], extensions)
         value = next(iter(answer.data.values()))
-        if operation == "preview_resume":
-            value = value and value["resumePreview"]
+        if operation in _PREVIEWS:
+            value = value and value[_PREVIEWS[operation]]
         if isinstance(value, dict) and str(value.get("__typename", "")).endswith("Problem"):
             raise Refused(value.pop("code"), value.pop("message"), value)
         return value
@@ -184,10 +189,10 @@ SURFACES: dict[str, type[GraphQLSurface]] = {"graphql": GraphQLSurface}
 def document_of(operation: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """The GraphQL document of an operation with just these arguments, and its variables."""
     select = ANSWERS[operation]
-    if operation == "preview_resume":
+    if operation in _PREVIEWS:
         run_id = arguments.pop("id")
-        declared, passed = _parameters("Run", "resumePreview", arguments)
-        inner = f"resumePreview{passed} {{ {select} }}"
+        declared, passed = _parameters("Run", _PREVIEWS[operation], arguments)
+        inner = f"{_PREVIEWS[operation]}{passed} {{ {select} }}"
         return f"query ($id: ID!, {declared}) {{ run(id: $id) {{ {inner} }} }}".replace(", )", ")"), {
             "id": run_id,
             **arguments,

@@ -107,7 +107,7 @@ async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
 @states("run_pipeline", "list_runs", "list_run_heads", "cancel_run", "wait_run")
 async def test_a_callers_limit_queues_and_a_list_pages_newest_first(api: Api) -> None:
     await api.save(SLOW)
-    runs = [(await started(api, words=f"run {number}"))["id"] for number in range(4)]
+    runs = [(await started(api, words=words))["id"] for words in ("apple", "banana", "cherry", "damson")]
     await api.bench.started.wait()
 
     page = await api.me.call("list_runs", first=3)
@@ -123,7 +123,7 @@ async def test_a_callers_limit_queues_and_a_list_pages_newest_first(api: Api) ->
     assert (await api.me.call("cancel_run", id=last))["run"]["state"] == "CANCELLED"
     api.bench.release.set()
     assert [(await ended(api, run))["state"] for run in runs if run != last] == ["SUCCEEDED"] * 3
-    found = await api.me.call("list_runs", filter={"text": "run 1", "pipelines": [api.key], "states": ["SUCCEEDED"]})
+    found = await api.me.call("list_runs", filter={"text": "banana", "pipelines": [api.key], "states": ["SUCCEEDED"]})
     assert [run["id"] for run in found["nodes"]] == [runs[1]]
     stranger = await api.as_caller("stranger", "READ")
     assert (await stranger.call("list_runs"))["nodes"] == []
@@ -177,7 +177,7 @@ async def test_a_failed_run_is_resumed_where_it_failed(api: Api) -> None:
     assert (await api.refusal("resume_run", id=run["id"])).code == "WRONG_STATE"
 
 
-@states("rerun_run", "delete_run", "get_run", "run_pack")
+@states("rerun_run", "preview_rerun", "delete_run", "get_run", "run_pack")
 async def test_a_rerun_is_a_new_run_and_a_deleted_run_is_gone(api: Api) -> None:
     await api.save(ECHO, step("again", "test.echo", text="${{ steps.say.output.text }}!"))
     run = (await api.me.call("run_pipeline", pipeline=api.key, inputs={"words": "tea"}, waitSeconds=20))["run"]
@@ -185,6 +185,8 @@ async def test_a_rerun_is_a_new_run_and_a_deleted_run_is_gone(api: Api) -> None:
     changed = (await api.me.call("rerun_run", id=run["id"], inputs={"words": "milk"}, waitSeconds=20))["run"]
     assert (changed["rerunOf"]["id"], changed["output"]["json"]["text"]) == (run["id"], "milk!")
     calls = api.bench.calls("test.echo")
+    preview = await api.me.call("preview_rerun", id=run["id"], fromStep="again")
+    assert [(entry["key"], entry["action"]) for entry in preview["steps"]] == [("say", "REUSE"), ("again", "RUN")]
     part = (await api.me.call("rerun_run", id=run["id"], fromStep="again", waitSeconds=20))["run"]
     assert (part["state"], api.bench.calls("test.echo")) == ("SUCCEEDED", calls + 1)
     assert run["id"] in str(part["steps"][0]["attempts"][0]["notes"]), "shown as reused, with the run it comes from"

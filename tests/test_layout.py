@@ -16,31 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OURS = ("app", "schema", "resolvers", "catalog", "runner", "store", "packline")
 #: Names that a distribution in our environment must not provide: ours, and folders of the repository.
 TAKEN = {*OURS, "builtins", "frontend", "tests", "scripts"}
-#: Loaded when something needs them, never at start: each costs 0.1 to 1 s and up to 30 MiB.
-NOT_AT_START = {
-    "a2a",
-    "alembic",
-    "anthropic",
-    "av",
-    "google.genai",
-    "hibari",
-    "httpx2",
-    "jsonschema",
-    "mammoth",
-    "markdownify",
-    "mcp",
-    "numpy",
-    "obstore",
-    "openai",
-    "pdf_oxide",
-    "pptx",
-    "procrastinate",
-    "psycopg",
-    "pydantic_ai",
-    "python_calamine",
-    "trafilatura",
-    "typst",
-}
+#: Loaded when something needs them; what a server may load at its start is in tests/app/test_startup.py.
+HEAVY = {"jsonschema", "mcp", "pydantic", "sqlalchemy", "starlette", "strawberry", "typst", "uvicorn"}
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -112,34 +89,9 @@ def modules_after(code: str, tmp_path: Path) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
-START = """
-import asyncio
-from pathlib import Path
-from app.main import create_app
-from app.settings import Settings
-
-async def start_and_stop():
-    app = create_app(Settings.load({"data_dir": Path.cwd() / "data"}))
-    await app.start()
-    await app.stop()
-
-asyncio.run(start_and_stop())
-"""
-
-
-def test_starting_the_server_loads_no_pack_library_and_no_mcp(tmp_path, monkeypatch):
-    monkeypatch.delenv("PACKLINE_DATABASE_URL", raising=False)
-    # The first start reads and checks the starters, which takes a YAML and a JSON Schema library.
-    assert sorted(modules_after(START, tmp_path) & (NOT_AT_START - {"jsonschema"})) == []
-    loaded = modules_after(START, tmp_path)
-    assert "app.main" in loaded
-    assert sorted(loaded & NOT_AT_START) == []
-
-
 def test_help_of_the_command_line_loads_little(tmp_path):
     loaded = modules_after("import app.cli.commands", tmp_path)
-    heavy = NOT_AT_START | {"pydantic", "sqlalchemy", "starlette", "strawberry", "uvicorn"}
-    assert sorted(loaded & heavy) == []
+    assert sorted(loaded & HEAVY) == []
 
 
 def test_every_test_folder_mirrors_a_package():

@@ -66,7 +66,7 @@ def build() -> None:
     npm = _npm()
     _install(npm)
     print("Building the web pages", flush=True)
-    _run([*npm, "run", "--silent", "build"])
+    _run([*npm, "run", "build"])
     if not any(BUILT.rglob("index.html")):
         raise FrontendError(f"`npm run build` left no page in {BUILT.relative_to(ROOT)}.")
     stamp.write_text(wanted, "utf-8")
@@ -80,7 +80,7 @@ def check() -> None:
     """
     npm = _npm()
     _install(npm)
-    _run([*npm, "run", "--silent", "check"])
+    _run([*npm, "run", "check"])
 
 
 def _digest() -> str:
@@ -137,7 +137,7 @@ def _install(npm: list[str]) -> None:
     if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return
     print("Installing what the web pages are built with", flush=True)
-    _run([*npm, "ci", "--silent", "--no-fund", "--no-audit"])
+    _run([*npm, "ci", "--no-fund", "--no-audit"])
     stamp.write_text(wanted, "utf-8")
 
 

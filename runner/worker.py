@@ -1,14 +1,13 @@
 """Runs pipelines: claims a run, walks its steps, settles each one, lets go.
 
 `Worker.advance` may be called at any time, any number of times, on any machine: it claims or returns. Long work is a
-row of phases over one `runner.stretch.Stretch`; what an attempt came to is decided in `_decide`, a choice among the
-closed set of `store.runs` follow-ups, and written in one place.
+row of phases over one `runner.stretch.Stretch`; what follows an attempt is decided in `runner.verdict` and written in
+one place.
 """
 
 from __future__ import annotations
 
 import asyncio
-import random
 from typing import TYPE_CHECKING
 
 import orjson
@@ -17,29 +16,23 @@ import structlog
 from runner.compiled import CompileError, compile_document
 from runner.context import AttemptContext
 from runner.dispatch import RESCUE_PRIORITY
-from runner.document import canonical_json
 from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
 from runner.keeper import CANCELLED, Keeper
-from runner.preparation import Preparation, find_pack
-from runner.retry import next_attempt_at
+from runner.preparation import Preparation
 from runner.sessions import Sessions
 from runner.stretch import Prepared, Refused, Stretch
+from runner.verdict import judge_lost, stored, unknown_outcome, what_follows
 from store.engine import StoreClosedError, StoreError
 from store.runs import (
     AttemptEnd,
     Claim,
     Fail,
-    FailNext,
     Fence,
-    GoOn,
     LostLeaseError,
     NotClaimed,
-    Pause,
     Refusal,
     Settled,
-    Succeed,
-    Wait,
     claim,
     fail_run,
     fail_step,
@@ -58,8 +51,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Consecutive attempts of one step lost with their process after which the run fails (CONTRACT 2.11).
-LOST_LIMIT = 5
 #: How long `stop` waits at most for what it has stopped: handlers that let go late, and a store that is slow.
 LAST_WAIT_SECONDS = 30.0
 
@@ -200,7 +191,7 @@ class Worker:
 
     async def _drive(self, stretch: Stretch) -> RunState:
         """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
-        if (lost := self._judge_lost(stretch)) is not None:
+        if (lost := judge_lost(stretch, self._resources.registry)) is not None:
             return await self._fail_run(stretch.fence, lost)
         if self._stopping:
             return await self._release(stretch.fence, None)
@@ -221,7 +212,7 @@ class Worker:
                 raise LostLeaseError(f"Run {stretch.fence.run_id} was taken over while a step ran.")
             if outcome.failure is _STOPPED:
                 return await self._release(stretch.fence, (end.step_id, end.attempt_id))
-            following, upcoming = self._decide(stretch, current, outcome)
+            following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
             started = await self._store.write(
                 settle,
                 stretch.fence,
@@ -246,14 +237,14 @@ class Worker:
         return started, upcoming
 
     async def _refuse_first(self, stretch: Stretch, refused: Refused) -> RunState:
-        fail = Fail(_stored(refused.failure), refused.failure.message)
+        fail = Fail(stored(refused.failure), refused.failure.message)
         settled = await self._store.write(
             fail_step, stretch.fence, refused.start, stretch.states[refused.step.key], fail
         )
         return settled.state
 
     async def _fail_run(self, fence: Fence, failure: Failure) -> RunState:
-        settled = await self._store.write(fail_run, fence, Fail(_stored(failure), failure.message))
+        settled = await self._store.write(fail_run, fence, Fail(stored(failure), failure.message))
         return settled.state
 
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None) -> RunState:
@@ -310,7 +301,7 @@ class Worker:
                 await context.close()
         failure = outcome.failure
         if failure is _STOPPED and pack.at_most_once and attempt.began:
-            failure = _unknown(current, "was stopped, since the server shuts down,")
+            failure = unknown_outcome(key, pack.name, "was stopped, since the server shuts down,")
             outcome = Outcome(failure=failure)
         if failure is not None and failure is not _STOPPED:
             is_safe = pack.effects != "external" or pack.takes_idempotency_key
@@ -328,7 +319,7 @@ class Worker:
             attempt_id=start.attempt_id,
             state=AttemptState.CANCELLED if outcome.cancelled else state,
             output=outcome.output_text,
-            failure=None if failure is None else _stored(failure),
+            failure=None if failure is None else stored(failure),
             warnings=orjson.dumps(context.warnings).decode() if context.warnings else "[]",
             session_id=None if left_behind is None else left_behind.id,
             session_ended=session_ended,
@@ -336,94 +327,7 @@ class Worker:
         )
         return outcome, end
 
-    def _decide(
-        self, stretch: Stretch, current: Prepared, outcome: Outcome
-    ) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, Prepared | None]:
-        """What follows an attempt."""
-        failure = outcome.failure
-        if failure is None:
-            return self._go_on(stretch, current, outcome)
-        # An at-most-once step is never tried again by itself, whatever its code: that would be twice.
-        if outcome.cancelled or current.pack.at_most_once:
-            return Fail(_stored(failure), failure.message), None
-        tries = stretch.tries[current.step.key]
-        not_before = next_attempt_at(
-            current.compiled.retry,
-            tries,
-            failure,
-            effects=current.pack.effects,
-            takes_idempotency_key=current.pack.takes_idempotency_key,
-            now=stretch.now(),
-            deadline_at=stretch.claim.deadline_at,
-            random=random.random(),
-        )
-        if not_before is None:
-            return Fail(_stored(failure), failure.message), None
-        reason = f"{failure.code}: attempt {tries + 1} of {current.compiled.retry.max_attempts} follows"
-        stretch.wait_until = not_before
-        return Wait(not_before, reason), None
-
-    def _go_on(
-        self, stretch: Stretch, current: Prepared, outcome: Outcome
-    ) -> tuple[GoOn | Pause | Succeed | FailNext, Prepared | None]:
-        key = current.step.key
-        stretch.outputs[key] = outcome.output
-        stretch.states[key] = StepState.SUCCEEDED
-        upcoming = self._preparation.next(stretch)
-        if upcoming is None:
-            return Succeed(), None
-        before = stretch.states[upcoming.step.key]
-        if isinstance(upcoming, Refused):
-            return FailNext(upcoming.start, before, _stored(upcoming.failure), upcoming.failure.message), None
-        progress = len(stretch.outputs) / len(stretch.claim.steps)
-        if self._stopping:
-            return Pause(progress), None
-        if upcoming.pack.at_most_once:
-            return Pause(progress), upcoming
-        return GoOn(upcoming.start, before, progress), upcoming
-
-    # -------------------------------------------------------------------------------------------- after a loss
-
-    def _judge_lost(self, stretch: Stretch) -> Failure | None:
-        """Whether an attempt lost with its process lets the run go on (CONTRACT 2.11)."""
-        claimed = stretch.claim
-        if claimed.lost_attempt is None:
-            return None
-        step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
-        if step is None:
-            return None
-        pack = find_pack(self._resources.registry, stretch.pipeline, step)
-        if pack is not None and pack.at_most_once:
-            return _unknown_step(step.key, step.pack, "was lost with its process")
-        if claimed.lost_in_row >= LOST_LIMIT:
-            return Failure(
-                FailureCode.HANDLER_FAILED,
-                f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
-                f"{step.pack} may be killing it, or ran beside what does.",
-                hint="Resume it; should it happen again with nothing else running, report it to the pack's author.",
-                step_key=step.key,
-            )
-        return None
-
     def _woken(self, keys: frozenset[str]) -> None:
         for key in keys:
             if key.startswith("cancel:") and (stretch := self._active.get(key.removeprefix("cancel:"))) is not None:
                 stretch.stop(CANCELLED)
-
-
-def _unknown(current: Prepared, what: str) -> Failure:
-    return _unknown_step(current.step.key, current.pack.name, what)
-
-
-def _unknown_step(key: str, pack: str, what: str) -> Failure:
-    return Failure(
-        FailureCode.OUTCOME_UNKNOWN,
-        f"Step {key} {what} before its result was known: it may or may not have happened.",
-        hint=f"Look whether {pack} took effect before you resume; resuming runs it again.",
-        safe_to_repeat=False,
-        step_key=key,
-    )
-
-
-def _stored(failure: Failure) -> str:
-    return canonical_json(failure.to_json())

@@ -23,13 +23,15 @@ from store.runs.commands import (
     request_cancel,
     resume,
 )
-from store.runs.settle import (
+from store.runs.held import (
     fail_run,
-    fail_step,
-    finish_run,
     record_progress,
     release,
     rewind,
+)
+from store.runs.settle import (
+    fail_step,
+    finish_run,
     settle,
     start_attempt,
 )

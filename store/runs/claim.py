@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from store.dialects import Sql, instant
 from store.runs.ending import LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
+from store.runs.held import UNCOUNT_ATTEMPT
 from store.runs.ledger import Ledger
-from store.runs.settle import UNCOUNT_ATTEMPT
 from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition
 

@@ -1,13 +1,13 @@
-"""What a worker writes while it holds a run; every unit starts with the fenced UPDATE."""
+"""How attempts begin and end, and what follows them; every unit starts with the fenced UPDATE."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant
-from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run
-from store.runs.ledger import Ledger
+from store.dialects import Sql
+from store.runs.ending import END_ATTEMPT, end_early, end_run
+from store.runs.fence import fenced
 from store.runs.values import (
     AttemptEnd,
     AttemptStart,
@@ -31,25 +31,9 @@ from store.states import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from store.dialects import Connection
+    from store.runs.ledger import Ledger
 
-_FENCE = Sql(
-    """
-    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0,
-        progress = coalesce(:progress, progress)
-    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
-    RETURNING next_seq, cancel_requested, deadline_at, state
-    """
-)
-_FENCE_START = Sql(
-    """
-    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count
-    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
-    RETURNING next_seq, cancel_requested, deadline_at, state
-    """
-)
 _END_STEP = Sql(
     """
     UPDATE run_step SET state = :state, warnings = :warnings, session_id = coalesce(:session_id, session_id),
@@ -74,21 +58,12 @@ _START_STEP = Sql(
     WHERE id = :id
     """
 )
-_STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 _WAIT_RUN = Sql(
     """
     UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until
     WHERE id = :id RETURNING caller_id
     """
 )
-_RELEASE_RUN = Sql(
-    """
-    UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
-    WHERE id = :id RETURNING caller_id
-    """
-)
-# An attempt the server itself cut short says nothing about the step: its retries stay as many as they were.
-UNCOUNT_ATTEMPT = Sql("UPDATE run_step SET stretch_attempts = stretch_attempts - 1 WHERE id = :id")
 _END_SESSION = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
 _INSERT_ARTIFACT = Sql(
     """
@@ -102,7 +77,6 @@ _INSERT_BLOB = Sql(
     "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
 )
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
-_PROGRESS_STEP = Sql("UPDATE run_step SET progress = :fraction, milestones = :milestones WHERE id = :id")
 
 
 def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: StepState) -> Settled:
@@ -113,7 +87,7 @@ def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: S
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, late = _fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
+    ledger, state, cancelled, late = fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
     if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     _begin(conn, ledger, fence, start, before)
@@ -139,7 +113,7 @@ def settle(
     """
     reserved = 2 + len(end.artifacts) + (2 if isinstance(then, GoOn) else 0 if isinstance(then, Pause) else 1)
     progress = then.progress if isinstance(then, GoOn | Pause) else None
-    ledger, state, cancelled, late = _fenced(conn, fence, reserved, progress=progress)
+    ledger, state, cancelled, late = fenced(conn, fence, reserved, progress=progress)
     now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
     changed = conn.run(
@@ -204,7 +178,7 @@ def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settl
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, _late = _fenced(conn, fence, 1)
+    ledger, state, cancelled, _late = fenced(conn, fence, 1)
     if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
         return ended
     outcome = _succeed(conn, ledger, fence, state, artifact_days)
@@ -218,93 +192,13 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, late = _fenced(conn, fence, 5)
+    ledger, state, cancelled, late = fenced(conn, fence, 5)
     if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     _fail_at_once(conn, ledger, fence, start, before, fail.failure)
     end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
     ledger.write()
     return Settled(RunState.FAILED)
-
-
-def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
-    """Fails the run between two attempts, its open step with it; nothing of the step is recorded.
-
-    Raises:
-        LostLeaseError: somebody else owns the run.
-    """
-    ledger, state, cancelled, _late = _fenced(conn, fence, 1)
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
-        return ended
-    close_steps(conn, fence.run_id, ledger, StepState.FAILED)
-    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
-    ledger.write()
-    return Settled(RunState.FAILED)
-
-
-def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
-    """Puts steps back to pending because the session they used is gone (CONTRACT 2.6); their attempts stay.
-
-    Raises:
-        LostLeaseError: somebody else owns the run.
-    """
-    ledger, _state, _cancelled, _late = _fenced(conn, fence, len(step_ids), settles=False)
-    for step_id in step_ids:
-        row = conn.one(_STEP_STATE, {"id": step_id})
-        assert row is not None, "steps are never deleted under a run that is held"
-        before = StepState(row[0])
-        if before is StepState.PENDING:
-            continue
-        require_step_transition(before, StepState.PENDING)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
-        ledger.step(step_id, before, StepState.PENDING, reason)
-    ledger.write()
-
-
-def release(conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str) -> None:
-    """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
-
-    `attempt` is the step id and attempt id of what was under way, if anything. A cancelled run ends instead.
-
-    Raises:
-        LostLeaseError: somebody else owns the run.
-    """
-    ledger, state, cancelled, _late = _fenced(conn, fence, 3 if attempt else 1)
-    if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
-        return
-    now = ledger.stamp
-    if attempt is not None:
-        step_id, attempt_id = attempt
-        conn.run(
-            END_ATTEMPT,
-            {"id": attempt_id, "state": AttemptState.LOST.value, "output": None, "failure": None, "now": now},
-        )
-        ledger.attempt(step_id, attempt_id, AttemptState.LOST)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
-        conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
-        ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
-    row = conn.one(_RELEASE_RUN, {"id": fence.run_id, "now": now})
-    assert row is not None, "the fence has locked it"
-    ledger.run(state, RunState.QUEUED, reason)
-    ledger.write()
-    conn.wake("runs")
-    conn.wake("slot:" + row[0])
-
-
-def record_progress(
-    conn: Connection, fence: Fence, step_id: str, fraction: float | None, milestones: str, milestone: str
-) -> None:
-    """Records what a step told about its progress.
-
-    `milestones` is JSON text of the last 100, oldest first; `milestone` that of the newest one, for the event.
-
-    Raises:
-        LostLeaseError: somebody else owns the run.
-    """
-    ledger, _state, _cancelled, _late = _fenced(conn, fence, 1, settles=False)
-    conn.run(_PROGRESS_STEP, {"id": step_id, "fraction": fraction, "milestones": milestones})
-    ledger.add(EventType.STEP_PROGRESS, step_id=step_id, data=milestone)
-    ledger.write()
 
 
 def _begin(conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState) -> None:
@@ -381,34 +275,3 @@ def _succeed(conn: Connection, ledger: Ledger, fence: Fence, state: RunState, ar
     end_run(conn, fence.run_id, ledger, state, RunState.SUCCEEDED)
     conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": ledger.now + timedelta(days=artifact_days)})
     return Settled(RunState.SUCCEEDED)
-
-
-def _fenced(
-    conn: Connection, fence: Fence, count: int, *, settles: bool = True, progress: float | None = None
-) -> tuple[Ledger, RunState, bool, bool]:
-    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed.
-
-    Args:
-        conn: The transaction.
-        fence: What the worker proves.
-        count: Events to reserve numbers for.
-        settles: Whether an attempt came to a result, so that the count of lost ones starts anew.
-        progress: New progress of the run, for units that settle.
-    """
-    now = conn.now()
-    values: dict[str, object] = {
-        "id": fence.run_id,
-        "epoch": fence.epoch,
-        "count": count,
-        "lease_until": now + timedelta(seconds=fence.lease_seconds),
-    }
-    if settles:
-        values["progress"] = progress
-    row = conn.one(_FENCE if settles else _FENCE_START, values)
-    if row is None:
-        raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
-    next_seq, cancel_requested, deadline_at, state = row
-    deadline = instant(deadline_at)
-    late = deadline is not None and deadline <= now
-    ledger = Ledger(conn, fence.run_id, now, next_seq=next_seq, reserved=count)
-    return ledger, RunState(state), bool(cancel_requested), late

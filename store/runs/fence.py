@@ -1,0 +1,61 @@
+"""The fenced UPDATE every unit of a worker starts with: it proves that the run is still this worker's."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql, instant
+from store.runs.ledger import Ledger
+from store.runs.values import Fence, LostLeaseError
+from store.states import RunState
+
+if TYPE_CHECKING:
+    from store.dialects import Connection
+
+_FENCE = Sql(
+    """
+    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0,
+        progress = coalesce(:progress, progress)
+    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
+    RETURNING next_seq, cancel_requested, deadline_at, state
+    """
+)
+_FENCE_START = Sql(
+    """
+    UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count
+    WHERE id = :id AND epoch = :epoch AND state IN ('running', 'cancelling')
+    RETURNING next_seq, cancel_requested, deadline_at, state
+    """
+)
+
+
+def fenced(
+    conn: Connection, fence: Fence, count: int, *, settles: bool = True, progress: float | None = None
+) -> tuple[Ledger, RunState, bool, bool]:
+    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed.
+
+    Args:
+        conn: The transaction.
+        fence: What the worker proves.
+        count: Events to reserve numbers for.
+        settles: Whether an attempt came to a result, so that the count of lost ones starts anew.
+        progress: New progress of the run, for units that settle.
+    """
+    now = conn.now()
+    values: dict[str, object] = {
+        "id": fence.run_id,
+        "epoch": fence.epoch,
+        "count": count,
+        "lease_until": now + timedelta(seconds=fence.lease_seconds),
+    }
+    if settles:
+        values["progress"] = progress
+    row = conn.one(_FENCE if settles else _FENCE_START, values)
+    if row is None:
+        raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
+    next_seq, cancel_requested, deadline_at, state = row
+    deadline = instant(deadline_at)
+    late = deadline is not None and deadline <= now
+    ledger = Ledger(conn, fence.run_id, now, next_seq=next_seq, reserved=count)
+    return ledger, RunState(state), bool(cancel_requested), late

@@ -1,0 +1,107 @@
+"""What a worker writes about a run it holds, between and beside attempts; every unit starts with the fenced UPDATE."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql
+from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run
+from store.runs.fence import fenced
+from store.runs.values import Fail, Fence, Settled
+from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from store.dialects import Connection
+
+_STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
+_RELEASE_RUN = Sql(
+    """
+    UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
+    WHERE id = :id RETURNING caller_id
+    """
+)
+# An attempt the server itself cut short says nothing about the step: its retries stay as many as they were.
+UNCOUNT_ATTEMPT = Sql("UPDATE run_step SET stretch_attempts = stretch_attempts - 1 WHERE id = :id")
+_PROGRESS_STEP = Sql("UPDATE run_step SET progress = :fraction, milestones = :milestones WHERE id = :id")
+
+
+def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
+    """Fails the run between two attempts, its open step with it; nothing of the step is recorded.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, _late = fenced(conn, fence, 1)
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
+        return ended
+    close_steps(conn, fence.run_id, ledger, StepState.FAILED)
+    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
+    ledger.write()
+    return Settled(RunState.FAILED)
+
+
+def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
+    """Puts steps back to pending because the session they used is gone (CONTRACT 2.6); their attempts stay.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, _state, _cancelled, _late = fenced(conn, fence, len(step_ids), settles=False)
+    for step_id in step_ids:
+        row = conn.one(_STEP_STATE, {"id": step_id})
+        assert row is not None, "steps are never deleted under a run that is held"
+        before = StepState(row[0])
+        if before is StepState.PENDING:
+            continue
+        require_step_transition(before, StepState.PENDING)
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
+        ledger.step(step_id, before, StepState.PENDING, reason)
+    ledger.write()
+
+
+def release(conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str) -> None:
+    """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
+
+    `attempt` is the step id and attempt id of what was under way, if anything. A cancelled run ends instead.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, state, cancelled, _late = fenced(conn, fence, 3 if attempt else 1)
+    if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
+        return
+    now = ledger.stamp
+    if attempt is not None:
+        step_id, attempt_id = attempt
+        conn.run(
+            END_ATTEMPT,
+            {"id": attempt_id, "state": AttemptState.LOST.value, "output": None, "failure": None, "now": now},
+        )
+        ledger.attempt(step_id, attempt_id, AttemptState.LOST)
+        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
+        conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
+        ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
+    row = conn.one(_RELEASE_RUN, {"id": fence.run_id, "now": now})
+    assert row is not None, "the fence has locked it"
+    ledger.run(state, RunState.QUEUED, reason)
+    ledger.write()
+    conn.wake("runs")
+    conn.wake("slot:" + row[0])
+
+
+def record_progress(
+    conn: Connection, fence: Fence, step_id: str, fraction: float | None, milestones: str, milestone: str
+) -> None:
+    """Records what a step told about its progress.
+
+    `milestones` is JSON text of the last 100, oldest first; `milestone` that of the newest one, for the event.
+
+    Raises:
+        LostLeaseError: somebody else owns the run.
+    """
+    ledger, _state, _cancelled, _late = fenced(conn, fence, 1, settles=False)
+    conn.run(_PROGRESS_STEP, {"id": step_id, "fraction": fraction, "milestones": milestones})
+    ledger.add(EventType.STEP_PROGRESS, step_id=step_id, data=milestone)
+    ledger.write()

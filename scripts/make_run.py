@@ -85,7 +85,7 @@ class Running:
     samples_pid: int
     samples_port: int
     url: str
-    sources: str
+    sources: str = ""
 
     @classmethod
     def read(cls, file: Path) -> Running | None:

@@ -1,7 +1,7 @@
 """PostgreSQL: the same units of work as on SQLite, each in a transaction of its own.
 
-A unit runs through SQLAlchemy's `run_sync` on a pooled psycopg connection. What surely was not committed (a deadlock, a
-connection lost before COMMIT was sent) is run again; a connection lost during COMMIT is reported, never repeated.
+What surely was not committed (a deadlock, a connection lost before COMMIT was sent) is run again; a connection lost
+during COMMIT is reported, never repeated. Reads go through SQLAlchemy and outlive the loss of their connection.
 """
 
 from __future__ import annotations
@@ -9,119 +9,40 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-import select
 import socket
 import uuid
-from contextlib import aclosing, asynccontextmanager
-from datetime import UTC, datetime
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import structlog
-from psycopg.types.datetime import DatetimeDumper
-from psycopg.types.string import StrDumper
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from store.dialects import Connection, Dialect, Row, Sql
-from store.engine import (
-    Listeners,
-    StoreAwayError,
-    StoreClosedError,
-    StoreError,
-    StoreFullError,
-    StoreUncertainError,
-)
+from store.engine import Listeners, StoreClosedError, StoreError
+from store.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
 from store.schema import ensure_postgres_schema, libpq_url
-from store.wake import CHANNEL, WakeListener
+from store.wake import WakeListener
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable
 
-    from psycopg.adapt import Dumper, PyFormat
-    from sqlalchemy import Connection as CoreConnection
     from sqlalchemy import CursorResult
     from sqlalchemy.pool import ConnectionPoolEntry
+
+    from store.dialects import Connection, Dialect
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Connections kept for writing, and as many for reading.
+#: Connections kept for reading, and as many more while there is much to read.
 POOL = 10
 #: How often a unit that surely was not committed is tried; the waits add up to about three seconds.
 TRIES = 7
-#: Below the lease of 30 s: what a frozen process has locked is freed before others may take its runs over.
-IDLE_IN_TRANSACTION_SECONDS = 5.0
-
-#: SQLSTATE of serialization failure, deadlock, lock not available: the transaction was rolled back, try it again.
-_CLASHES = frozenset({"40001", "40P01", "55P03"})
-_DISK_FULL = "53100"
 #: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
 _UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
-_NOTHING: Mapping[str, object] = {}
-_NOW = Sql("SELECT clock_timestamp()")
-_NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payloads AS text[])) AS payload")
-
-
-class PostgresConnection:
-    """A unit's view of its transaction."""
-
-    dialect: Dialect = "postgresql"
-
-    def __init__(self, connection: CoreConnection) -> None:
-        self._execute = connection.exec_driver_sql
-        self._now: datetime | None = None
-        self.woken: set[str] = set()
-
-    def now(self) -> datetime:
-        """The database's clock, read once per transaction."""
-        if self._now is None:
-            self._now = self._execute(_NOW.postgresql).scalar_one().astimezone(UTC)
-        return self._now
-
-    def one(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> Row | None:
-        """Runs a statement; its first row, or None."""
-        row = self._execute(statement.postgresql, dict(parameters)).first()
-        return None if row is None else tuple(row)
-
-    def all(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> list[Row]:
-        """Runs a statement; all its rows."""
-        return [tuple(row) for row in self._execute(statement.postgresql, dict(parameters))]
-
-    def run(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> int:
-        """Runs a statement; the number of rows it changed."""
-        return self._execute(statement.postgresql, dict(parameters)).rowcount
-
-    def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters."""
-        if parameters:
-            self._execute(statement.postgresql, [dict(each) for each in parameters])
-
-    def wake(self, key: str) -> None:
-        """Tells watchers of `key` in every process that something changed, once the transaction has committed."""
-        self.woken.add(key)
-
-    def notify(self, origin: str) -> None:
-        """Hands what was woken to the other processes; the server sends it at COMMIT."""
-        if self.woken:
-            payloads = [f"{origin}:{key}" for key in sorted(self.woken)]
-            self._execute(_NOTIFY.postgresql, {"payloads": payloads})
-
-
-class _AwareDumper(DatetimeDumper):
-    """Hands instants to the server and refuses those without a zone, as SQLite's adapter does."""
-
-    def upgrade(self, obj: datetime, format: PyFormat) -> Dumper:
-        """Chooses the dumper for a value.
-
-        Raises:
-            ValueError: the value is naive.
-        """
-        if obj.tzinfo is None:
-            raise ValueError(f"The instant {obj!r} carries no time zone.")
-        return self
 
 
 class _PatientConnection(AsyncConnection):
@@ -137,9 +58,9 @@ class _PatientConnection(AsyncConnection):
             try:
                 await super().start(is_ctxmanager)
                 break
-            except _UNREACHABLE:
+            except _UNREACHABLE as error:
                 if last:
-                    raise
+                    raise named(error) from error
         return self
 
     async def execute(self, statement: Any, parameters: Any = None, **options: Any) -> CursorResult[Any]:  # noqa: ANN401 - SQLAlchemy's
@@ -147,9 +68,11 @@ class _PatientConnection(AsyncConnection):
         async for last in _tries():
             try:
                 result: CursorResult[Any] = await super().execute(statement, parameters, **options)
-            except (exc.DBAPIError, exc.InvalidRequestError) as error:
-                if last or not self.invalidated:
+            except (exc.StatementError, exc.InvalidRequestError) as error:
+                if not self.invalidated:
                     raise
+                if last:
+                    raise named(error) from error
                 log.debug("statement runs again", error=str(error).strip())
                 await self.rollback()
             else:
@@ -166,10 +89,6 @@ async def _tries() -> AsyncIterator[bool]:
         delay *= 2
 
 
-class _NotCommittedError(Exception):
-    """The transaction surely left nothing; the cause says why. It may be tried again."""
-
-
 class PostgresStore:
     """A PostgreSQL database, opened; see `store.engine.Store`."""
 
@@ -179,8 +98,8 @@ class PostgresStore:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
         self._origin = uuid.uuid4().hex[:12]
         self._listeners = Listeners()
-        self._writes = _engine(url)
-        self._reads = _engine(url, reading=True)
+        self._writer = PostgresWriter(libpq_url(url), self._origin)
+        self._reads = _reading_engine(url)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
         self.wakes = WakeListener(libpq_url(url), self._origin, self._listeners.tell)
@@ -203,8 +122,12 @@ class PostgresStore:
         try:
             async with _PatientConnection(self._reads) as connection:
                 yield connection
-        except (exc.TimeoutError, *_UNREACHABLE) as error:
-            raise _named(error) from error
+        except exc.TimeoutError as error:
+            raise StoreError(
+                f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later."
+            ) from error
+        except (exc.OperationalError, exc.InterfaceError) as error:
+            raise named(error) from error
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.
@@ -221,56 +144,24 @@ class PostgresStore:
         if self._running:
             await asyncio.wait(self._running)
         await self.wakes.stop()
-        await self._writes.dispose()
+        await self._writer.close()
         await self._reads.dispose()
 
     async def _write(self, unit: Callable[[Connection], T]) -> T:
         async for last in _tries():
             try:
-                return await self._transact(unit)
-            except _NotCommittedError as failed:
+                result, woken = await self._writer.transact(unit)
+            except NotCommittedError as failed:
                 cause = failed.__cause__
                 assert cause is not None
                 if last:
-                    raise _named(cause) from cause
+                    raise named(cause) from cause
                 log.debug("transaction runs again", error=str(cause).strip())
+            else:
+                if woken:
+                    self._listeners.tell(woken)
+                return result
         raise AssertionError("unreachable")
-
-    async def _transact(self, unit: Callable[[Connection], T]) -> T:
-        try:
-            connection = await self._writes.connect()
-        except _UNREACHABLE as error:
-            raise _NotCommittedError from error
-        except exc.TimeoutError as error:
-            raise _named(error) from error
-        async with aclosing(connection):
-            try:
-                result, woken = await connection.run_sync(self._run, unit)
-            except exc.DBAPIError as error:
-                # The unit failed before COMMIT was sent: nothing of it stands.
-                if error.connection_invalidated or _state(error) in _CLASHES:
-                    raise _NotCommittedError from error
-                raise _named(error) from error
-            try:
-                await connection.commit()
-            except exc.DBAPIError as error:
-                if _state(error) in _CLASHES:
-                    raise _NotCommittedError from error
-                if error.connection_invalidated:
-                    raise StoreUncertainError(
-                        "The connection to PostgreSQL was lost during COMMIT: whether the change was recorded is not "
-                        "known. Look it up before you repeat it."
-                    ) from error
-                raise _named(error) from error
-        if woken:
-            self._listeners.tell(woken)
-        return result
-
-    def _run(self, connection: CoreConnection, unit: Callable[[Connection], T]) -> tuple[T, frozenset[str]]:
-        view = PostgresConnection(connection)
-        result = unit(view)
-        view.notify(self._origin)
-        return result, frozenset(view.woken)
 
 
 async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:
@@ -297,71 +188,26 @@ def machine_identity() -> str:
     return f"{socket.gethostname()}:{hashlib.sha256(seed.encode()).hexdigest()[:12]}"
 
 
-def _engine(url: str, *, reading: bool = False) -> AsyncEngine:
-    settings = {"timezone": "UTC", "idle_in_transaction_session_timeout": f"{IDLE_IN_TRANSACTION_SECONDS * 1000:.0f}"}
-    options: dict[str, Any] = {}
-    if reading:
-        settings["default_transaction_read_only"] = "on"
-        options["isolation_level"] = "AUTOCOMMIT"
+def _reading_engine(url: str) -> AsyncEngine:
     engine = create_async_engine(
         libpq_url(url).replace("postgresql:", "postgresql+psycopg:", 1),
         pool_size=POOL,
         max_overflow=POOL,
         pool_timeout=30,
         hide_parameters=True,  # payloads have no business in error messages and logs
-        connect_args={
-            "connect_timeout": 5,
-            "application_name": "packline-read" if reading else "packline",
-            # A dead peer is found within half a minute instead of two hours.
-            "keepalives": 1,
-            "keepalives_idle": 10,
-            "keepalives_interval": 5,
-            "keepalives_count": 3,
-            "tcp_user_timeout": 20_000,
-            "options": " ".join(f"-c {name}={value}" for name, value in settings.items()),
-        },
-        **options,
+        connect_args=connect_options("packline-read", default_transaction_read_only="on"),
+        isolation_level="AUTOCOMMIT",
     )
 
     @event.listens_for(engine.sync_engine, "connect")
-    def adapt(_raw: object, record: ConnectionPoolEntry) -> None:
+    def prepare(_raw: object, record: ConnectionPoolEntry) -> None:
         if record.driver_connection is not None:
-            adapters = record.driver_connection.adapters
-            adapters.register_dumper(datetime, _AwareDumper)
-            # Text says that it is text; left open, one parameter used as varchar here and text there is refused.
-            adapters.register_dumper(str, StrDumper)
+            adapt(record.driver_connection.adapters)
 
     @event.listens_for(engine.sync_engine, "checkout")
     def refuse_dead(_raw: object, record: ConnectionPoolEntry, _proxy: object) -> None:
-        # An idle connection has nothing to say; if its socket can be read, the server has closed it. This costs
-        # microseconds, where a ping would cost a round trip.
-        poll = select.poll()
-        driver = record.driver_connection
-        if driver is None or driver.closed:
-            raise exc.InvalidatePoolError
-        poll.register(driver.fileno(), select.POLLIN)
-        if poll.poll(0):
+        if record.driver_connection is None or is_dead(record.driver_connection):
             # Where one is dead the others mostly are: the pool would give up at the third.
             raise exc.InvalidatePoolError
 
     return engine
-
-
-def _state(error: BaseException) -> str | None:
-    state: str | None = getattr(getattr(error, "orig", None), "sqlstate", None)
-    return state
-
-
-def _named(error: BaseException) -> StoreError:
-    """The store's own name for what psycopg or the pool raised."""
-    if isinstance(error, exc.TimeoutError):
-        return StoreError(f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later.")
-    if _state(error) == _DISK_FULL:
-        return StoreFullError("The disk of PostgreSQL is full: the change was not recorded. Free space and try again.")
-    original = getattr(error, "orig", None) or error
-    lines = str(original).strip().splitlines() or [type(original).__name__]
-    if isinstance(error, _UNREACHABLE) and (_state(error) is None or getattr(error, "connection_invalidated", False)):
-        # Where the server is and why it is away is for the log alone: callers read this error's text.
-        log.warning("PostgreSQL cannot be reached", error=lines[0])
-        return StoreAwayError("PostgreSQL cannot be reached right now. Try again in a moment.")
-    return StoreError(f"PostgreSQL did not do what was asked: {lines[0].rstrip('.')}.")

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 from sqlalchemy import select, text
 
-from store import postgres
+from store import postgres_writer
 from store.dialects import Sql
 from store.engine import EVERYTHING, StoreError, open_store
 from store.tables import CALLER
@@ -171,7 +171,7 @@ async def test_a_connection_lost_during_commit_is_told_and_not_repeated(
 async def test_what_a_frozen_process_has_locked_is_freed_and_its_unit_runs_again(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(postgres, "IDLE_IN_TRANSACTION_SECONDS", 0.1)
+    monkeypatch.setattr(postgres_writer, "IDLE_IN_TRANSACTION_SECONDS", 0.1)
     opened = await open_store(url, tmp_path, migrate=False)
     await opened.write(add, "a")
     tries: list[str] = []

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import structlog
 from pydantic import BaseModel, Field
 
-import store.postgres
+import store.postgres_writer
 import store.runs.ledger
 from packline import PackContext, pack
 from runner.resources import RunLimits
@@ -133,7 +133,7 @@ async def opened(orders: Orders) -> AsyncIterator[Laboratory]:
 
 def freeze_in_transaction(folder: Path) -> None:
     """Has this process stop itself between two statements of a settle, once; the row of the run is locked then."""
-    store.postgres.IDLE_IN_TRANSACTION_SECONDS = 1
+    store.postgres_writer.IDLE_IN_TRANSACTION_SECONDS = 1
     write = store.runs.ledger.Ledger.write
 
     def stopping(ledger: store.runs.ledger.Ledger) -> None:

@@ -132,9 +132,7 @@ def connection(info: Info[Any, Any], **arguments: Any) -> CountedConnection[Item
         world.counted += 1
         return len(world.items)
 
-    return CountedConnection[Item].counted(
-        page_of(stretch, page, lambda number: ITEMS.encode((number,))), item, count
-    )
+    return CountedConnection[Item].counted(page_of(stretch, page, lambda number: ITEMS.encode((number,))), item, count)
 
 
 @strawberry.type

@@ -25,7 +25,7 @@ from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import WakeListener
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from sqlalchemy import CursorResult
     from sqlalchemy.pool import ConnectionPoolEntry
@@ -65,9 +65,23 @@ class _PatientConnection(AsyncConnection):
 
     async def execute(self, statement: Any, parameters: Any = None, **options: Any) -> CursorResult[Any]:  # noqa: ANN401 - SQLAlchemy's
         """Runs a statement; see `AsyncConnection.execute`."""
+        return await self._patiently(super().execute, statement, parameters, **options)
+
+    async def exec_driver_sql(
+        self,
+        statement: str,
+        parameters: Any = None,  # noqa: ANN401 - SQLAlchemy's
+        execution_options: Any = None,  # noqa: ANN401
+    ) -> CursorResult[Any]:
+        """Runs a statement as the driver spells it; see `AsyncConnection.exec_driver_sql`."""
+        return await self._patiently(super().exec_driver_sql, statement, parameters, execution_options)
+
+    async def _patiently(
+        self, run: Callable[..., Awaitable[CursorResult[Any]]], *given: object, **options: object
+    ) -> CursorResult[Any]:
         async for last in _tries():
             try:
-                result: CursorResult[Any] = await super().execute(statement, parameters, **options)
+                result = await run(*given, **options)
             except (exc.StatementError, exc.InvalidRequestError) as error:
                 if not self.invalidated:
                     raise

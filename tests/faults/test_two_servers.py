@@ -237,20 +237,20 @@ async def test_a_run_is_watched_on_the_other_server_without_a_gap(two: Two) -> N
 
 
 async def test_a_cancel_on_the_other_server_takes_effect_at_once(two: Two) -> None:
-    run = await started(two.a, step("one"))
-    call = await two.calls.next(run)
-    watching = await watch(two.holder(call), run)
     cancel = "mutation ($id: ID!) { cancelRun(id: $id) { __typename ... on Problem { message } } }"
-
-    begun = asyncio.get_running_loop().time()
-    answer = await two.other(call).command(cancel, id=run)
-    await asyncio.wait_for(call.ended.wait(), PATIENCE_SECONDS)
-    took = asyncio.get_running_loop().time() - begun
-
-    assert answer["__typename"] == "RunSuccess", answer
-    assert took < LEASE_SECONDS / 3, "it was the renewal of the lease that told of the cancel"
-    await watching.over()
-    assert (await look(two.other(call), run))["state"] == "CANCELLED"
+    took = 0.0
+    for _ in range(3):
+        run = await started(two.a, step("one"))
+        call = await two.calls.next(run)
+        watching = await watch(two.holder(call), run)
+        begun = asyncio.get_running_loop().time()
+        answer = await two.other(call).command(cancel, id=run)
+        await asyncio.wait_for(call.ended.wait(), PATIENCE_SECONDS)
+        took += asyncio.get_running_loop().time() - begun
+        assert answer["__typename"] == "RunSuccess", answer
+        await watching.over()
+        assert (await look(two.other(call), run))["state"] == "CANCELLED"
+    assert took < 2 * LEASE_SECONDS / 3, "renewals of the lease told of the cancels"
     assert [states for states in watching.states if states == "CANCELLED"] == ["CANCELLED"]
 
 

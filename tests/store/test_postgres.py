@@ -124,6 +124,8 @@ async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, Post
         kill(asleep)
         again = (await cut_off).one()
         assert again[0] != asleep
+        kill(again[0])
+        assert (await connection.exec_driver_sql("SELECT 2")).scalar_one() == 2
         assert (await connection.execute(select(CALLER.c.id))).all() == []
 
 

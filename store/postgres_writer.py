@@ -7,10 +7,12 @@ event loop, and a step three times the CPU (docs/adr/0006).
 from __future__ import annotations
 
 import asyncio
+import re
 import select
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -39,6 +41,10 @@ IDLE_IN_TRANSACTION_SECONDS = 5.0
 #: SQLSTATE of serialization failure, deadlock, lock not available: the transaction was rolled back, try it again.
 _CLASHES = frozenset({"40001", "40P01", "55P03"})
 _DISK_FULL = "53100"
+#: Rows of one INSERT; a statement takes 65,535 parameters at most.
+ROWS_AT_ONCE = 500
+_INSERT = re.compile(r"(?P<head>INSERT INTO \w+ \([^()]*\) VALUES )(?P<row>\([^()]*(?:%\(\w+\)s[^()]*)*\))(?P<tail>.*)")
+_PARAMETER = re.compile(r"%\((\w+)\)s")
 _NOTHING: Mapping[str, object] = {}
 _NOW = Sql("SELECT clock_timestamp()")
 _NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payloads AS text[])) AS payload")
@@ -75,9 +81,20 @@ class PostgresConnection:
         return self._cursor.execute(statement.postgresql.encode(), parameters).rowcount
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters."""
-        if parameters:
-            self._cursor.executemany(statement.postgresql.encode(), parameters)
+        """Runs a statement once for each set of parameters; an INSERT of values as one statement of many rows.
+
+        Not by `executemany`: in its pipeline the server counts a client that is silent as active, so that
+        `idle_in_transaction_session_timeout` never frees what a process that froze there has locked.
+        """
+        for start in range(0, len(parameters), ROWS_AT_ONCE):
+            rows = parameters[start : start + ROWS_AT_ONCE]
+            made = _many_rows(statement.postgresql, len(rows))
+            if made is None:
+                for row in rows:
+                    self.run(statement, row)
+            else:
+                text, names = made
+                self._cursor.execute(text, [row[name] for row in rows for name in names])
 
     def wake(self, key: str) -> None:
         """Tells watchers of `key` in every process that something changed, once the transaction has committed."""
@@ -87,6 +104,17 @@ class PostgresConnection:
         """Hands what was woken to the other processes; the server sends it at COMMIT."""
         if self.woken:
             self.run(_NOTIFY, {"payloads": [f"{origin}:{key}" for key in sorted(self.woken)]})
+
+
+@lru_cache(maxsize=256)
+def _many_rows(statement: str, count: int) -> tuple[bytes, tuple[str, ...]] | None:
+    """An INSERT of so many rows, and the parameters of each in order; None for another kind of statement."""
+    insert = _INSERT.fullmatch(statement)
+    if insert is None:
+        return None
+    names = tuple(_PARAMETER.findall(insert["row"]))
+    row = _PARAMETER.sub("%s", insert["row"])
+    return f"{insert['head']}{', '.join([row] * count)}{insert['tail']}".encode(), names
 
 
 class NotCommittedError(Exception):

@@ -13,6 +13,8 @@ from store.artifacts import artifacts_of_runs
 from store.dialects import Sql
 from store.engine import StoreError
 from store.ids import new_id
+from store.logs import append_log_lines, list_log
+from store.paging import PageWindow
 from store.run_reads import find_run
 from store.runs import (
     Claim,
@@ -440,3 +442,15 @@ async def test_a_claim_tells_the_clock_that_counts(store: Store):
     assert isinstance(taken, Claim)
     assert abs((datetime.now(UTC) - taken.now).total_seconds()) < 5
     assert taken.now.tzinfo is not None
+
+
+async def test_many_rows_at_once_all_arrive_in_order(store: Store):
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1)
+    worker = await working(store, made.run_id)
+    await worker.start()
+    lines = [(datetime.now(UTC), "info", f"100 % of line {number} (%s)") for number in range(1201)]
+    assert await store.write(append_log_lines, worker.attempt_id, lines) == 1201
+    async with store.read() as connection:
+        kept = await list_log(connection, worker.attempt_id, PageWindow(limit=2000))
+    assert [line.text for line in kept] == [text for _, _, text in lines]

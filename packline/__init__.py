@@ -1,11 +1,14 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
 from runner.egress import raise_for_status
+from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
 from runner.pack import (
     ArtifactFile,
     ArtifactRef,
+    CredentialNeed,
     Metadata,
     Missing,
+    ModelNeed,
     Pack,
     PackContext,
     PackError,
@@ -20,14 +23,22 @@ from runner.pack import (
 __all__ = [
     "ArtifactFile",
     "ArtifactRef",
+    "CredentialNeed",
+    "ImageAnswer",
     "Metadata",
     "Missing",
+    "ModelNeed",
+    "Models",
     "Pack",
     "PackContext",
     "PackError",
     "PackSession",
+    "Picture",
     "PostCondition",
     "Service",
+    "SpeechAnswer",
+    "StructuredAnswer",
+    "TextAnswer",
     "pack",
     "program",
     "python_module",

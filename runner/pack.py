@@ -21,10 +21,12 @@ from runner.failures import JSONValue, PackError
 from runner.metadata import Metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
     from pathlib import Path
 
     import httpx2
+
+    from runner.models import Models
 
 Effects = Literal["none", "idempotent", "external"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -113,6 +115,34 @@ def program(name: str) -> Service:
 
 
 @dataclass(frozen=True, slots=True)
+class CredentialNeed:
+    """A credential a pack asks the vault for.
+
+    Attributes:
+        key: Handle in the vault, such as `github`.
+        kind: Kind of credential, such as `github`; says which fields it has and how it is tested.
+        required: Whether the pack cannot work without it; else it does something less, and says so.
+    """
+
+    key: str
+    kind: str
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNeed:
+    """A role a pack needs a model for.
+
+    Attributes:
+        role: The part, such as `writer`.
+        required: Whether the pack cannot work without a model; else it has a mode that needs none, and says so.
+    """
+
+    role: str
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class PostCondition:
     """Something checked before a step counts as succeeded (CONTRACT 2.12).
 
@@ -138,6 +168,7 @@ class PackContext(Protocol):
             hand it to providers so that they recognise a repeat (CONTRACT 2.11).
         session: The workspace an earlier step left, when the input carries `_session_id`.
         http: HTTP client behind the egress guard; refuses private addresses at every hop.
+        models: The model gateway; what it spends is recorded on the attempt.
     """
 
     caller: str
@@ -150,6 +181,21 @@ class PackContext(Protocol):
     @property
     def http(self) -> httpx2.AsyncClient:
         """HTTP client behind the egress guard; see above."""
+
+    @property
+    def models(self) -> Models:
+        """The model gateway; see above."""
+
+    async def credential(self, key: str) -> Mapping[str, str]:
+        """Fields of a credential the pack declares, by name; the vault notes the use.
+
+        Raises:
+            PackError: `credential_invalid` when it is not stored, not granted to this pack, pipeline or caller, or the
+                vault is locked; the message says which and what to do.
+        """
+
+    async def find_credential(self, key: str) -> Mapping[str, str] | None:
+        """Like `credential`, for one the pack can do without: None where that would raise."""
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is (0 to 1); coalesced to 5 a second."""
@@ -217,6 +263,10 @@ class Pack:
         takes_idempotency_key: Whether outside effects happen once however often it runs with one key.
         timeout_seconds: Longest one attempt may take, unless the step says otherwise; None for the server's default.
         services: What it needs on this machine.
+        credentials: What it asks the vault for; it is given nothing else.
+        models: The roles it needs models for.
+        cost: What one call costs, in units a person can price, such as `one writer call, about as many tokens as the
+            text is long`; empty when it costs nothing.
         post_conditions: What is checked before it counts as succeeded.
         metadata: What it is for.
         handler: The function.
@@ -235,6 +285,9 @@ class Pack:
     takes_idempotency_key: bool
     timeout_seconds: float | None
     services: tuple[Service, ...]
+    credentials: tuple[CredentialNeed, ...]
+    models: tuple[ModelNeed, ...]
+    cost: str
     post_conditions: tuple[PostCondition, ...]
     metadata: Metadata
     handler: Callable[[PackContext, Any], Awaitable[BaseModel]]
@@ -267,6 +320,9 @@ def pack(
     takes_idempotency_key: bool = False,
     timeout_seconds: float | None = None,
     services: Sequence[Service] = (),
+    credentials: Sequence[CredentialNeed] = (),
+    models: Sequence[ModelNeed] = (),
+    cost: str = "",
     post_conditions: Sequence[PostCondition] = (),
 ) -> Callable[[Callable[..., Awaitable[BaseModel]]], Pack]:
     """Makes a pack out of an async function `(ctx: PackContext, input: Model) -> Model`.
@@ -310,6 +366,9 @@ def pack(
             takes_idempotency_key=takes_idempotency_key,
             timeout_seconds=timeout_seconds,
             services=tuple(services),
+            credentials=tuple(credentials),
+            models=tuple(models),
+            cost=cost,
             post_conditions=tuple(post_conditions),
             metadata=metadata or Metadata(),
             handler=function,
@@ -329,10 +388,12 @@ def _forbid_unknown(model: type[BaseModel]) -> type[BaseModel]:
 __all__ = [
     "ArtifactFile",
     "ArtifactRef",
+    "CredentialNeed",
     "Effects",
     "LogLevel",
     "Metadata",
     "Missing",
+    "ModelNeed",
     "Pack",
     "PackContext",
     "PackDefinitionError",

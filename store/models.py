@@ -240,8 +240,25 @@ class AttemptRow(SQLModel, table=True):
     session_used: str | None = None  # the session threaded into it
     reused_from: str | None = None  # attempt of another run whose output this one repeats
     notes: str = Field(default="[]", sa_column=_text())  # such as "runs on 1.3.0 instead of 1.2.0"
+    # What models were paid for; NULL while nothing was, or when a model did not tell.
+    input_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    output_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    cost_micros: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))  # 10^-6 US dollars
+    models: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON: each answered call
     started_at: datetime
     ended_at: datetime | None = None
+
+
+class JoinedKeyRow(SQLModel, table=True):
+    """An idempotency key of a start that joined a run under way; the key of the start that made it is in `run`."""
+
+    __tablename__ = "joined_key"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    idempotency_key: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", index=True)
+    request_digest: str
+    created_at: datetime
 
 
 class LogLineRow(SQLModel, table=True):
@@ -281,6 +298,19 @@ class BlobRow(SQLModel, table=True):
 
     digest: str = Field(primary_key=True)
     size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    created_at: datetime
+
+
+class PreviewRow(SQLModel, table=True):
+    """What a content looks like at a glance; one for all artifacts that share it."""
+
+    __tablename__ = "preview"
+
+    digest: str = Field(primary_key=True, foreign_key="blob.digest", ondelete="CASCADE")  # of the content shown
+    kind: str  # page | picture | frame | waveform | text | none
+    image_digest: str | None = Field(default=None, index=True)  # blob of the picture to show
+    image_type: str | None = None
+    facts: str = Field(default="{}", sa_column=_text())  # JSON: pages, width, height, seconds, peaks
     created_at: datetime
 
 
@@ -335,6 +365,62 @@ class CacheEntryRow(SQLModel, table=True):
     value: str = Field(sa_column=_text())
     created_at: datetime
     expires_at: datetime = Field(index=True)
+
+
+class VaultRow(SQLModel, table=True):
+    """A known text sealed with the vault key; tells a wrong key from a right one. One row."""
+
+    __tablename__ = "vault"
+
+    id: str = Field(primary_key=True)
+    sealed: str = Field(sa_column=_text())
+    created_at: datetime
+
+
+class CredentialRow(SQLModel, table=True):
+    """A credential; its fields are sealed with AES-256-GCM and bound to its key."""
+
+    __tablename__ = "credential"
+
+    id: str = Field(primary_key=True)
+    key: str = Field(unique=True)
+    kind: str
+    description: str | None = Field(default=None, sa_column=_text(nullable=True))
+    sealed: str = Field(sa_column=_text())  # base64 of nonce and ciphertext of the fields' JSON
+    fields_set: str = Field(sa_column=_text())  # JSON list of field names
+    fingerprint: str  # beginning of a keyed hash over the fields
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    tested_at: datetime | None = None
+    test_accepted: bool | None = None
+    test_message: str | None = Field(default=None, sa_column=_text(nullable=True))
+
+
+class CredentialGrantRow(SQLModel, table=True):
+    """Somebody a credential is shared with: a pack's name, a pipeline's id or a caller's id."""
+
+    __tablename__ = "credential_grant"
+
+    credential_id: str = Field(primary_key=True, foreign_key="credential.id", ondelete="CASCADE")
+    target: str = Field(primary_key=True, index=True)
+
+
+class McpToolRow(SQLModel, table=True):
+    """A tool of a mounted MCP server as it was accepted, and as it is offered when that differs."""
+
+    __tablename__ = "mcp_tool"
+
+    server: str = Field(primary_key=True)
+    tool: str = Field(primary_key=True)
+    accepted_digest: str | None = None  # SHA-256 over name, description and schemas; NULL before the first acceptance
+    accepted: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON
+    accepted_at: datetime | None = None
+    accepted_by: str | None = None
+    offered_digest: str | None = None  # NULL when the server no longer has it
+    offered: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON
+    changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none
 
 
 class AuditRow(SQLModel, table=True):

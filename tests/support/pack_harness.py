@@ -28,8 +28,10 @@ from runner.egress import Egress, EgressPolicy
 from runner.failures import Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from multiprocessing.connection import Connection
+
+    from packline import Models
 
     from runner.failures import JSONValue
 
@@ -78,6 +80,8 @@ class Harness:
         session: The session the next context carries.
         sessions: Sessions that packs started.
         processes_started: Names of the functions given to `run_in_process`.
+        credentials: What the vault holds and grants: key to fields.
+        models: The gateway handed to packs; None for one without any model.
     """
 
     folder: Path
@@ -92,6 +96,8 @@ class Harness:
     session: PackSession | None = None
     sessions: list[PackSession] = field(default_factory=list)
     processes_started: list[str] = field(default_factory=list)
+    credentials: dict[str, dict[str, str]] = field(default_factory=dict)
+    models: Models | None = None
 
     def context(
         self, *, http: httpx2.AsyncClient | None = None, attempt_number: int = 1, step_key: str = "step"
@@ -167,6 +173,19 @@ class HarnessContext:
         self.attempt_number = attempt_number
         self.idempotency_key = f"{self.run_id}/{step_key}"
         self.session = harness.session
+
+    @property
+    def models(self) -> Models:
+        assert self._harness.models is not None, "give the harness `models`"
+        return self._harness.models
+
+    async def credential(self, key: str) -> Mapping[str, str]:
+        if key not in self._harness.credentials:
+            raise PackError("credential_invalid", f"The vault holds no credential `{key}`.")
+        return self._harness.credentials[key]
+
+    async def find_credential(self, key: str) -> Mapping[str, str] | None:
+        return self._harness.credentials.get(key)
 
     def progress(self, fraction: float | None, message: str) -> None:
         assert fraction is None or 0 <= fraction <= 1, f"progress {fraction} is not within 0 and 1"

@@ -240,13 +240,13 @@ class AttemptRow(SQLModel, table=True):
     session_used: str | None = None  # the session threaded into it
     reused_from: str | None = None  # attempt of another run whose output this one repeats
     notes: str = Field(default="[]", sa_column=_text())  # such as "runs on 1.3.0 instead of 1.2.0"
+    started_at: datetime
+    ended_at: datetime | None = None
     # What models were paid for; NULL while nothing was, or when a model did not tell.
     input_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     output_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     cost_micros: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))  # 10^-6 US dollars
     models: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON: each answered call
-    started_at: datetime
-    ended_at: datetime | None = None
 
 
 class JoinedKeyRow(SQLModel, table=True):

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from packline import Models
-
     from runner.failures import JSONValue
 
 REPOSITORY = Path(__file__).resolve().parents[2]

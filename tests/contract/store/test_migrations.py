@@ -133,7 +133,8 @@ def row_of(table: Table, number: int) -> dict[str, object]:
         if column.foreign_keys:
             # All children point to the first row of their parent, unless that is all they are told apart by.
             parent = number if list(table.primary_key.columns) == [column] else 0
-            row[column.name] = f"{next(iter(column.foreign_keys)).column.table.name}-{parent}-id"
+            target = next(iter(column.foreign_keys)).column
+            row[column.name] = f"{target.table.name}-{parent}-{target.name}"
         elif isinstance(kind, Boolean):
             row[column.name] = False
         elif isinstance(kind, DateTime):

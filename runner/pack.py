@@ -344,20 +344,20 @@ def pack(
         parameters = list(inspect.signature(function).parameters)
         if len(parameters) != 2:
             raise PackDefinitionError(f"Pack {name}: the handler takes (ctx, input), not {len(parameters)} parameters.")
-        models = {}
+        shapes = {}
         for role, key in (("input", parameters[1]), ("output", "return")):
             model = hints.get(key)
             if not (isinstance(model, type) and issubclass(model, BaseModel)):
                 raise PackDefinitionError(f"Pack {name}: its {role} must be annotated with a pydantic model.")
-            models[role] = model
-        if models["input"].model_config.get("extra") not in (None, "forbid"):
+            shapes[role] = model
+        if shapes["input"].model_config.get("extra") not in (None, "forbid"):
             raise PackDefinitionError(f"Pack {name}: the input model must refuse unknown fields.")
         return Pack(
             name=name,
             version=version,
             description=inspect.getdoc(function) or "",
-            input_model=_forbid_unknown(models["input"]),
-            output_model=models["output"],
+            input_model=_forbid_unknown(shapes["input"]),
+            output_model=shapes["output"],
             effects=effects,
             repeatable=repeatable,
             preserves_session=preserves_session,

@@ -91,7 +91,7 @@ async def _pipelines(context: Context) -> list[Entry[Found]]:
             row.pipeline.id,
             "pipeline",
             row.pipeline.name,
-            f"{row.pipeline.key} {' '.join(row.pipeline.aliases)}\n{row.pipeline.description}",
+            f"{row.pipeline.key} {' '.join(alias.name for alias in row.pipeline.aliases)}\n{row.pipeline.description}",
             read_metadata(row.pipeline.metadata_json).metadata,
         )
         for row in rows

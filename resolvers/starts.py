@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, Limited, NotFound, Unavailable
 from resolvers.versions import get_pipeline
+from runner.aliases import translated
 from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest, forbidden_text, without_session
@@ -75,16 +76,28 @@ async def run_pipeline(
         context.trail.target_id = found.id
     chosen = await context.services.versions.get(context, found, version)
     schema = chosen.input_schema
-    issues = masked_issues(context, partial(check_inputs, schema), inputs)
+    warnings: list[Issue] = []
+    issues: list[Issue] = []
+    if (alias := found.alias(pipeline)) is not None:
+        inputs, told = translated(alias, found.key, inputs)
+        warnings = [issue for issue in told if issue.severity == "warning"]
+        issues = [issue for issue in told if issue.severity == "error"]
+    known = {issue.path for issue in issues}
+    issues += [
+        issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
+    ]
+    missing = preflight(called_steps(chosen.compiled), context.services.registry)
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
-            [issue.under("inputs") for issue in issues],
+            [issue.under("inputs") for issue in issues] + missing_issues(missing),
         )
+    if missing:
+        raise unavailable(missing)
     values = with_defaults(schema, inputs)
-    steps = resolved_steps(context, chosen.compiled)
+    steps = new_steps(context, chosen.compiled)
     if dry_run:
-        return Started(None)
+        return Started(None, warnings=tuple(warnings))
     caller = context.caller
     text = canonical_json(values)
     labels = Labels.of(context, values, text, title=title, name=found.name)
@@ -105,7 +118,7 @@ async def run_pipeline(
         request_digest=request,
         search_text=labels.search_text,
     )
-    return await start(context, new, wait_seconds)
+    return await start(context, new, wait_seconds, warnings)
 
 
 @operation("run_pack", scope=Scope.RUN, kind="command", target="pack")
@@ -115,13 +128,14 @@ async def run_pack(
     pack: str,
     input: JSONValue,
     version: str | None = None,
+    force: bool = False,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
     """Calls a single pack; recorded like a run of one step."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
-    request = request_digest("run_pack", pack, version, input)
+    request = request_digest("run_pack", pack, version, input, force)
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     registry = context.services.registry
@@ -132,13 +146,15 @@ async def run_pack(
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
     issues = masked_issues(context, partial(pack_input_issues, found), input)
+    missing = preflight([(CALL_STEP, found.name, found.version)], context.services.registry)
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)
         raise Invalid(
             f"The input does not fit pack {found.name}{f' at {where}' if where else ''}: {issues[0].message}",
-            [issue.under("input") for issue in issues],
+            [issue.under("input") for issue in issues] + missing_issues(missing),
         )
-    refuse_missing(context, [(CALL_STEP, found.name, found.version)])
+    if missing:
+        raise unavailable(missing)
     if dry_run:
         return Started(None)
     caller = context.caller
@@ -155,7 +171,8 @@ async def run_pack(
         pack=found.name,
         document=canonical_json(pack_call_document(found.name, found.version)),
         client_name=context.client_name,
-        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{text}"),
+        force=force,
+        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{text}"),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
@@ -244,7 +261,17 @@ def resolved_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewSte
     Raises:
         Unavailable: packs or services are missing here, over all steps at once.
     """
-    refuse_missing(context, [(step.key, step.pack, step.version) for step in compiled.steps])
+    refuse_missing(context, called_steps(compiled))
+    return new_steps(context, compiled)
+
+
+def called_steps(compiled: CompiledPipeline) -> list[tuple[str, str, str | None]]:
+    """Key, pack and version of each step, as a preflight takes them."""
+    return [(step.key, step.pack, step.version) for step in compiled.steps]
+
+
+def new_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewStep, ...]:
+    """The steps of a new run that a preflight found nothing missing for."""
     steps = []
     for step in compiled.steps:
         pack = context.services.registry.find(step.pack, step.version)
@@ -262,6 +289,11 @@ def refuse_missing(context: Context, steps: Sequence[tuple[str, str, str | None]
     missing = preflight(steps, context.services.registry)
     if missing:
         raise unavailable(missing)
+
+
+def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
+    """What is missing here, told beside what is wrong with the inputs (CONTRACT 2.3: at once)."""
+    return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
 
 
 def unavailable(missing: Sequence[Requirement]) -> Unavailable:

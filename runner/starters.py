@@ -2,7 +2,7 @@
 
 A starter is stored even when a pack of it is missing here: it stays visible, and what it lacks is told where its
 availability is asked. What cannot be read at all is reported; start-up goes on. `aliases.yaml` beside the starters
-maps earlier names to their keys.
+maps earlier names to them (see `runner.aliases`).
 
 Reading and checking takes tens of milliseconds a file and imports the YAML and JSON Schema libraries, so a start looks
 first whether anything differs from what was stored: each stored starter keeps a digest of what it was made of.
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import orjson
 import structlog
 
+from runner.aliases import AliasEntry, read_aliases
 from runner.check import check_definition
 from runner.definition import parse_definition
 from runner.document import DocumentError, digest, load_document
@@ -24,9 +25,11 @@ from store.pipeline_reads import starter_metadata
 from store.pipelines import Starter, StarterChanges, upsert_starters
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from runner.registry import Registry
+    from store.aliases import Alias
     from store.engine import Store
 
 log = structlog.get_logger(__name__)
@@ -34,7 +37,7 @@ log = structlog.get_logger(__name__)
 #: Name of the file of aliases, without its ending.
 ALIASES = "aliases"
 #: Raise it when something else is stored for the same file than before.
-_FORM = 1
+_FORM = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +64,17 @@ class Starters:
 def load_starters(folder: Path, registry: Registry) -> Starters:
     """Reads and checks all starters of a folder; a bad file never keeps the others away."""
     texts, aliases_text, problems = _texts(folder)
-    aliases = _aliases(aliases_text, set(texts), problems)
+    aliases, wrong = read_aliases(aliases_text, set(texts))
+    problems.extend(StarterProblem(f"{ALIASES}.yaml", message) for message in wrong)
     found = [
-        _starter(key, text, aliases.get(key, ()), _source_digest(text, aliases_text, registry), registry, problems)
+        _starter(
+            key,
+            text,
+            [alias for alias in aliases if alias.key == key],
+            _source_digest(text, aliases_text, registry),
+            registry,
+            problems,
+        )
         for key, text in texts.items()
     ]
     return Starters(tuple(starter for starter in found if starter is not None), tuple(problems))
@@ -109,30 +120,10 @@ def _texts(folder: Path) -> tuple[dict[str, str], str, list[StarterProblem]]:
     return texts, texts.pop(ALIASES, ""), problems
 
 
-def _aliases(text: str, keys: set[str], problems: list[StarterProblem]) -> dict[str, tuple[str, ...]]:
-    """Earlier names by the key they lead to."""
-    if not text:
-        return {}
-    try:
-        entries = load_document(text)
-    except DocumentError as refused:
-        problems.append(StarterProblem(f"{ALIASES}.yaml", f"It cannot be read: {refused}"))
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    for alias, key in entries.items():
-        if not isinstance(key, str) or key not in keys:
-            problems.append(StarterProblem(f"{ALIASES}.yaml", f"`{alias}` leads to `{key}`, which is no starter."))
-        elif alias in keys:
-            problems.append(StarterProblem(f"{ALIASES}.yaml", f"`{alias}` is a starter itself."))
-        else:
-            found[key] = (*found.get(key, ()), alias)
-    return found
-
-
 def _starter(
     key: str,
     text: str,
-    aliases: tuple[str, ...],
+    aliases: Sequence[AliasEntry],
     source_digest: str,
     registry: Registry,
     problems: list[StarterProblem],
@@ -156,7 +147,12 @@ def _starter(
     if definition.key != key:
         report(f"Its key is `{definition.key}`; it must be `{key}`, as the file is called.")
         return None
+    named: list[Alias] = []
+    for entry in aliases:
+        alias, wrong = entry.of(check.input_schema)
+        problems.extend(StarterProblem(f"{ALIASES}.yaml", message) for message in wrong)
+        named.append(alias)
     heading, stored = stored_form(
-        definition, check.input_schema, registry, text=text, aliases=aliases, source_digest=source_digest
+        definition, check.input_schema, registry, text=text, aliases=tuple(named), source_digest=source_digest
     )
     return Starter(f"builtin.{key}", heading, stored)

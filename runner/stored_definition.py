@@ -13,6 +13,7 @@ from store.pipelines import Definition as StoredDefinition
 from store.pipelines import Heading
 
 if TYPE_CHECKING:
+    from store.aliases import Alias
     from collections.abc import Mapping
 
     from runner.definition_models import Definition
@@ -73,7 +74,7 @@ def stored_form(
     packs: PackLookup,
     *,
     text: str | None = None,
-    aliases: tuple[str, ...] = (),
+    aliases: tuple[Alias, ...] = (),
     source_digest: str | None = None,
 ) -> tuple[Heading, StoredDefinition]:
     """What `store.pipelines` keeps of a definition that was checked.
@@ -99,7 +100,7 @@ def stored_form(
         name=definition.name,
         description=definition.description,
         metadata_json=orjson.dumps(metadata).decode(),
-        search_text="\n".join((found_by, *aliases)),
+        search_text="\n".join((found_by, *(alias.name for alias in aliases))),
         aliases=aliases,
     )
     stored = StoredDefinition(

@@ -129,6 +129,15 @@ class PipelineVersion(Node):
         return await steps_of_version(info, self.record.id)
 
 
+@strawberry.type(description="An earlier name that still leads to a pipeline.")
+class EarlierName:
+    """One alias."""
+
+    name: str = strawberry.field(description="The earlier name.")
+    inputs: JSON = strawberry.field(description="Every input there was under that name, with its name now.")
+    newly_required: list[str] = strawberry.field(description="Inputs that are required now and were not there then.")
+
+
 @strawberry.type(description="A stored, named, ordered list of steps.")
 class Pipeline(CatalogEntry):
     """Make one with `of`."""
@@ -156,12 +165,20 @@ class Pipeline(CatalogEntry):
             name=record.name,
             description=record.description,
             builtin=record.builtin,
-            aliases=list(record.aliases),
+            aliases=[alias.name for alias in record.aliases],
             created_at=record.created_at,
             updated_at=record.updated_at,
             deleted_at=record.deleted_at,
             record=record,
         )
+
+    @strawberry.field(description="The earlier names again, with what their inputs are called now.")
+    def earlier_names(self) -> list[EarlierName]:
+        """Its aliases."""
+        return [
+            EarlierName(name=alias.name, inputs=JSON(dict(alias.inputs)), newly_required=list(alias.newly_required))
+            for alias in self.record.aliases
+        ]
 
     @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
     async def owner(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:

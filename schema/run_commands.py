@@ -204,6 +204,9 @@ class RunMutations:
         version: Annotated[
             str | None, strawberry.argument(description="Version to use; the one in use when absent.")
         ] = None,
+        force: Annotated[
+            bool, strawberry.argument(description="Take nothing from the pack's cache; it is filled anew.")
+        ] = False,
         wait_seconds: Annotated[
             int,
             strawberry.argument(
@@ -222,6 +225,7 @@ class RunMutations:
                 pack=pack,
                 input=as_json(input),
                 version=version,
+                force=force,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
                 dry_run=dry_run,

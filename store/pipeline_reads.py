@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
+from store.aliases import Alias, load_aliases
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
 from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
 
@@ -24,7 +25,7 @@ class PipelineRecord:
     """A stored pipeline.
 
     Attributes:
-        aliases: Earlier keys that still lead here.
+        aliases: Earlier keys that still lead here, with what their inputs are called now.
         metadata_json: JSON text.
         owner_id: None for a starter.
         deleted_at: Set when it is reachable by id only.
@@ -35,13 +36,19 @@ class PipelineRecord:
     name: str
     description: str
     builtin: bool
-    aliases: tuple[str, ...]
+    aliases: tuple[Alias, ...]
     owner_id: str | None
     current_number: int
     metadata_json: str
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None
+
+    def alias(self, ref: str) -> Alias | None:
+        """The alias by which a reference found it; None when that was its id or key."""
+        if ref in (self.id, self.key):
+            return None
+        return next((alias for alias in self.aliases if alias.name == ref), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +129,8 @@ async def find_pipeline(connection: AsyncConnection, ref: str) -> PipelineRecord
     """
     escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
     rows = await connection.execute(_BY_REF, {"ref": ref, "alias": f"%{escaped}%"})
-    found = [_record(row) for row in rows]
+    # The pattern also meets names of inputs, which stand in the same text.
+    found = [record for row in rows if ref in ((record := _record(row)).id, record.key) or record.alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
 
 
@@ -237,5 +245,5 @@ def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
 
 def _record(row: Sequence[Any]) -> PipelineRecord:
     values = list(row)
-    values[5] = tuple(json.loads(values[5]))
+    values[5] = load_aliases(values[5])
     return PipelineRecord(*values)

@@ -6,10 +6,10 @@ set, brought up to date at each start. Deleting hides: runs and versions stay. R
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from store.aliases import dump_aliases
 from store.dialects import Sql
 from store.ids import new_id
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from store.aliases import Alias
     from store.dialects import Connection, Row
 
 #: Woken by every change of a pipeline, beside `pipeline:<id>`.
@@ -94,7 +95,7 @@ class Heading:
     Attributes:
         metadata_json: JSON text (CONTRACT 5.1).
         search_text: Lower-case words of key, name, description and metadata.
-        aliases: Earlier keys that still lead here.
+        aliases: Earlier keys that still lead here, with what their inputs are called now.
     """
 
     key: str
@@ -102,7 +103,7 @@ class Heading:
     description: str
     metadata_json: str
     search_text: str
-    aliases: tuple[str, ...] = field(default=())
+    aliases: tuple[Alias, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,15 +333,11 @@ def _head(pipeline_id: str, heading: Heading, now: datetime) -> dict[str, object
         "key": heading.key,
         "name": heading.name,
         "description": heading.description,
-        "aliases": _aliases(heading),
+        "aliases": dump_aliases(heading.aliases),
         "metadata_json": heading.metadata_json,
         "search_text": heading.search_text,
         "now": now,
     }
-
-
-def _aliases(heading: Heading) -> str:
-    return json.dumps(list(heading.aliases), separators=(",", ":"))
 
 
 def _text_differs(before: Row, definition: Definition) -> bool:
@@ -349,7 +346,7 @@ def _text_differs(before: Row, definition: Definition) -> bool:
 
 def _same(before: Row, heading: Heading, definition: Definition) -> bool:
     shown = (heading.key, heading.name, heading.description, heading.metadata_json, heading.search_text)
-    return not _text_differs(before, definition) and tuple(before[4:]) == (*shown, _aliases(heading))
+    return not _text_differs(before, definition) and tuple(before[4:]) == (*shown, dump_aliases(heading.aliases))
 
 
 def _taken(conn: Connection, key: str, pipeline_id: str) -> PipelineError:

@@ -89,7 +89,11 @@ fragment ProblemParts on Problem {
 
 SERVER = "query CliServer { server { version accepting health { name ok message } } viewer { name subject scopes } }"
 
-PIPELINE_INPUTS = "query CliPipelineInputs($id: ID!) { pipeline(id: $id) { id key name inputSchema } }"
+PIPELINE_INPUTS = """
+query CliPipelineInputs($id: ID!) {
+  pipeline(id: $id) { id key name inputSchema earlierNames { name inputs } }
+}
+"""
 
 PACK_INPUTS = "query CliPackInputs($id: ID!) { pack(id: $id) { id name inputSchema } }"
 
@@ -137,9 +141,11 @@ RUN_PACK = (
     _RUN
     + _PROBLEM
     + """
-mutation CliRunPack($pack: ID!, $input: JSON!, $version: String, $idempotencyKey: String, $dryRun: Boolean!) {
+mutation CliRunPack(
+  $pack: ID!, $input: JSON!, $version: String, $force: Boolean!, $idempotencyKey: String, $dryRun: Boolean!
+) {
   result: runPack(
-    pack: $pack, input: $input, version: $version, idempotencyKey: $idempotencyKey, dryRun: $dryRun
+    pack: $pack, input: $input, version: $version, force: $force, idempotencyKey: $idempotencyKey, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED

@@ -55,8 +55,8 @@ def run(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
-        if is_pack and (title or deadline or force):
-            raise CliError(f"`{target}` is a pack: --title, --deadline and --force are for pipelines.")
+        if is_pack and (title or deadline):
+            raise CliError(f"`{target}` is a pack: --title and --deadline are for pipelines.")
         given = read_inputs(inputs or (), inputs_file, _input_schema(client, target, is_pack=is_pack))
         if is_pack:
             result = client.execute(
@@ -65,6 +65,7 @@ def run(
                     "pack": target,
                     "input": given,
                     "version": version,
+                    "force": force,
                     "idempotencyKey": idempotency_key,
                     "dryRun": dry_run,
                 },
@@ -255,6 +256,13 @@ def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, An
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
         raise CliError(f"There is no {kind} `{target}`. `packline {listing}` lists them.")
     schema: dict[str, Any] = found["inputSchema"]
+    for earlier in found.get("earlierNames", ()):
+        if earlier["name"] == target:  # the server takes the inputs of then and says what they are called now
+            properties = schema.setdefault("properties", {})
+            schema["properties"] = {
+                **{then: properties.get(now, True) for then, now in earlier["inputs"].items()},
+                **properties,
+            }
     return schema
 
 

@@ -24,11 +24,21 @@ _FIND_IDEMPOTENT = Sql(
     "SELECT id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
 )
 _DROP_IDEMPOTENT = Sql("UPDATE run SET idempotency_key = NULL WHERE id = :id")
+_FIND_JOINED = Sql(
+    """
+    SELECT run_id, request_digest, created_at FROM joined_key
+    WHERE caller_id = :caller_id AND idempotency_key = :key
+    """
+)
+_DROP_JOINED = Sql("DELETE FROM joined_key WHERE caller_id = :caller_id AND idempotency_key = :key")
 _FIND_FLIGHT = Sql("SELECT id, state, lease_until FROM run WHERE flight = :flight FOR UPDATE")
 _DROP_FLIGHT = Sql("UPDATE run SET flight = NULL WHERE id = :id")
-# A run started without a key takes that of the first start that joined it, so that a repeat of that start finds it.
-_LEND_KEY = Sql(
-    "UPDATE run SET idempotency_key = :key, request_digest = :digest WHERE id = :id AND idempotency_key IS NULL"
+# A start that joins a run under way keeps its key beside the run's own, so that a repeat of it finds the run.
+_JOIN_KEY = Sql(
+    """
+    INSERT INTO joined_key (caller_id, idempotency_key, run_id, request_digest, created_at)
+    VALUES (:caller_id, :key, :run_id, :digest, :now) ON CONFLICT DO NOTHING
+    """
 )
 # Walks the partial index of runs under way; at most the queue limit of rows.
 COUNT_QUEUED = Sql("SELECT count(*) FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL")
@@ -153,11 +163,14 @@ def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> 
 def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
     """The run an earlier start with the same idempotency key or the same flight led to."""
     if new.idempotency_key is not None:
-        row = conn.one(_FIND_IDEMPOTENT, {"caller_id": new.caller_id, "key": new.idempotency_key})
-        if row is not None:
+        key = {"caller_id": new.caller_id, "key": new.idempotency_key}
+        for find, drop in ((_FIND_IDEMPOTENT, _DROP_IDEMPOTENT), (_FIND_JOINED, _DROP_JOINED)):
+            row = conn.one(find, key)
+            if row is None:
+                continue
             run_id, request_digest, created_at = row
             if (since := instant(created_at)) is None or now - since > IDEMPOTENCY_KEEP:
-                conn.run(_DROP_IDEMPOTENT, {"id": run_id})
+                conn.run(drop, {"id": run_id} if drop is _DROP_IDEMPOTENT else key)
             elif request_digest != new.request_digest:
                 raise IdempotencyClashError(run_id)
             else:
@@ -171,7 +184,16 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
                 conn.run(_DROP_FLIGHT, {"id": run_id})  # its worker is dead; never coalesce onto it
             else:
                 if new.idempotency_key is not None:
-                    conn.run(_LEND_KEY, {"id": run_id, "key": new.idempotency_key, "digest": new.request_digest})
+                    conn.run(
+                        _JOIN_KEY,
+                        {
+                            "caller_id": new.caller_id,
+                            "key": new.idempotency_key,
+                            "run_id": run_id,
+                            "digest": new.request_digest,
+                            "now": now,
+                        },
+                    )
                 return Submitted(run_id, coalesced=True)
     return None
 

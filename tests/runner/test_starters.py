@@ -10,6 +10,7 @@ import pytest
 import runner.starters
 from runner.registry import PackSource, Registry
 from runner.starters import load_starters, seed_starters
+from store.aliases import Alias
 from store.pipeline_reads import current_versions, find_bodies, find_pipeline, find_pipelines
 from tests.support.databases import sqlite_store
 from tests.support.packs import Workbench
@@ -46,18 +47,20 @@ def starter(folder: Path, text: str = ECHO, key: str = "say") -> Path:
 
 def test_a_starter_keeps_its_text_and_what_is_told_of_it(tmp_path: Path) -> None:
     starter(tmp_path)
-    (tmp_path / "aliases.yaml").write_text("speak: say\nnowhere: gone\nsay: say\n")
+    (tmp_path / "aliases.yaml").write_text(
+        "speak: {key: say, inputs: {said: words}}\nnowhere: {key: gone}\nsay: {key: say}\nodd: say\n"
+    )
     loaded = load_starters(tmp_path, REGISTRY)
     (say,) = loaded.starters
     assert say.id == "builtin.say"
     assert say.definition.yaml == ECHO
-    assert say.heading.aliases == ("speak",)
+    assert say.heading.aliases == (Alias("speak", (("said", "words"),)),)
     metadata = json.loads(say.heading.metadata_json)
     assert metadata["accepts"] == [], "written as empty, so it stays empty"
     assert metadata["produces"] == ["text"]
     assert metadata["derived"] == ["produces", "supersedes"]
     assert "speak" in say.heading.search_text
-    assert [problem.file for problem in loaded.problems] == ["aliases.yaml", "aliases.yaml"]
+    assert [problem.file for problem in loaded.problems] == ["aliases.yaml"] * 3
 
 
 @pytest.mark.parametrize(

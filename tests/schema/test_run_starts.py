@@ -326,3 +326,44 @@ async def test_force_takes_nothing_from_the_caches_of_packs(tmp_path: Path) -> N
         again = await command(it, "rerunRun", id=forced["id"], force=True, waitSeconds=20)
         runs += [forced, again["run"], await ran(it, "answer")]
     assert [run["output"]["json"]["text"] for run in runs] == ["tea 1", "tea 1", "tea 2", "tea 3", "tea 3"]
+
+
+@pack(
+    "test.needy",
+    version="1.0.0",
+    effects="none",
+    repeatable=True,
+    services=[Service("printer", lambda: Missing("There is no printer.", "Plug one in."))],
+)
+async def needy(ctx: PackContext, input: Text) -> Echoed:
+    """Needs what is not here."""
+    return Echoed(text=input.text)
+
+
+async def test_wrong_inputs_and_what_is_missing_are_told_in_one_answer(tmp_path: Path) -> None:
+    async with product(tmp_path, [needy]) as it:
+        await save(it, "print", step("only", "test.needy", text="${{ inputs.text }}"))
+        refused = await start(it, "print", {"tekst": "tea"})
+        called = await command(it, "runPack", pack="test.needy", input={"tekst": "tea"})
+    for answer, wrong in ((refused, "undeclared_input"), (called, "unknown_field")):
+        assert answer["__typename"] == "InvalidProblem"
+        assert {wrong, "missing_service"} <= {issue["rule"] for issue in answer["issues"]}
+
+
+async def test_a_forced_pack_call_passes_over_the_cache(tmp_path: Path) -> None:
+    numbers = iter(range(10))
+
+    @pack("test.drawn", version="1.0.0", effects="none", repeatable=True)
+    async def draw(ctx: PackContext, input: Text) -> Echoed:
+        async def make() -> str:
+            return str(next(numbers))
+
+        return Echoed(text=str(await ctx.cached("number", 60, make)))
+
+    async with product(tmp_path, [draw]) as it:
+
+        async def drawn(**more: object) -> str:
+            call = await command(it, "runPack", pack="test.drawn", input={"text": "x"}, waitSeconds=20, **more)
+            return str((await look(it, call["run"]["id"], select="output { json }"))["output"]["json"]["text"])
+
+        assert [await drawn(), await drawn(), await drawn(force=True), await drawn()] == ["0", "0", "1", "1"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from store.aliases import Alias
 from store.paging import PageWindow
 from store.pipeline_reads import (
     PipelineFilter,
@@ -133,7 +134,8 @@ async def test_of_many_who_create_one_key_at_once_one_succeeds(store: Store):
     assert sum(isinstance(answer, KeyTakenError) for answer in answers) == 5
 
 
-DECK = Starter("builtin.deck", heading("deck", aliases=("old-deck", "deck_2000")), definition("starter"))
+OLD_NAMES = (Alias("old-deck", (("then", "now"),), ("more",)), Alias("deck_2000"))
+DECK = Starter("builtin.deck", heading("deck", aliases=OLD_NAMES), definition("starter"))
 NOTES = Starter("builtin.notes", heading("notes"), definition("notes"))
 
 
@@ -147,7 +149,7 @@ async def test_starters_are_added_changed_and_removed_and_twice_is_once(store: S
     async with store.read() as connection:
         record = (await find_pipelines(connection, [DECK.id]))[DECK.id]
     assert (record.name, record.current_number, record.builtin, record.owner_id) == ("Slides", 2, True, None)
-    assert record.aliases == ("old-deck", "deck_2000")
+    assert record.aliases == OLD_NAMES
 
     ada = await caller(store)
     async with store.read() as connection:

@@ -19,6 +19,7 @@ from store.run_reads import find_run
 from store.runs import (
     Claim,
     Fail,
+    IdempotencyClashError,
     LostLeaseError,
     NewArtifact,
     NewStep,
@@ -43,6 +44,7 @@ from store.runs import (
     submit,
 )
 from store.sessions import find_sessions, start_session
+from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
 from store.step_reads import attempts_of_runs, steps_of_runs
 from tests.support.rows import caller, insert
@@ -282,6 +284,28 @@ async def test_a_start_that_joins_a_run_is_found_again_by_its_key(store: Store):
     await (await working(store, first.run_id)).to_the_end()
     again = await submitted(store, ada.id, 1, **same)
     assert (again.run_id, again.replayed) == (first.run_id, True)
+
+
+async def test_every_key_that_joined_a_run_is_found_again_and_clashes_with_another_request(store: Store):
+    ada = await caller(store)
+    first = await submitted(store, ada.id, 1, flight="tea", idempotency_key="k0", request_digest="r0")
+    for number in (1, 2):
+        joined = await submitted(
+            store, ada.id, 1, flight="tea", idempotency_key=f"k{number}", request_digest=f"r{number}"
+        )
+        assert (joined.run_id, joined.coalesced) == (first.run_id, True)
+    await (await working(store, first.run_id)).to_the_end()
+    for number in (0, 1, 2):
+        again = await submitted(
+            store, ada.id, 1, flight="tea", idempotency_key=f"k{number}", request_digest=f"r{number}"
+        )
+        assert (again.run_id, again.replayed) == (first.run_id, True)
+        async with store.read() as connection:
+            earlier = await find_earlier_start(connection, ada.id, f"k{number}")
+        assert earlier is not None
+        assert (earlier.run_id, earlier.request_digest) == (first.run_id, f"r{number}")
+    with pytest.raises(IdempotencyClashError):
+        await submitted(store, ada.id, 1, idempotency_key="k2", request_digest="another")
 
 
 async def test_starts_and_ends_of_one_flight_race_to_runs_that_all_end(store: Store):

@@ -10,7 +10,6 @@ import asyncio
 import hmac
 import json
 import time
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple
@@ -60,9 +59,6 @@ _BEARER = "bearer "
 ADMIN_SUBJECT = "admin"
 #: How the token of this machine's command line is called.
 CLI_TOKEN_NAME = "Command line on this machine"
-
-current_caller: ContextVar[Caller] = ContextVar("current_caller")
-"""Who the current task works for; set by `Authenticator.authenticate`, copied into every task it starts."""
 
 
 class _Known(NamedTuple):
@@ -156,7 +152,6 @@ class Authenticator:
             if caller is None:
                 await self._failed(address_of(connection))
                 return None
-        current_caller.set(caller)
         return caller
 
     async def _failed(self, address: str) -> None:

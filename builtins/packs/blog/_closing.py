@@ -1,0 +1,139 @@
+"""A post's closing: writing a plain one, finding the place for it, and knowing one that is there already."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from .._writing import one_line, same_address, urls
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: A link definition nothing refers to: no Markdown renderer shows it, and it survives being saved and read again.
+MARKER = '[//]: # "closing"'
+
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*<?([^()\s<>]*)>?(?:\s+\"[^\"\n]*\")?\s*\)|<(https?://[^<>\s]+)>")
+_BARE = re.compile(
+    r"(?<![\w(<\[\"'=])https?://[^\s<>()\[\]\"'`\u3000-\u303f\uff00-\uffef]*[^\s<>()\[\]\"'`.,;:!?*_\u3000-\u303f\uff00-\uffef]"
+)
+_SOURCES = re.compile(
+    r"(?im)^#{2,3}[ \t]+(?:related sources|sources|references|further reading|footnotes|notes)[ \t#]*$(?![\s\S]*^#)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An address the closing may point to.
+
+    Attributes:
+        kind: Which input it came from.
+        url: The address.
+        label: What the link says where nobody has written it.
+        lead: What one does there.
+    """
+
+    kind: str
+    url: str
+    label: str
+    lead: str
+
+
+def targets_of(project_url: str, github_url: str, source_url: str) -> list[Target]:
+    """The addresses that were given, in the order in which they are shown; each address once."""
+    made = []
+    if project_url:
+        made.append(Target("project_url", project_url, _host(project_url), "Try it or read more"))
+    if github_url:
+        made.append(Target("github_url", github_url, _repository(github_url), "See the code or take part"))
+    if source_url:
+        made.append(Target("source_url", source_url, _host(source_url), "Read the original"))
+    return [
+        target
+        for number, target in enumerate(made)
+        if not any(same_address(target.url, earlier.url) for earlier in made[:number])
+    ]
+
+
+def plain_closing(targets: Sequence[Target], audience: str) -> str:
+    """A closing without a model: one sentence and a list of the addresses; empty when there is nothing to say."""
+    if not targets:
+        return ""
+    opening = f"This post was written for {audience}. If it helped," if audience else "If this post helped,"
+    if len(targets) == 1:
+        target = targets[0]
+        sentence = f"{target.lead[0].lower()}{target.lead[1:]} at {link(target.label, target.url)}."
+        return f"## Where to go next\n\n{opening} {sentence}"
+    return f"## Where to go next\n\n{opening} this is where to go on:\n\n{entries_of(targets)}"
+
+
+def entries_of(targets: Sequence[Target]) -> str:
+    """The addresses as a list."""
+    return "\n".join(f"- **{target.lead}**: {link(target.label, target.url)}" for target in targets)
+
+
+def link(label: str, url: str) -> str:
+    """A Markdown link that neither its text nor its address can break out of (CommonMark §6.3)."""
+    text = re.sub(r"([\\\[\]`*_<])", r"\\\1", one_line(label))
+    target = re.sub(r"[\s()<>]", lambda match: f"%{ord(match.group()):02X}", url)
+    return f"[{text}]({target})"
+
+
+def only_known_links(markdown: str, targets: Sequence[Target]) -> tuple[str, list[str]]:
+    """The text with every address that was not given taken out, and those addresses; the words of links stay."""
+    removed: list[str] = []
+
+    def known(url: str) -> bool:
+        return any(same_address(url, target.url) for target in targets)
+
+    def check_link(match: re.Match[str]) -> str:
+        url = match[2] if match[3] is None else match[3]
+        if known(url):
+            return match.group() if not match.group().startswith("!") else match.group()[1:]
+        removed.append(url)
+        return match[1] or ""
+
+    def check_bare(match: re.Match[str]) -> str:
+        if known(match.group()):
+            return match.group()
+        removed.append(match.group())
+        return ""
+
+    text = _BARE.sub(check_bare, _LINK.sub(check_link, markdown))
+    return re.sub(r"[ \t]{2,}(?=\S)", " ", text) if removed else text, [url for url in removed if url]
+
+
+def missing_targets(markdown: str, targets: Sequence[Target]) -> list[Target]:
+    """The addresses a closing does not point to."""
+    present = [*urls(markdown), *(match[2] or match[3] for match in _LINK.finditer(markdown))]
+    return [target for target in targets if not any(same_address(url, target.url) for url in present)]
+
+
+def has_closing(markdown: str, closing: str = "") -> bool:
+    """Whether a closing was appended before: ours by its marker, a given one by its words."""
+    return MARKER in markdown or (bool(closing) and one_line(closing) in one_line(markdown))
+
+
+def append(markdown: str, closing: str) -> str:
+    """The post with the closing at its end, before a list of sources when it ends with one."""
+    body = markdown.rstrip()
+    sources = _SOURCES.search(body)
+    before, after = (body[: sources.start()].rstrip(), body[sources.start() :]) if sources else (body, "")
+    return "\n\n".join(part for part in (before, closing.strip(), MARKER, after) if part) + "\n"
+
+
+def _host(url: str) -> str:
+    parts = urlsplit(url)
+    path = parts.path.rstrip("/")
+    shown = f"{(parts.hostname or '').removeprefix('www.')}{path}"
+    return shown if len(shown) <= 50 else (parts.hostname or url).removeprefix("www.")
+
+
+def _repository(url: str) -> str:
+    parts = urlsplit(url)
+    names = [name for name in parts.path.split("/") if name]
+    if (parts.hostname or "").removeprefix("www.") == "github.com" and len(names) >= 2:
+        return f"{names[0]}/{names[1].removesuffix('.git')} on GitHub"
+    return _host(url)

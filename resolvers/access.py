@@ -25,8 +25,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     Raises:
         NotFound: there is none, or it belongs to somebody else.
     """
-    async with context.services.store.read() as connection:
-        run = await find_run_by_id(connection, run_id, visible_to=visible_to(context))
+    run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context))
     if run is None:
         raise NotFound("run", run_id, hint="`runs` lists those you may see.")
     return run

@@ -87,8 +87,7 @@ async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
     pipeline_id = query.pipeline
     if pipeline_id is not None:
-        async with context.services.store.read() as connection:
-            found = await find_pipeline(connection, pipeline_id)
+        found = await find_pipeline(context.services.store, pipeline_id)
         pipeline_id = found.id if found is not None else pipeline_id
     return ArtifactFilter(
         text=query.text,

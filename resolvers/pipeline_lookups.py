@@ -82,8 +82,7 @@ class ReadMetadata:
 @operation("pipeline", scope=Scope.READ, kind="query")
 async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
     """A pipeline by id, key or alias; None when there is none."""
-    async with context.services.store.read() as connection:
-        return await find_pipeline(connection, pipeline)
+    return await find_pipeline(context.services.store, pipeline)
 
 
 @operation("pipelines", scope=Scope.READ, kind="query")

@@ -336,17 +336,15 @@ def _note(note: str | None) -> str | None:
 
 async def _free_key(context: Context, wanted: str) -> str:
     base = wanted[:60]
-    async with context.services.store.read() as connection:
-        key, number = base, 1
-        while await find_pipeline(connection, key) is not None:
-            number += 1
-            key = f"{base}-{number}"
+    key, number = base, 1
+    while await find_pipeline(context.services.store, key) is not None:
+        number += 1
+        key = f"{base}-{number}"
     return key
 
 
 async def _plan(context: Context, checked: _Checked) -> tuple[AppliedDocument, _Checked, PipelineRecord | None]:
-    async with context.services.store.read() as connection:
-        found = await find_pipeline(connection, checked.key)
+    found = await find_pipeline(context.services.store, checked.key)
     if found is not None and (found.builtin or found.key != checked.key):
         found = None  # a starter's key, or an alias, may be taken by a user's pipeline
     before = ""

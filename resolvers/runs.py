@@ -108,8 +108,7 @@ async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     """The store's filter for a query; a pipeline that is not found matches nothing."""
     pipelines = None
     if query.pipelines is not None:
-        async with context.services.store.read() as connection:
-            found = [await find_pipeline(connection, ref) for ref in query.pipelines]
+        found = [await find_pipeline(context.services.store, ref) for ref in query.pipelines]
         pipelines = tuple(
             pipeline.id if pipeline is not None else ref for ref, pipeline in zip(query.pipelines, found, strict=True)
         )
@@ -141,8 +140,7 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
     only = visible_to(context)
     if query == RunQuery():
-        async with context.services.store.read() as connection:
-            return await list_whole(connection, window, visible_to=only)
+        return await list_whole(context.services.store, window, visible_to=only)
     wanted = await filter_of(context, query)
     async with context.services.store.read() as connection:
         return await list_runs(connection, wanted, window, visible_to=only)
@@ -151,8 +149,7 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
 @operation("list_run_heads", scope=Scope.READ, kind="query")
 async def list_run_heads(context: Context, *, columns: Sequence[str], window: PageWindow) -> list[Row]:
     """Some plain columns of all runs the caller may see, as `list_visible_runs` lists them; see `store.run_heads`."""
-    async with context.services.store.read() as connection:
-        return await list_heads(connection, columns, window, visible_to=visible_to(context))
+    return await list_heads(context.services.store, columns, window, visible_to=visible_to(context))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:
@@ -205,9 +202,8 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
     with context.services.engine.bus.watch(run_id) as flag:
         while True:
             flag.clear()
-            async with context.services.store.read() as connection:
-                if await events_after(connection, run_id, position, limit=1):
-                    return
+            if await events_after(context.services.store, run_id, position, limit=1):
+                return
             left = until - loop.time()
             if left <= 0:
                 return

@@ -96,8 +96,7 @@ async def get_pipeline(context: Context, ref: str) -> PipelineRecord:
     Raises:
         NotFound: there is none; it tells the nearest key.
     """
-    async with context.services.store.read() as connection:
-        found = await find_pipeline(connection, ref)
+    found = await find_pipeline(context.services.store, ref)
     if found is None:
         raise NotFound("pipeline", ref, suggestion=nearest(ref, await _keys(context)), hint=None)
     return found

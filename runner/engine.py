@@ -102,8 +102,7 @@ class Engine:
             while True:
                 flag.clear()
                 if look:
-                    async with self._store.read() as connection:
-                        state = await run_state(connection, run_id)
+                    state = await run_state(self._store, run_id)
                     if state is None or state in FINAL_RUN_STATES:
                         return state is not None
                 look = True

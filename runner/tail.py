@@ -144,10 +144,9 @@ class _Feed:
     async def _newest(self) -> list[EventRecord]:
         """What is stored after what was read; when that is nothing, takes note of a run that is gone."""
         after = None if self._read_to < 0 else self._read_to
-        async with self._store.read() as connection:
-            newest = await events_after(connection, self._run_id, after, limit=PAGE)
-            if not newest:
-                self.gone = await run_state(connection, self._run_id) is None
+        newest = await events_after(self._store, self._run_id, after, limit=PAGE)
+        if not newest:
+            self.gone = await run_state(self._store, self._run_id) is None
         return newest
 
 
@@ -198,8 +197,7 @@ class Tails:
     async def _read(self, run_id: str, after: int | None) -> tuple[EventRecord, ...]:
         """A page of events after a position, or the newest one; nothing while the store cannot be read."""
         try:
-            async with self._store.read() as connection:
-                return tuple(await events_after(connection, run_id, after, limit=1 if after is None else PAGE))
+            return tuple(await events_after(self._store, run_id, after, limit=1 if after is None else PAGE))
         except StoreClosedError:
             raise
         except StoreError as error:

@@ -69,13 +69,16 @@ class Loaders:
         """Runs the caller may see, by id."""
         only = visible_to(self._context)
 
-        async def read(connection: ReadConnection, ids: Sequence[str]) -> Mapping[str, RunRecord]:
-            if len(ids) > 1:
-                return await find_runs(connection, ids, visible_to=only)
-            found = await find_run_by_id(connection, ids[0], visible_to=only)
-            return {} if found is None else {found.id: found}
+        store = self._context.services.store
 
-        return self._loader(read)
+        async def load(ids: list[str]) -> list[RunRecord | None]:
+            if len(ids) == 1:
+                return [await find_run_by_id(store, ids[0], visible_to=only)]
+            async with store.read() as connection:
+                found = await find_runs(connection, ids, visible_to=only)
+            return [found.get(run_id) for run_id in ids]
+
+        return DataLoader(load_fn=load)
 
     @cached_property
     def run_payload(self) -> DataLoader[str, RunPayload | None]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Dialect = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
 
+#: What a statement without parameters is given.
+NOTHING: Mapping[str, object] = {}
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
 
 
@@ -69,10 +71,10 @@ class Connection(Protocol):
 
 
 def instant(value: datetime | str | None) -> datetime | None:
-    """An instant as read by a unit: SQLite's driver hands out text, PostgreSQL's aware values."""
-    if value is None or isinstance(value, datetime):
-        return value
-    return datetime.fromisoformat(value).replace(tzinfo=UTC)
+    """An instant as a driver hands it out, in UTC: SQLite's gives text, PostgreSQL's what its session speaks."""
+    if isinstance(value, str):
+        return datetime.fromisoformat(value + "+00:00")  # two thirds of the cost of replacing its zone
+    return value if value is None or value.tzinfo is UTC else value.astimezone(UTC)
 
 
 def sqlite_instant(value: datetime) -> str:

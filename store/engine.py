@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, T
 import structlog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from store.dialects import Connection, Dialect
+    from store.dialects import Connection, Dialect, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -109,6 +109,13 @@ class Store(Protocol):
 
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Lends a connection for short reads; each statement sees what was committed before it started."""
+
+    async def rows(self, statement: Sql, parameters: Mapping[str, object] = ...) -> list[Row]:
+        """Rows of one short, prepared read, as the driver hands them out; see `store.dialects.instant`.
+
+        For what is read on every start or event. On SQLite it costs 20 µs of CPU, and a statement through `read` 210,
+        or 280 where twenty are under way: most of that is SQLAlchemy's pool and the hops to the connection's thread.
+        """
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`."""

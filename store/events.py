@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, select
-from sqlmodel import col
-
-from store.models import RunEventRow, RunRow
+from store.dialects import Sql, instant
 from store.states import RunState
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from store.dialects import Row
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,41 +32,28 @@ class EventRecord:
     data: str | None
 
 
-_COLUMNS = (
-    col(RunEventRow.run_id),
-    col(RunEventRow.sequence),
-    col(RunEventRow.at),
-    col(RunEventRow.type),
-    col(RunEventRow.step_id),
-    col(RunEventRow.attempt_id),
-    col(RunEventRow.artifact_id),
-    col(RunEventRow.before),
-    col(RunEventRow.after),
-    col(RunEventRow.reason),
-    col(RunEventRow.data),
+_COLUMNS = ", ".join(field.name for field in fields(EventRecord))
+_AFTER = Sql(
+    f"SELECT {_COLUMNS} FROM run_event WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit"
 )
+_NEWEST = Sql(f"SELECT {_COLUMNS} FROM run_event WHERE run_id = :run_id ORDER BY sequence DESC LIMIT :limit")
+_STATE = Sql("SELECT state FROM run WHERE id = :id")
 
 
-_STATE = select(col(RunRow.state)).where(col(RunRow.id) == bindparam("id"))
-_AFTER = (
-    select(*_COLUMNS)
-    .where(col(RunEventRow.run_id) == bindparam("run_id"), col(RunEventRow.sequence) > bindparam("after"))
-    .order_by(col(RunEventRow.sequence))
-    .limit(bindparam("limit"))
-)
-
-
-async def events_after(connection: AsyncConnection, run_id: str, after: int | None, *, limit: int) -> list[EventRecord]:
+async def events_after(store: Store, run_id: str, after: int | None, *, limit: int) -> list[EventRecord]:
     """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None."""
     if after is None:
-        query = select(*_COLUMNS).where(col(RunEventRow.run_id) == run_id)
-        newest = await connection.execute(query.order_by(col(RunEventRow.sequence).desc()).limit(limit))
-        return [EventRecord(*row) for row in reversed(newest.all())]
-    rows = await connection.execute(_AFTER, {"run_id": run_id, "after": after, "limit": limit})
-    return [EventRecord(*row) for row in rows]
+        return [_record(row) for row in reversed(await store.rows(_NEWEST, {"run_id": run_id, "limit": limit}))]
+    rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit})
+    return [_record(row) for row in rows]
 
 
-async def run_state(connection: AsyncConnection, run_id: str) -> RunState | None:
+async def run_state(store: Store, run_id: str) -> RunState | None:
     """Where a run stands; None when there is no such run."""
-    row = (await connection.execute(_STATE, {"id": run_id})).first()
-    return RunState(row[0]) if row else None
+    rows = await store.rows(_STATE, {"id": run_id})
+    return RunState(rows[0][0]) if rows else None
+
+
+def _record(row: Row) -> EventRecord:
+    run_id, sequence, at, *rest = row
+    return EventRecord(run_id, sequence, instant(at), *rest)  # type: ignore[arg-type] # the column is never null

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, bindparam, func, or_, select
+from sqlalchemy import and_, func, select
 
 from store.aliases import Alias, load_aliases
+from store.dialects import Sql, instant
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
 from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Row
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +105,15 @@ class ListedPipeline:
 
 
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
+_BUILTIN, _ALIASES = 4, 5
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
 _BODY_COLUMNS = columns_of(PIPELINE_VERSION, VersionBody)
 
 
-# Built once: every start looks its pipeline up.
-_BY_REF = select(*_COLUMNS).where(
-    PIPELINE.c.deleted_at.is_(None),
-    or_(
-        PIPELINE.c.id == bindparam("ref"),
-        PIPELINE.c.key == bindparam("ref"),
-        PIPELINE.c.aliases.like(bindparam("alias"), escape="/"),
-    ),
-)
+# Prepared, since every start looks its pipeline up.
+_FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
+_BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
+_BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
 
 
 async def find_pipelines(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, PipelineRecord]:
@@ -122,15 +122,17 @@ async def find_pipelines(connection: AsyncConnection, ids: Sequence[str]) -> dic
     return {row[0]: _record(row) for row in rows}
 
 
-async def find_pipeline(connection: AsyncConnection, ref: str) -> PipelineRecord | None:
+async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
     """A pipeline that is not deleted, by id, key or alias.
 
     An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
     """
-    escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
-    rows = await connection.execute(_BY_REF, {"ref": ref, "alias": f"%{escaped}%"})
-    # The pattern also meets names of inputs, which stand in the same text.
-    found = [record for row in rows if ref in ((record := _record(row)).id, record.key) or record.alias(ref)]
+    found = [_prepared_record(row) for row in await store.rows(_BY_NAME, {"ref": ref})]
+    if not found:
+        escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
+        rows = await store.rows(_BY_ALIAS, {"alias": f"%{escaped}%"})
+        # The pattern also meets names of inputs, which stand in the same text.
+        found = [record for row in rows if (record := _prepared_record(row)).alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
 
 
@@ -243,7 +245,13 @@ def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
     return (4 if pipeline.builtin else 3), pipeline.id
 
 
+def _prepared_record(row: Row) -> PipelineRecord:
+    *values, created_at, updated_at, deleted_at = row
+    values[_BUILTIN] = bool(values[_BUILTIN])
+    return _record([*values, instant(created_at), instant(updated_at), instant(deleted_at)])
+
+
 def _record(row: Sequence[Any]) -> PipelineRecord:
     values = list(row)
-    values[5] = load_aliases(values[5])
+    values[_ALIASES] = load_aliases(values[_ALIASES])
     return PipelineRecord(*values)

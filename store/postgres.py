@@ -19,18 +19,19 @@ import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from store.dialects import NOTHING
 from store.engine import Listeners, StoreClosedError, StoreError
 from store.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
 from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import WakeListener
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from sqlalchemy import CursorResult
     from sqlalchemy.pool import ConnectionPoolEntry
 
-    from store.dialects import Connection, Dialect
+    from store.dialects import Connection, Dialect, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -142,6 +143,12 @@ class PostgresStore:
             ) from error
         except (exc.OperationalError, exc.InterfaceError) as error:
             raise named(error) from error
+
+    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> list[Row]:
+        """Rows of one short read; see `store.engine.Store.rows`."""
+        async with self.read() as connection:
+            found = await connection.exec_driver_sql(statement.postgresql, dict(parameters))
+            return [tuple(row) for row in found]
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.

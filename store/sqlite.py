@@ -20,6 +20,7 @@ import structlog
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from store.dialects import NOTHING
 from store.engine import Listeners, StoreBusyError, StoreClosedError, StoreError, StoreFullError
 from store.schema import ensure_sqlite_schema
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from pathlib import Path
 
+    import aiosqlite
     from sqlalchemy.engine.interfaces import DBAPIConnection
 
     from store.dialects import Connection, Dialect, Row, Sql
@@ -41,13 +43,12 @@ log = structlog.get_logger(__name__)
 BATCH = 64
 #: Units that may wait; beyond it `write` refuses instead of growing without bound.
 QUEUE_LIMIT = 20_000
-#: Idle read connections kept open.
-READERS = 4
+#: Idle read connections kept open; opening one costs a thread and about a millisecond.
+READERS = 8
 #: How long `close` waits for reads under way: a connection closed under a read would never answer it.
 LAST_READS_SECONDS = 10.0
 
 _PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=5000", "foreign_keys=ON", "temp_store=MEMORY")
-_NOTHING: Mapping[str, object] = {}
 
 
 class SQLiteConnection:
@@ -64,18 +65,18 @@ class SQLiteConnection:
         """The machine's clock."""
         return datetime.now(UTC)
 
-    def one(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> Row | None:
+    def one(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> Row | None:
         """Runs a statement; its first row, or None."""
         cursor = self._execute(statement.sqlite, parameters)
         row: Row | None = cursor.fetchone()
         cursor.close()
         return row
 
-    def all(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> list[Row]:
+    def all(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> list[Row]:
         """Runs a statement; all its rows."""
         return self._execute(statement.sqlite, parameters).fetchall()
 
-    def run(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> int:
+    def run(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> int:
         """Runs a statement; the number of rows it changed."""
         return self._execute(statement.sqlite, parameters).rowcount
 
@@ -235,6 +236,8 @@ class SQLiteStore:
         self._listeners = Listeners()
         self._writer = SQLiteWriter(path, self._listeners.tell)
         self._readers = _readers(path)
+        self._prepared: tuple[AsyncConnection, aiosqlite.Connection] | None = None
+        self._preparing = asyncio.Lock()
         self._reading = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -264,6 +267,38 @@ class SQLiteStore:
             if self._reading == 0:
                 self._quiet.set()
 
+    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> list[Row]:
+        """Rows of one short read; see `store.engine.Store.rows`.
+
+        They all use one connection, whose thread runs them one after the other: they are short, and threads that run
+        at once would only wait for each other's GIL.
+        """
+        if self._closed:
+            raise StoreClosedError("The store is closed: the server is shutting down.")
+        self._reading += 1
+        self._quiet.clear()
+        try:
+            raw = self._prepared[1] if self._prepared is not None else await self._prepare()
+            rows: list[Row] = await raw.execute_fetchall(statement.sqlite, parameters)  # type: ignore[assignment] # rows are tuples
+        except sqlite3.Error as error:
+            raise _classified(error) from error
+        else:
+            return rows
+        finally:
+            self._reading -= 1
+            if self._reading == 0:
+                self._quiet.set()
+
+    async def _prepare(self) -> aiosqlite.Connection:
+        """The connection of `rows`, opened when first needed; lent by the pool for good."""
+        async with self._preparing:
+            if self._prepared is None:
+                lent = await self._readers.connect()
+                raw = (await lent.get_raw_connection()).driver_connection
+                assert raw is not None, "a connection that was lent is open"
+                self._prepared = (lent, raw)
+        return self._prepared[1]
+
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits that woke somebody."""
         self._listeners.add(listener)
@@ -279,6 +314,8 @@ class SQLiteStore:
                 await self._quiet.wait()
         except TimeoutError:
             log.warning("reads were cut off by the end of the store", count=self._reading)
+        if self._prepared is not None:
+            await self._prepared[0].close()
         await self._readers.dispose()
         self._lock.close()
 
@@ -334,7 +371,8 @@ def _readers(path: Path) -> AsyncEngine:
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{path}",
         pool_size=READERS,
-        max_overflow=16,
+        max_overflow=12,
+        pool_use_lifo=True,  # the one used last has its statements prepared and its pages at hand
         pool_reset_on_return=None,
         isolation_level="AUTOCOMMIT",
     )

@@ -87,8 +87,7 @@ async def test_a_starter_whose_pack_is_missing_is_stored_all_the_same(tmp_path: 
     async with sqlite_store(tmp_path) as store:
         changes = await seed_starters(store, registry_of(), folder)
         assert changes.added == ("builtin.say",)
-        async with store.read() as connection:
-            found = await find_pipeline(connection, "say")
+        found = await find_pipeline(store, "say")
         assert found is not None
         assert found.builtin
 

@@ -222,17 +222,17 @@ async def test_a_run_that_is_deleted_or_unknown_ends(store: Store, bus: Bus):
 async def test_a_store_that_cannot_be_read_for_a_while_loses_nothing(store: Store, bus: Bus):
     tails = Tails(store, bus)
     worker = await run_with_worker(store, 1)
-    read = store.read
+    rows = store.rows
     broken = 0
 
-    def sometimes() -> Any:
+    def sometimes(*given: Any) -> Any:
         nonlocal broken
         broken += 1
         if broken % 2:
             raise StoreError("The database is away.")
-        return read()
+        return rows(*given)
 
-    store.read = sometimes  # type: ignore[method-assign]
+    store.rows = sometimes  # type: ignore[method-assign]
     following = asyncio.create_task(gather_all(tails, worker.claim.run_id))
     await tell(store, worker, 30)
     await worker.settle(Succeed())

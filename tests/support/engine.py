@@ -258,8 +258,7 @@ class Laboratory:
 
     async def state(self, run_id: str) -> RunState | None:
         """Where a run stands."""
-        async with self.store.read() as connection:
-            return await run_state(connection, run_id)
+        return await run_state(self.store, run_id)
 
     async def resume(self, run_id: str, step_input: dict[str, Any] | None = None) -> None:
         """Resumes a run at its first step that has not succeeded."""

@@ -115,9 +115,9 @@ async def test_keys_of_users_are_unique_until_deleted(store: Store):
     assert await store.write(delete_pipeline, first.pipeline_id)
     assert not await store.write(delete_pipeline, first.pipeline_id)
     again = await pipeline(store, ada.id)
+    found = await find_pipeline(store, "deck")
+    hidden = await find_pipeline(store, first.pipeline_id)
     async with store.read() as connection:
-        found = await find_pipeline(connection, "deck")
-        hidden = await find_pipeline(connection, first.pipeline_id)
         by_id = await find_pipelines(connection, [first.pipeline_id])
     assert found is not None
     assert found.id == again.pipeline_id
@@ -178,8 +178,7 @@ async def test_a_reference_finds_by_id_then_users_key_then_starters_key_then_ali
     await store.write(upsert_starters, [DECK])
 
     async def find(ref: str) -> str | None:
-        async with store.read() as connection:
-            found = await find_pipeline(connection, ref)
+        found = await find_pipeline(store, ref)
         return None if found is None else found.id
 
     assert await find("deck") == DECK.id

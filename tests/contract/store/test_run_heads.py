@@ -35,25 +35,23 @@ async def test_heads_are_the_runs_of_the_whole_list(store: Store) -> None:
         ):
             for only in (None, ada.id, "call_nobody"):
                 rows = await list_runs(connection, RunFilter(), window, visible_to=only)
-                assert await list_whole(connection, window, visible_to=only) == rows
-                heads = await list_heads(connection, columns, window, visible_to=only)
+                assert await list_whole(store, window, visible_to=only) == rows
+                heads = await list_heads(store, columns, window, visible_to=only)
                 assert heads == [tuple(getattr(row, column) for column in columns) for row in rows]
 
 
 async def _ids(store: Store) -> list[str]:
-    async with store.read() as connection:
-        return [row[0] for row in await list_heads(connection, ["id"], PageWindow())]
+    return [row[0] for row in await list_heads(store, ["id"], PageWindow())]
 
 
 async def test_instants_are_aware_and_enums_are_enums(store: Store) -> None:
     ada = await caller(store)
     await run(store, ada.id)
-    async with store.read() as connection:
-        ((created, state),) = await list_heads(connection, ["created_at", "state"], PageWindow())
-        assert created.tzinfo is UTC
-        assert (created, state.name) == (START, state.name)
-        with pytest.raises(ValueError, match="inputs"):
-            await list_heads(connection, ["id", "inputs"], PageWindow())
+    ((created, state),) = await list_heads(store, ["created_at", "state"], PageWindow())
+    assert created.tzinfo is UTC
+    assert (created, state.name) == (START, state.name)
+    with pytest.raises(ValueError, match="inputs"):
+        await list_heads(store, ["id", "inputs"], PageWindow())
 
 
 async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:
@@ -84,7 +82,7 @@ async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
     )
     async with store.read() as connection:
         for run_id in (plain, full):
-            assert await find_run_by_id(connection, run_id) == await find_run(connection, run_id) is not None
-            assert await find_run_by_id(connection, run_id, visible_to=ada.id) is not None
-            assert await find_run_by_id(connection, run_id, visible_to=bob.id) is None
-        assert await find_run_by_id(connection, "run_nobody") is None
+            assert await find_run_by_id(store, run_id) == await find_run(connection, run_id) is not None
+            assert await find_run_by_id(store, run_id, visible_to=ada.id) is not None
+            assert await find_run_by_id(store, run_id, visible_to=bob.id) is None
+        assert await find_run_by_id(store, "run_nobody") is None

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import threading
 from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -130,10 +131,60 @@ class SecretTooShortError(ValueError):
     """A secret under 8 characters cannot be masked: it would be found everywhere."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What one state of a redactor looks for; replaced as a whole, so that threads never see half of a change.
+
+    Attributes:
+        forms: The ways known values may be written, with the name of each.
+        in_files: Finds the forms in bytes; None while there are none.
+        in_json: Finds the needles inside serialised JSON, where quotes and control characters are escaped.
+    """
+
+    forms: dict[str, str]
+    found_as: list[tuple[str | None, tuple[_Token, ...]]]
+    needles: AhoCorasick
+    in_json: BytesAhoCorasick
+    in_files: BytesAhoCorasick | None
+    file_names: list[str]
+    longest: int
+    longest_bytes: int
+    by_head: dict[str, list[str]]
+    heads: AhoCorasick
+    head_starts: frozenset[str]
+
+    @classmethod
+    def of(cls, forms: dict[str, str]) -> _Known:
+        needles = [*forms, *(anchor for anchor in _TOKENS_AT if anchor not in forms)]
+        escaped = sorted({orjson.dumps(needle)[1:-1] for needle in needles if needle != "://"})
+        by_head: dict[str, list[str]] = {}
+        for form in forms:
+            by_head.setdefault(form[:MIN_SECRET_LENGTH], []).append(form)
+        in_bytes: dict[bytes, str] = {}
+        for form, name in forms.items():
+            for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+                in_bytes.setdefault(form.encode(encoding, "surrogatepass"), name)
+        return cls(
+            forms=forms,
+            found_as=[(forms.get(needle), _TOKENS_AT.get(needle, ())) for needle in needles],
+            needles=AhoCorasick(needles, implementation=_implementation(needles)),
+            in_json=BytesAhoCorasick(escaped, implementation=_implementation(escaped)),
+            in_files=BytesAhoCorasick(list(in_bytes), implementation=_implementation(list(in_bytes)))
+            if in_bytes
+            else None,
+            file_names=list(in_bytes.values()),
+            longest=max(map(len, forms), default=0),
+            longest_bytes=max(map(len, in_bytes), default=0),
+            by_head=by_head,
+            heads=AhoCorasick(by_head),
+            head_starts=frozenset(head[:length] for head in by_head for length in range(1, MIN_SECRET_LENGTH)),
+        )
+
+
 class Redactor:
     """Masks secrets in text and JSON.
 
-    Immutable; may be shared by threads. Masks read `[redacted:name]`.
+    May be shared by threads. Masks read `[redacted:name]`.
 
     Args:
         secrets: Name to value. Names appear in masks.
@@ -143,24 +194,28 @@ class Redactor:
     """
 
     def __init__(self, secrets: Mapping[str, str] | None = None) -> None:
-        forms: dict[str, str] = {}
-        for name, value in (secrets or {}).items():
-            if len(value) < MIN_SECRET_LENGTH:
-                raise SecretTooShortError(f"Secret `{name}` has {len(value)} characters; at least 8 are needed.")
-            for form in forms_of(value):
-                forms.setdefault(form, name)
-        needles = [*forms, *(anchor for anchor in _TOKENS_AT if anchor not in forms)]
-        self._found_as = [(forms.get(needle), _TOKENS_AT.get(needle, ())) for needle in needles]
-        self._needles = AhoCorasick(needles, implementation=_implementation(needles))
-        # As needles look inside serialised JSON, where quotes and control characters are escaped.
-        escaped = sorted({orjson.dumps(needle)[1:-1] for needle in needles if needle != "://"})
-        self._in_json = BytesAhoCorasick(escaped, implementation=_implementation(escaped))
-        self._longest = max(map(len, forms), default=0)
-        self._by_head: dict[str, list[str]] = {}
-        for form in forms:
-            self._by_head.setdefault(form[:MIN_SECRET_LENGTH], []).append(form)
-        self._heads = AhoCorasick(self._by_head)
-        self._head_starts = {head[:length] for head in self._by_head for length in range(1, MIN_SECRET_LENGTH)}
+        self._learning = threading.Lock()
+        self._known = _Known.of(_all_forms({}, secrets or {}))
+
+    def learn(self, secrets: Mapping[str, str]) -> bool:
+        """Masks these values too, from now on and wherever this redactor is in use; whether any was new.
+
+        Nothing is ever unlearned: what runs now may still hold a value that was replaced or deleted.
+
+        Raises:
+            SecretTooShortError: naming the secret; none was learned.
+        """
+        with self._learning:
+            forms = _all_forms(self._known.forms, secrets)
+            if len(forms) == len(self._known.forms):
+                return False
+            self._known = _Known.of(forms)
+            return True
+
+    def finder(self) -> SecretFinder | None:
+        """What finds known values in the bytes of a file; None while there are none to find."""
+        known = self._known
+        return None if known.in_files is None else SecretFinder(known.in_files, known.file_names, known.longest_bytes)
 
     def text(self, text: str) -> str:
         """The text with every secret masked; the same object when there is none."""
@@ -176,7 +231,8 @@ class Redactor:
             data = orjson.dumps(value)
         except TypeError:  # integers beyond 64 bits, lone surrogates, very deep: look at every string
             return self._walk(value)
-        if not self._in_json.find_matches_as_indexes(data) and not (b"@" in data and _URL_PASSWORD.search(data)):
+        in_json = self._known.in_json
+        if not in_json.find_matches_as_indexes(data) and not (b"@" in data and _URL_PASSWORD.search(data)):
             return value
         return self._walk(value)
 
@@ -211,8 +267,9 @@ class Redactor:
     def _spans(self, text: str, start: int = 0) -> list[_Span]:
         """What is to be masked from `start` on, merged where matches overlap, in order."""
         found: list[_Span] = []
-        for index, begin, end in self._needles.find_matches_as_indexes(text, overlapping=True):
-            name, tokens = self._found_as[index]
+        known = self._known
+        for index, begin, end in known.needles.find_matches_as_indexes(text, overlapping=True):
+            name, tokens = known.found_as[index]
             if name is not None:
                 found.append((begin, end, name))
             for token in tokens:
@@ -247,18 +304,38 @@ class Redactor:
 
     def _form_from(self, text: str, start: int) -> int:
         """Where the longest end of the text begins that a known form begins with; the text's length if none does."""
-        if not self._longest:
+        known = self._known
+        if not known.longest:
             return len(text)
-        earliest = max(start, len(text) - self._longest + 1)
+        earliest = max(start, len(text) - known.longest + 1)
         tail = text[earliest:]
-        for _, begin, _ in self._heads.find_matches_as_indexes(tail, overlapping=True):
+        for _, begin, _ in known.heads.find_matches_as_indexes(tail, overlapping=True):
             rest = tail[begin:]
-            if any(form.startswith(rest) for form in self._by_head[rest[:MIN_SECRET_LENGTH]] if form != rest):
+            if any(form.startswith(rest) for form in known.by_head[rest[:MIN_SECRET_LENGTH]] if form != rest):
                 return earliest + begin
         for length in range(min(MIN_SECRET_LENGTH - 1, len(tail)), 0, -1):
-            if tail[-length:] in self._head_starts:
+            if tail[-length:] in known.head_starts:
                 return len(text) - length
         return len(text)
+
+
+class SecretFinder:
+    """Finds known values in a file that comes in parts, whatever kind of file it is; changes nothing."""
+
+    def __init__(self, needles: BytesAhoCorasick, names: Sequence[str], longest: int) -> None:
+        self._needles = needles
+        self._names = names
+        self._keep = longest - 1
+        self._tail = b""
+
+    def feed(self, chunk: bytes) -> str | None:
+        """Takes a part; the name of a secret in it, or across its beginning, or None."""
+        data = self._tail + chunk
+        found = self._needles.find_matches_as_indexes(data)
+        if found:
+            return self._names[found[0][0]]
+        self._tail = data[-self._keep :] if self._keep else b""
+        return None
 
 
 class StreamRedactor:
@@ -302,6 +379,17 @@ def _masked(text: str, spans: list[_Span], start: int, end: int) -> str:
         start = stop
     parts.append(text[start:end])
     return "".join(parts)
+
+
+def _all_forms(known: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    """The forms of known values and of further ones, with the name each is masked by."""
+    forms = dict(known)
+    for name, value in secrets.items():
+        if len(value) < MIN_SECRET_LENGTH:
+            raise SecretTooShortError(f"Secret `{name}` has {len(value)} characters; at least 8 are needed.")
+        for form in forms_of(value):
+            forms.setdefault(form, name)
+    return forms
 
 
 def forms_of(secret: str) -> set[str]:

@@ -1,0 +1,318 @@
+"""Credentials as rows: sealed values, what they are called, and whom they are shared with.
+
+What is kept here is sealed by whoever calls (`store.vault`); nothing in this module knows a key. Everything that seals
+locks the one row of `vault` first and compares its proof, so that no value is sealed with a key that a rotation has
+just replaced. Each change wakes `vault`.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import select
+
+from store.dialects import Sql
+from store.ids import new_id
+from store.paging import fetch_page
+from store.tables import CREDENTIAL, CREDENTIAL_GRANT, VAULT, columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+#: The id of the one row of `vault`, and the key that changes wake.
+VAULT_ID = "vault"
+
+
+class VaultChangedError(Exception):
+    """Somebody else changed the vault key or this credential meanwhile; look again, then repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialRecord:
+    """A credential without its values; `fields_set` is a JSON list of field names."""
+
+    id: str
+    key: str
+    kind: str
+    description: str | None
+    fields_set: str
+    fingerprint: str
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    tested_at: datetime | None
+    test_accepted: bool | None
+    test_message: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SealedCredential:
+    """What the vault needs of a credential."""
+
+    id: str
+    key: str
+    kind: str
+    sealed: str
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class VaultContent:
+    """Everything the vault holds, as it is stored.
+
+    Attributes:
+        proof: A known text sealed with the vault key; None before anything was sealed.
+        grants: Pairs of a credential's id and whom it is shared with.
+    """
+
+    proof: str | None
+    credentials: tuple[SealedCredential, ...]
+    grants: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedValues:
+    """Values to store, sealed for their place.
+
+    Attributes:
+        proof: The vault's proof when they were sealed.
+        before: What the row held when they were made; None for a credential that is new.
+    """
+
+    sealed: str
+    fields_set: Sequence[str]
+    fingerprint: str
+    proof: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CredentialChange:
+    """What to store of a credential; `values` None leaves the values, `grants` None the grants as they are."""
+
+    key: str
+    kind: str
+    description: str | None
+    expires_at: datetime | None
+    values: SealedValues | None
+    grants: frozenset[str] | None
+
+
+_ADD_PROOF = Sql("INSERT INTO vault (id, sealed, created_at) VALUES (:id, :proof, :now) ON CONFLICT (id) DO NOTHING")
+# Locked: whoever seals and whoever rotates the key go one after the other.
+_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
+_SET_PROOF = Sql("UPDATE vault SET sealed = :proof WHERE id = :id")
+_BY_KEY = Sql("SELECT id, sealed FROM credential WHERE key = :key FOR UPDATE")
+_INSERT = Sql(
+    """INSERT INTO credential (id, key, kind, description, sealed, fields_set, fingerprint, created_at, updated_at,
+        expires_at)
+    VALUES (:id, :key, :kind, :description, :sealed, :fields_set, :fingerprint, :now, :now, :expires_at)"""
+)
+_UPDATE = Sql("UPDATE credential SET description = :description, expires_at = :expires_at WHERE id = :id")
+# Values that are new were never tested nor used.
+_REPLACE = Sql(
+    """UPDATE credential SET kind = :kind, sealed = :sealed, fields_set = :fields_set, fingerprint = :fingerprint,
+        updated_at = :now, tested_at = NULL, test_accepted = NULL, test_message = NULL
+    WHERE id = :id"""
+)
+_DELETE = Sql("DELETE FROM credential WHERE id = :id")
+_DELETE_GRANTS = Sql("DELETE FROM credential_grant WHERE credential_id = :id")
+_INSERT_GRANT = Sql("INSERT INTO credential_grant (credential_id, target) VALUES (:id, :target)")
+_GRANTED = Sql("SELECT 1 FROM credential_grant WHERE credential_id = :id AND target = :target")
+_USED = Sql("UPDATE credential SET last_used_at = :now WHERE id = :id")
+_TESTED = Sql(
+    """UPDATE credential SET tested_at = :now, test_accepted = :accepted, test_message = :message
+    WHERE id = :id AND sealed = :sealed"""
+)
+_ALL = Sql("SELECT id, key, kind, sealed FROM credential ORDER BY id FOR UPDATE")
+_RESEAL = Sql("UPDATE credential SET sealed = :sealed, fingerprint = :fingerprint WHERE id = :id")
+_EMPTY = Sql("DELETE FROM credential")
+_NO_PROOF = Sql("DELETE FROM vault WHERE id = :id")
+
+_COLUMNS = columns_of(CREDENTIAL, CredentialRecord)
+_SEALED = columns_of(CREDENTIAL, SealedCredential)
+
+
+def place_of(key: str, kind: str) -> str:
+    """Where a credential's values are sealed for: its key and kind, so that they open in no other row."""
+    return f"credential:{kind}:{key}"
+
+
+# ------------------------------------------------------------------------------------------------ units
+
+
+def found_vault(conn: Connection, proof: str) -> str:
+    """Keeps the proof of a new vault; the one that counts, which is another's if somebody was first."""
+    conn.run(_ADD_PROOF, {"id": VAULT_ID, "proof": proof, "now": conn.now()})
+    row = conn.one(_PROOF, {"id": VAULT_ID})
+    assert row is not None, "inserted above"
+    conn.wake(VAULT_ID)
+    return str(row[0])
+
+
+def put_credential(conn: Connection, change: CredentialChange) -> str:
+    """Stores a credential, or changes it; its id.
+
+    Raises:
+        VaultChangedError: the vault key was rotated, or the credential changed, since the values were sealed; or there
+            is no such credential any more.
+    """
+    values = change.values
+    if values is not None:
+        proof = conn.one(_PROOF, {"id": VAULT_ID})
+        if proof is None or proof[0] != values.proof:
+            raise VaultChangedError(change.key)
+    row = conn.one(_BY_KEY, {"key": change.key})
+    now = conn.now()
+    if row is None:
+        if values is None or values.before is not None:
+            raise VaultChangedError(change.key)
+        credential_id = new_id("cred")
+        conn.run(
+            _INSERT,
+            {
+                "id": credential_id,
+                "key": change.key,
+                "kind": change.kind,
+                "description": change.description,
+                "sealed": values.sealed,
+                "fields_set": json.dumps(list(values.fields_set)),
+                "fingerprint": values.fingerprint,
+                "now": now,
+                "expires_at": change.expires_at,
+            },
+        )
+    else:
+        credential_id = str(row[0])
+        if values is not None:
+            if row[1] != values.before:
+                raise VaultChangedError(change.key)
+            conn.run(
+                _REPLACE,
+                {
+                    "id": credential_id,
+                    "kind": change.kind,
+                    "sealed": values.sealed,
+                    "fields_set": json.dumps(list(values.fields_set)),
+                    "fingerprint": values.fingerprint,
+                    "now": now,
+                },
+            )
+        conn.run(_UPDATE, {"id": credential_id, "description": change.description, "expires_at": change.expires_at})
+    if change.grants is not None:
+        conn.run(_DELETE_GRANTS, {"id": credential_id})
+        for target in sorted(change.grants):
+            conn.run(_INSERT_GRANT, {"id": credential_id, "target": target})
+    conn.wake(VAULT_ID)
+    return credential_id
+
+
+def delete_credential(conn: Connection, credential_id: str) -> bool:
+    """Deletes a credential with its grants; false when there is none."""
+    conn.run(_DELETE_GRANTS, {"id": credential_id})
+    conn.wake(VAULT_ID)
+    return conn.run(_DELETE, {"id": credential_id}) > 0
+
+
+def note_use(conn: Connection, credential_id: str, targets: Iterable[str]) -> bool:
+    """Notes that a credential is about to be used; false when none of these has a grant for it any more."""
+    for target in targets:
+        if conn.one(_GRANTED, {"id": credential_id, "target": target}) is not None:
+            return conn.run(_USED, {"id": credential_id, "now": conn.now()}) > 0
+    return False
+
+
+def note_uses(conn: Connection, credential_ids: Iterable[str]) -> None:
+    """Notes that the server itself used these credentials just now."""
+    for credential_id in credential_ids:
+        conn.run(_USED, {"id": credential_id, "now": conn.now()})
+
+
+def note_test(conn: Connection, credential_id: str, *, sealed: str, accepted: bool, message: str) -> bool:
+    """Notes what a test came to; false when the values that were tested are not the present ones any more."""
+    found = {"id": credential_id, "sealed": sealed, "accepted": accepted, "message": message, "now": conn.now()}
+    return conn.run(_TESTED, found) > 0
+
+
+def reseal_all(conn: Connection, proof: str, reseal: Callable[[str, str], tuple[str, str]]) -> int:
+    """Seals every credential anew, for a rotation of the vault key; how many.
+
+    Args:
+        conn: The unit's connection.
+        proof: The new key's.
+        reseal: Given what is sealed and for which place, the same sealed anew and its new fingerprint.
+
+    Raises:
+        VaultChangedError: there is no vault.
+    """
+    if conn.one(_PROOF, {"id": VAULT_ID}) is None:
+        raise VaultChangedError(VAULT_ID)
+    rows = conn.all(_ALL)
+    for credential_id, key, kind, sealed in rows:
+        again, fingerprint = reseal(sealed, place_of(key, kind))
+        conn.run(_RESEAL, {"id": credential_id, "sealed": again, "fingerprint": fingerprint})
+    conn.run(_SET_PROOF, {"id": VAULT_ID, "proof": proof})
+    conn.wake(VAULT_ID)
+    return len(rows)
+
+
+def empty_vault(conn: Connection) -> int:
+    """Deletes every credential and the vault's proof, for a vault whose key is lost; how many credentials."""
+    rows = conn.all(_ALL)
+    for row in rows:
+        conn.run(_DELETE_GRANTS, {"id": row[0]})
+    conn.run(_EMPTY)
+    conn.run(_NO_PROOF, {"id": VAULT_ID})
+    conn.wake(VAULT_ID)
+    return len(rows)
+
+
+# ------------------------------------------------------------------------------------------------ reads
+
+
+async def read_vault(connection: AsyncConnection) -> VaultContent:
+    """Everything the vault holds, sealed."""
+    proof = (await connection.execute(select(VAULT.c.sealed).where(VAULT.c.id == VAULT_ID))).scalar_one_or_none()
+    rows = await connection.execute(select(*_SEALED).order_by(CREDENTIAL.c.id))
+    grants = await connection.execute(select(CREDENTIAL_GRANT.c.credential_id, CREDENTIAL_GRANT.c.target))
+    return VaultContent(
+        proof,
+        tuple(SealedCredential(*row) for row in rows),
+        frozenset((row[0], row[1]) for row in grants),
+    )
+
+
+async def list_credentials(connection: AsyncConnection, window: PageWindow) -> list[CredentialRecord]:
+    """Credentials, newest first; the sort key is `(id,)`."""
+    rows = await fetch_page(connection, select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
+    return [CredentialRecord(*row) for row in rows]
+
+
+async def find_credentials(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, CredentialRecord]:
+    """Credentials by id."""
+    return {row[0]: CredentialRecord(*row) for row in await _where(connection, CREDENTIAL.c.id.in_(ids))}
+
+
+async def find_credential(connection: AsyncConnection, key: str) -> CredentialRecord | None:
+    """A credential by key."""
+    row = next(iter(await _where(connection, CREDENTIAL.c.key == key)), None)
+    return None if row is None else CredentialRecord(*row)
+
+
+async def grants_of(connection: AsyncConnection, credential_id: str) -> list[str]:
+    """Whom a credential is shared with, in alphabetical order."""
+    wanted = select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
+    return sorted(row[0] for row in await connection.execute(wanted))
+
+
+async def _where(connection: AsyncConnection, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy
+    return list(await connection.execute(select(*_COLUMNS).where(condition)))

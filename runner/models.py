@@ -181,3 +181,14 @@ class Models(Protocol):
             voice: As of `speak`.
             role: The part to play.
         """
+
+    def other_voice(self, voice: str, *, role: str = "voice") -> str | None:
+        """A voice for a second speaker that sounds unlike `voice` and comes from the same provider.
+
+        Args:
+            voice: As `SpeechAnswer.voice` names it.
+            role: The part to play; its own voices come before a provider's stock voices.
+
+        Returns:
+            `provider:name`, or None when the provider has no other that is known.
+        """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from runner.pack import Missing
 
@@ -68,16 +68,33 @@ class Probes:
         self._answers.clear()
 
 
+#: Tells what else than services a pack needs and cannot have, such as credentials; without naming a step.
+Lacks: TypeAlias = "Callable[[Pack], Iterable[Requirement]]"
 _probes = Probes()
 
 
-def pack_requirements(pack: Pack, probes: Probes = _probes) -> list[Requirement]:
-    """What a pack needs that cannot be had on this machine; empty when it can run."""
-    return [_of_service(service, (), missing) for service, missing in _missing_services(pack, probes)]
+def _lacks_nothing(_: Pack) -> Iterable[Requirement]:
+    return ()
+
+
+def pack_requirements(pack: Pack, probes: Probes = _probes, *, lacks: Lacks = _lacks_nothing) -> list[Requirement]:
+    """What a pack needs that cannot be had here; empty when it can run.
+
+    Args:
+        pack: The pack.
+        probes: Who asks its services.
+        lacks: Tells what else it lacks for whoever asks.
+    """
+    services = [_of_service(service, (), missing) for service, missing in _missing_services(pack, probes)]
+    return [*services, *lacks(pack)]
 
 
 def preflight(
-    steps: Iterable[tuple[str, str, str | None]], registry: Registry, probes: Probes = _probes
+    steps: Iterable[tuple[str, str, str | None]],
+    registry: Registry,
+    probes: Probes = _probes,
+    *,
+    lacks: Lacks = _lacks_nothing,
 ) -> list[Requirement]:
     """What a definition needs that cannot be had here, each thing once with all the steps that need it.
 
@@ -85,6 +102,7 @@ def preflight(
         steps: Key, pack name and version (None for the newest) of each pack step.
         registry: The packs there are.
         probes: Who asks the services.
+        lacks: Tells what else a pack lacks for whoever asks.
     """
     found: dict[tuple[RequirementKind, str], Requirement] = {}
 
@@ -107,6 +125,8 @@ def preflight(
         session_left = session_left or pack.preserves_session
         for service, missing in _missing_services(pack, probes):
             need(_of_service(service, (step_key,), missing))
+        for lack in lacks(pack):
+            need(replace(lack, steps=(step_key,)))
     return list(found.values())
 
 

@@ -328,6 +328,10 @@ class SecretFinder:
         self._keep = longest - 1
         self._tail = b""
 
+    def begin(self) -> None:
+        """Begins another file."""
+        self._tail = b""
+
     def feed(self, chunk: bytes) -> str | None:
         """Takes a part; the name of a secret in it, or across its beginning, or None."""
         data = self._tail + chunk

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from .._writing import one_line, same_address, urls
+from .._links import link, linked
+from .._writing import one_line, same_address
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 #: A link definition nothing refers to: no Markdown renderer shows it, and it survives being saved and read again.
 MARKER = '[//]: # "closing"'
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*<?([^()\s<>]*)>?(?:\s+\"[^\"\n]*\")?\s*\)|<(https?://[^<>\s]+)>")
-_BARE = re.compile(
-    r"(?<![\w(<\[\"'=])https?://[^\s<>()\[\]\"'`\u3000-\u303f\uff00-\uffef]*[^\s<>()\[\]\"'`.,;:!?*_\u3000-\u303f\uff00-\uffef]"
-)
 _SOURCES = re.compile(
     r"(?im)^#{2,3}[ \t]+(?:related sources|sources|references|further reading|footnotes|notes)[ \t#]*$(?![\s\S]*^#)"
 )
@@ -74,40 +71,9 @@ def entries_of(targets: Sequence[Target]) -> str:
     return "\n".join(f"- **{target.lead}**: {link(target.label, target.url)}" for target in targets)
 
 
-def link(label: str, url: str) -> str:
-    """A Markdown link that neither its text nor its address can break out of (CommonMark §6.3)."""
-    text = re.sub(r"([\\\[\]`*_<])", r"\\\1", one_line(label))
-    target = re.sub(r"[\s()<>]", lambda match: f"%{ord(match.group()):02X}", url)
-    return f"[{text}]({target})"
-
-
-def only_known_links(markdown: str, targets: Sequence[Target]) -> tuple[str, list[str]]:
-    """The text with every address that was not given taken out, and those addresses; the words of links stay."""
-    removed: list[str] = []
-
-    def known(url: str) -> bool:
-        return any(same_address(url, target.url) for target in targets)
-
-    def check_link(match: re.Match[str]) -> str:
-        url = match[2] if match[3] is None else match[3]
-        if known(url):
-            return match.group() if not match.group().startswith("!") else match.group()[1:]
-        removed.append(url)
-        return match[1] or ""
-
-    def check_bare(match: re.Match[str]) -> str:
-        if known(match.group()):
-            return match.group()
-        removed.append(match.group())
-        return ""
-
-    text = _BARE.sub(check_bare, _LINK.sub(check_link, markdown))
-    return re.sub(r"[ \t]{2,}(?=\S)", " ", text) if removed else text, [url for url in removed if url]
-
-
 def missing_targets(markdown: str, targets: Sequence[Target]) -> list[Target]:
     """The addresses a closing does not point to."""
-    present = [*urls(markdown), *(match[2] or match[3] for match in _LINK.finditer(markdown))]
+    present = linked(markdown)
     return [target for target in targets if not any(same_address(url, target.url) for url in present)]
 
 

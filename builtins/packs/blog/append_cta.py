@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from packline import Metadata, PackContext, PackError, PostCondition, pack
 
 from .._http import checked_url
+from .._links import only_known_links
 from .._writing import (
     MATERIAL_RULE,
     WRITER,
@@ -27,7 +28,6 @@ from ._closing import (
     entries_of,
     has_closing,
     missing_targets,
-    only_known_links,
     plain_closing,
     targets_of,
 )
@@ -201,7 +201,7 @@ async def _written(ctx: PackContext, input: Input, targets: Sequence[Target]) ->
     prompt = "\n\n".join(filter(None, ("Write the closing of this post.", wanted, material("post", post))))
     answer = await ctx.models.structured(WRITER, Closing, prompt, instructions=_INSTRUCTIONS, model=input.model)
     heading = one_line(answer.value.heading).lstrip("# ")
-    text, invented = only_known_links(unwrapped(answer.value.markdown), targets)
+    text, invented = only_known_links(unwrapped(answer.value.markdown), [target.url for target in targets])
     if invented:
         ctx.warn(f"The model named {listed(invented)}, which nobody gave; it was taken out of the closing.")
     if found := blanks(f"{heading}\n{text}", input.markdown):

@@ -21,7 +21,9 @@ _K1, _B = 1.2, 0.75
 MIN_COVERAGE = 0.4
 MIN_SHARED_WORDS = 3
 
-_WORD = re.compile(r"[^\W_]+")
+#: Runs of East Asian characters, written without spaces, apart from everything else.
+_EAST_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(f"[{_EAST_ASIAN}]+|[^\\W_{_EAST_ASIAN}]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
 _STOP_WORDS_TEXT = """
 a about after all also an and any are as at be because been before between both but by can could did do does
@@ -44,8 +46,31 @@ class Match:
 
 
 def terms(text: str) -> list[str]:
-    """Words that carry meaning, lower case, cut to a stem."""
-    return [_stem(word) for word in _WORD.findall(text.lower()) if word not in _STOP_WORDS and (len(word) > 1)]
+    """Words that carry meaning, lower case, cut to a stem; pairs of characters where there are no spaces."""
+    found: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if len(word) < 2 or word in _STOP_WORDS:
+            continue
+        if "\u3040" <= word[0] <= "\ufaff":
+            found.extend(word[start : start + 2] for start in range(len(word) - 1))
+        else:
+            found.append(_stem(word))
+    return found
+
+
+def ranked(query: str, texts: Sequence[str]) -> list[tuple[float, int]]:
+    """Score and place of every text that shares a telling word with the query, best first (BM25)."""
+    wanted = list(dict.fromkeys(terms(query)))
+    documents = [Counter(terms(text)) for text in texts]
+    if not wanted or not documents:
+        return []
+    weights = _weights(wanted, documents)
+    mean_length = sum(counts.total() for counts in documents) / len(documents) or 1.0
+    scores = [
+        (_bm25([term for term in wanted if counts[term]], weights, counts, mean_length), place)
+        for place, counts in enumerate(documents)
+    ]
+    return sorted(((score, place) for score, place in scores if score > 0), key=lambda pair: (-pair[0], pair[1]))
 
 
 def _stem(word: str) -> str:

@@ -22,10 +22,13 @@ from app.graphql import GraphQLApp, TransportLimits
 from app.hosts import guard_for
 from app.login import login_routes
 from app.pages import health_route, home_without_ui
+from app.settings_models import given_keys, providers_of, roles_of
 from resolvers.context import Caller, Context, Services
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
+from runner.gateway.gateway import Gateway
+from runner.gateway.keys import GivenKeys
 from runner.processes import stop_processes
 from runner.redaction import Redactor
 from runner.registry import builtins_folder, load_registry
@@ -118,6 +121,7 @@ class Application:
                 run_days=settings.run_days, run_count=settings.run_count, audit_days=settings.audit_days
             ),
             service_urls=dict(settings.service_urls),
+            gateway=_gateway(settings, egress),
         )
         authenticator = Authenticator(store, settings)
         await authenticator.start()
@@ -197,6 +201,17 @@ def transport_limits(settings: Settings) -> TransportLimits:
     """Times and sizes of the transport; a request may take as long as it may wait for a run, and a little."""
     return TransportLimits(
         request_seconds=settings.wait_seconds_max + ANSWER_SECONDS, frame_bytes=settings.request_body_bytes
+    )
+
+
+def _gateway(settings: Settings, egress: Egress) -> Gateway:
+    providers = providers_of(settings.model_providers)
+    return Gateway(
+        providers,
+        roles_of(settings.model_roles),
+        GivenKeys(given_keys(providers)),
+        egress,
+        call_seconds=settings.model_call_seconds,
     )
 
 

@@ -1,4 +1,4 @@
-"""Every setting of the server, and the only module that reads the environment.
+"""Every setting of the server; with `app.settings_models`, the only module that reads the environment.
 
 A setting is a field of `Settings`. It is read from the command line, else from the environment variable
 `PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import Field, PrivateAttr, SecretStr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+
+from app import settings_models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,6 +90,21 @@ class Settings(BaseSettings):
     service_urls: Annotated[dict[str, str], NoDecode] = Field(
         default_factory=dict,
         description="Services that packs use, by name; each is a variable PACKLINE_SERVICE_<NAME>_URL.",
+    )
+
+    # -- models
+    model_providers: Annotated[dict[str, dict[str, str]], NoDecode] = Field(
+        default_factory=dict,
+        description="Who serves models, by name, besides or over the built-in ones: kind, base_url, credential, "
+        "api_key_env; each is a variable PACKLINE_PROVIDER_<NAME>_URL, _KIND, _CREDENTIAL or _API_KEY_ENV.",
+    )
+    model_roles: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
+        default_factory=dict,
+        description="Models of each role in the order they are tried, as `provider:name`; each is a variable "
+        "PACKLINE_MODEL_<ROLE> with commas between them.",
+    )
+    model_call_seconds: float = Field(
+        240, gt=0, le=600, description="Longest time of one request to a model; then the next of its role is asked."
     )
 
     # -- who may call
@@ -174,10 +191,9 @@ class Settings(BaseSettings):
         """Command line, environment, service variables, file."""
         given = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
         file = _file_values(given)
-        services = {**file.values.get("service_urls", {}), **_service_variables()}
         return (
             init_settings,
-            InitSettingsSource(settings_cls, {"service_urls": services} if services else {}),
+            InitSettingsSource(settings_cls, _tables(file.values)),
             env_settings,
             InitSettingsSource(settings_cls, file.values),
         )
@@ -221,6 +237,26 @@ class Settings(BaseSettings):
         for name, url in value.items():
             _require_http(url, f"for `{name}` ")
         return {name.lower(): url for name, url in value.items()}
+
+    @field_validator("model_providers", mode="after")
+    @classmethod
+    def _providers(cls, value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+        return settings_models.check_providers(value)
+
+    @field_validator("model_roles", mode="before")
+    @classmethod
+    def _read_roles(cls, value: object) -> object:
+        return settings_models.read_roles(value)
+
+    @field_validator("model_roles", mode="after")
+    @classmethod
+    def _roles(cls, value: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
+        checked = settings_models.check_roles(value)
+        providers = info.data.get("model_providers")
+        problem = None if providers is None else settings_models.unknown_provider(checked, providers)
+        if problem is not None:
+            raise ValueError(problem)
+        return checked
 
     @field_validator("database_url", mode="after")
     @classmethod
@@ -266,7 +302,7 @@ class Settings(BaseSettings):
         values = self.model_dump(mode="json")
         return [
             SettingInfo(
-                name="PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else PREFIX + name.upper(),
+                name=_variable(name),
                 description=field.description or "",
                 value=_shown(name, values[name]),
                 default=_default(name),
@@ -320,10 +356,12 @@ def cli_address_path(data_dir: Path) -> Path:
 
 def unknown_variables() -> tuple[str, ...]:
     """A sentence for each variable that looks like a setting and is none, with the nearest one."""
-    known = [PREFIX + name.upper() for name in Settings.model_fields if name != "service_urls"]
+    known = [PREFIX + name.upper() for name in Settings.model_fields if name not in _TABLES]
     found = []
     for name in sorted(os.environ):
         if not name.startswith(PREFIX) or name in known or name in CLIENT_VARIABLES or _SERVICE.match(name):
+            continue
+        if settings_models.is_model_variable(name):
             continue
         near = difflib.get_close_matches(name, known, 1)
         meant = f" Did you mean {near[0]}?" if near else " `packline doctor` lists those there are."
@@ -367,6 +405,36 @@ def _file_values(given: Mapping[str, object]) -> _File:
     return _File(path, values)
 
 
+#: Settings that are tables, and the variable that sets one entry of each.
+_TABLES = {
+    "service_urls": "PACKLINE_SERVICE_<NAME>_URL",
+    "model_providers": "PACKLINE_PROVIDER_<NAME>_URL",
+    "model_roles": "PACKLINE_MODEL_<ROLE>",
+}
+
+
+def _variable(name: str) -> str:
+    return _TABLES.get(name) or PREFIX + name.upper()
+
+
+def _table_variables() -> dict[str, Mapping[str, Any]]:
+    """What the environment adds to each table."""
+    return {
+        "service_urls": _service_variables(),
+        "model_providers": settings_models.provider_variables(),
+        "model_roles": settings_models.role_variables(),
+    }
+
+
+def _tables(file: Mapping[str, Any]) -> dict[str, object]:
+    """The tables of the file with what the environment adds."""
+    return {
+        name: settings_models.merged(file.get(name), variables)
+        for name, variables in _table_variables().items()
+        if variables
+    }
+
+
 def _service_variables() -> dict[str, str]:
     found = {}
     for name, value in os.environ.items():
@@ -379,7 +447,7 @@ def _service_variables() -> dict[str, str]:
 def _source(name: str, given: Mapping[str, object], file: Mapping[str, object], path: Path | None) -> str:
     if name in given:
         return "command line"
-    if os.environ.get(PREFIX + name.upper()) or (name == "service_urls" and _service_variables()):
+    if os.environ.get(PREFIX + name.upper()) or _table_variables().get(name):
         return "environment"
     return str(path) if name in file else "default"
 
@@ -396,7 +464,7 @@ def _explain_one(detail: ErrorDetails, given: Mapping[str, object], file: _File)
         case "command line":
             where = f"--{name.replace('_', '-')}"
         case "environment":
-            where = "PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else PREFIX + name.upper()
+            where = _variable(name)
         case path:
             where = f"`{name}` in {path}"
     value = "set" if name in Settings.SECRETS else f"`{_without_password(str(detail['input']))}`"

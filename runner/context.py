@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from runner.gateway.uses import ModelUse
+    from runner.models import Models
     from runner.pack import LogLevel, Pack
     from runner.resources import Resources
     from store.runs import Fence
@@ -77,6 +79,7 @@ class AttemptContext:
         self.artifacts: list[NewArtifact] = []
         self.files: list[ArtifactFile] = []
         self.warnings: list[str] = []
+        self.model_uses: list[ModelUse] = []
         self.session_left: PackSession | None = None
         self._resources = resources
         self._pack = pack
@@ -86,6 +89,7 @@ class AttemptContext:
         self._attempt_id = attempt_id
         self._force = force
         self._http: httpx2.AsyncClient | None = None
+        self._models: Models | None = None
         self._milestones: list[dict[str, JSONValue]] = []
         self._unsaved: dict[str, JSONValue] | None = None
         self._lines: list[tuple[datetime, str, str]] = []
@@ -101,6 +105,13 @@ class AttemptContext:
         if self._http is None:
             self._http = self._resources.egress.client(tuple(self._resources.service_urls.values()))
         return self._http
+
+    @property
+    def models(self) -> Models:
+        """The model gateway."""
+        if self._models is None:
+            self._models = self._resources.gateway.attempt(self.model_uses.append, self.warn)
+        return self._models
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""

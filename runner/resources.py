@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.egress import Egress
+    from runner.gateway.gateway import Gateway
     from runner.redaction import Redactor
     from runner.registry import Registry
     from store.blobs import BlobStore
@@ -53,6 +54,7 @@ class Resources:
     """Everything a worker needs.
 
     Attributes:
+        gateway: Who asks models.
         sessions_folder: Where sessions have their workspaces.
         service_urls: Addresses of services the operator configured, by name.
     """
@@ -62,6 +64,7 @@ class Resources:
     registry: Registry
     redactor: Redactor
     egress: Egress
+    gateway: Gateway
     sessions_folder: Path
     limits: RunLimits = field(default_factory=RunLimits)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)

@@ -21,6 +21,8 @@ from runner.bus import wait_flag
 from runner.document import canonical_json, digest
 from runner.egress import Egress
 from runner.engine import Engine
+from runner.gateway.gateway import Gateway
+from runner.gateway.keys import GivenKeys
 from runner.redaction import Redactor
 from runner.registry import PackSource, Registry
 from runner.resources import Resources, RunLimits
@@ -338,12 +340,14 @@ async def laboratory(
 
 def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: RedactorType | None = None) -> Resources:
     """What an engine works with, in a folder."""
+    egress = Egress()
     return Resources(
         store=store,
         blobs=BlobStore(folder),
         registry=Registry(),
         redactor=redactor or Redactor(),
-        egress=Egress(),
+        egress=egress,
+        gateway=Gateway({}, {}, GivenKeys({}), egress),
         sessions_folder=folder / "sessions",
         limits=limits,
     )

@@ -1,0 +1,279 @@
+"""The model gateway: picks the models of a role, asks them in order, and tells what was used.
+
+One `Gateway` serves the process, one `AttemptModels` each attempt. A call goes on to the next model of its chain when
+one cannot answer now, and repeats nothing else (CONTRACT 2.7).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import structlog
+
+from runner.failures import FailureCode, PackError
+from runner.gateway import images
+from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
+from runner.gateway.roles import Candidate, Roles
+from runner.gateway.voices import Voices, offline_missing
+from runner.models import ImageAnswer, StructuredAnswer, TextAnswer
+from runner.pack import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from types import ModuleType
+
+    import httpx2
+    from pydantic import BaseModel
+
+    from runner.egress import Egress
+    from runner.gateway.keys import KeySource
+    from runner.gateway.providers import ModelRef, Provider
+    from runner.gateway.uses import ModelUse
+    from runner.gateway.wire import Line, Question
+    from runner.models import Models, Picture, SpeechAnswer
+
+_Output = TypeVar("_Output", bound="BaseModel")
+_Answer = TypeVar("_Answer")
+log = structlog.get_logger(__name__)
+
+#: Longest time of one request to a model, unless a setting says otherwise.
+CALL_SECONDS = 240.0
+#: Largest answer: a picture as base64, or some minutes of speech.
+MAX_BYTES = 64 * 1024 * 1024
+
+
+def _ignore(_: object) -> None:
+    """For callers that keep no account."""
+
+
+class Gateway:
+    """The models of this server.
+
+    Args:
+        providers: Who serves models, by name.
+        roles: The models of each role that has a setting, in the order they are tried.
+        keys: Where keys of providers are found.
+        egress: The way out. Addresses of providers may be private, since the operator configured them.
+        call_seconds: Longest time of one request.
+    """
+
+    def __init__(
+        self,
+        providers: Mapping[str, Provider],
+        roles: Mapping[str, Sequence[ModelRef]],
+        keys: KeySource,
+        egress: Egress,
+        *,
+        call_seconds: float = CALL_SECONDS,
+    ) -> None:
+        self.roles = Roles(providers, roles, keys)
+        self.call_seconds = call_seconds
+        self._egress = egress
+        self._client: httpx2.AsyncClient | None = None
+        self._loading = asyncio.Lock()
+
+    def attempt(self, record: Callable[[ModelUse], None] = _ignore, warn: Callable[[str], None] = _ignore) -> Models:
+        """The gateway of one attempt.
+
+        Args:
+            record: Told of every answered call, also when nothing can be made of the answer.
+            warn: Told in one sentence what somebody should mend although the call went on.
+        """
+        return AttemptModels(self, record, warn)
+
+    def missing(self, role: str) -> Missing | None:
+        """Why no model can serve a role; None when one can. Asks no model and costs nothing."""
+        chain = self.roles.chain(role)
+        if role == "voice":
+            if any(candidate.missing is None and candidate.provider is not None for candidate in chain):
+                return None
+            return offline_missing()
+        if not chain:
+            failure = no_model(role).failure
+            return Missing(failure.message, failure.hint or "")
+        lacking = [candidate.missing for candidate in chain if candidate.missing is not None]
+        if len(lacking) == len(chain):
+            return lacking[0]
+        if role != "image" and importlib.util.find_spec("pydantic_ai") is None:
+            return _not_installed()
+        return None
+
+    def client(self) -> httpx2.AsyncClient:
+        """What requests to providers leave through; it follows no redirect, which might carry a key elsewhere."""
+        if self._client is None:
+            self._client = self._egress.client(
+                [provider.base_url for provider in self.roles.providers.values()],
+                max_bytes=MAX_BYTES,
+                total_seconds=self.call_seconds,
+            )
+            self._client.follow_redirects = False
+        return self._client
+
+    async def wire(self, provider: Provider) -> ModuleType:
+        """`runner.gateway.wire` with what a provider needs; imported in a thread, once.
+
+        Raises:
+            PackError: `not_found` when the extra is not installed.
+        """
+        if importlib.util.find_spec("pydantic_ai") is None:
+            missing = _not_installed()
+            raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
+        async with self._loading:
+            return await asyncio.to_thread(_load_wire, provider)
+
+
+class AttemptModels:
+    """The `runner.models.Models` of one attempt; make one with `Gateway.attempt`."""
+
+    def __init__(self, gateway: Gateway, record: Callable[[ModelUse], None], warn: Callable[[str], None]) -> None:
+        self._gateway = gateway
+        self._record = record
+        self._warn = warn
+
+    def missing(self, role: str) -> Missing | None:
+        """Why no model can serve a role here; None when one can."""
+        return self._gateway.missing(role)
+
+    async def text(
+        self,
+        role: str,
+        prompt: str,
+        *,
+        instructions: str = "",
+        pictures: Sequence[Picture] = (),
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        model: str | None = None,
+    ) -> TextAnswer:
+        """Has a model write a text."""
+
+        async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
+            wire = await self._gateway.wire(provider)
+            question: Question = wire.Question(prompt, instructions, pictures, max_tokens, temperature)
+            text = await wire.ask_text(self._line(wire, candidate, provider, role), question)
+            return TextAnswer(text, str(candidate.ref))
+
+        return await self._first(role, model, ask)
+
+    async def structured(
+        self,
+        role: str,
+        output: type[_Output],
+        prompt: str,
+        *,
+        instructions: str = "",
+        pictures: Sequence[Picture] = (),
+        max_tokens: int | None = None,
+        temperature: float | None = None,
+        model: str | None = None,
+    ) -> StructuredAnswer[_Output]:
+        """Has a model fill in `output`; what does not fit is sent back once for repair."""
+
+        async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
+            wire = await self._gateway.wire(provider)
+            question: Question = wire.Question(prompt, instructions, pictures, max_tokens, temperature)
+            value = await wire.ask_structured(self._line(wire, candidate, provider, role), question, output)
+            return StructuredAnswer(value, str(candidate.ref))
+
+        return await self._first(role, model, ask)
+
+    async def image(
+        self, prompt: str, *, width: int, height: int, role: str = "image", model: str | None = None
+    ) -> ImageAnswer:
+        """Has a model make one picture, as near to `width` by `height` pixels as it can."""
+
+        async def ask(candidate: Candidate, provider: Provider) -> ImageAnswer:
+            started = time.monotonic()
+            content, media_type, use = await images.make_image(
+                provider,
+                self._gateway.roles.key(provider),
+                self._gateway.client(),
+                candidate.ref.name,
+                prompt,
+                width,
+                height,
+            )
+            self._record(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
+            return ImageAnswer(content, media_type, str(candidate.ref))
+
+        return await self._first(role, model, ask)
+
+    async def speak(self, text: str, *, voice: str | None = None, role: str = "voice") -> SpeechAnswer:
+        """Speaks a text of at most 5,000 characters; at last by a voice of this machine."""
+        [answer] = await self._voices().speak([text], voice, role)
+        return answer
+
+    async def speak_all(
+        self, texts: Sequence[str], *, voice: str | None = None, role: str = "voice"
+    ) -> list[SpeechAnswer]:
+        """Speaks several texts with one and the same voice, an answer for each in order."""
+        return await self._voices().speak(texts, voice, role)
+
+    def _voices(self) -> Voices:
+        return Voices(self._gateway.roles, self._gateway.client, self._record)
+
+    async def _first(
+        self, role: str, model: str | None, ask: Callable[[Candidate, Provider], Awaitable[_Answer]]
+    ) -> _Answer:
+        """The answer of the first model of a chain that gives one.
+
+        Raises:
+            PackError: none does; with the reason that is of most use.
+        """
+        chain = self._gateway.roles.chain(role)
+        if model is not None:
+            asked = self._gateway.roles.asked_for(model)
+            chain = [asked, *(candidate for candidate in chain if candidate.ref != asked.ref)]
+        if not chain:
+            raise no_model(role)
+        errors: list[PackError] = []
+        for candidate in chain:
+            try:
+                return await ask(candidate, _provider_of(candidate))
+            except PackError as error:
+                if error.failure.code in FINAL_CODES:
+                    raise
+                errors.append(error)
+                log.info("a model did not answer", role=role, model=str(candidate.ref), code=error.failure.code.value)
+                if error.failure.code in WARNED_CODES and candidate is not chain[-1]:
+                    self._warn(f"{error.failure.message} The next model of the role `{role}` was asked.")
+        raise most_useful(role, errors)
+
+    def _line(self, wire: ModuleType, candidate: Candidate, provider: Provider, role: str) -> Line:
+        def answered(use: ModelUse) -> None:
+            self._record(replace(use, role=role))
+
+        line: Line = wire.Line(
+            provider=provider,
+            key=self._gateway.roles.key(provider),
+            ref=candidate.ref,
+            client=self._gateway.client(),
+            seconds=self._gateway.call_seconds,
+            answered=answered,
+        )
+        return line
+
+
+def _provider_of(candidate: Candidate) -> Provider:
+    if candidate.provider is None or candidate.missing is not None:
+        missing = candidate.missing or Missing(f"{candidate.ref} is a voice.", "Name a model.")
+        raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint)
+    return candidate.provider
+
+
+def _load_wire(provider: Provider) -> ModuleType:
+    wire = importlib.import_module("runner.gateway.wire")
+    wire.load(provider.kind)
+    return wire
+
+
+def _not_installed() -> Missing:
+    return Missing(
+        "The Python library `pydantic_ai` is not installed, which text models are asked through.",
+        "Install it with `pip install 'packline[llm]'`.",
+    )

@@ -1,0 +1,30 @@
+"""What a call cost, by the price list that is shipped with genai-prices; nothing is fetched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from genai_prices import calc_price
+
+from runner.gateway.providers import BUILTIN_PROVIDERS
+
+if TYPE_CHECKING:
+    from genai_prices.types import AbstractUsage
+
+    from runner.gateway.providers import Provider
+
+
+def cost_micros(provider: Provider, model: str, usage: AbstractUsage) -> int | None:
+    """Millionths of a US dollar; None when the price is not known.
+
+    The built-in providers have their vendor's prices, also behind another address (a proxy); of others only those
+    whose address is a vendor's.
+    """
+    try:
+        if provider.name in BUILTIN_PROVIDERS and BUILTIN_PROVIDERS[provider.name].kind == provider.kind:
+            price = calc_price(usage, model, provider_id=provider.name)
+        else:
+            price = calc_price(usage, model, provider_api_url=provider.base_url)
+    except (LookupError, ValueError):
+        return None
+    return int((price.total_price * 1_000_000).to_integral_value())

@@ -1,0 +1,154 @@
+"""What a failed call of a model means, by type and status, never by text (CONTRACT 4.4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.failures import FailureCode, PackError, code_for_status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from runner.failures import JSONValue
+    from runner.gateway.providers import ModelRef, Provider
+
+#: Failures after which the next model of a chain is not asked: this one has answered.
+FINAL_CODES = frozenset({FailureCode.INVALID_OUTPUT, FailureCode.CANCELLED, FailureCode.POLICY_DENIED})
+#: Failures that somebody has to mend, so falling back over them is worth a warning.
+WARNED_CODES = frozenset(
+    {FailureCode.CREDENTIAL_INVALID, FailureCode.INVALID_INPUT, FailureCode.NOT_FOUND, FailureCode.QUOTA_EXCEEDED}
+)
+#: Failures that time may cure.
+PASSING_CODES = frozenset({FailureCode.RATE_LIMITED, FailureCode.UPSTREAM_UNAVAILABLE, FailureCode.TIMEOUT})
+
+
+def failure_of_status(
+    status: int, ref: ModelRef, provider: Provider, retry_after_seconds: float | None, detail: str | None = None
+) -> PackError:
+    """The failure an HTTP status of a provider stands for.
+
+    Args:
+        status: 400 to 599.
+        ref: The model that was asked.
+        provider: Who answered.
+        retry_after_seconds: What the provider asked for.
+        detail: What it said, for the curious.
+    """
+    details: JSONValue = None if detail is None else {"status": status, "body": detail[:2000]}
+    match code_for_status(status):
+        case FailureCode.CREDENTIAL_INVALID:
+            return PackError(
+                FailureCode.CREDENTIAL_INVALID,
+                f"Provider `{provider.name}` refused its key for {ref} (status {status}).",
+                hint=key_hint(provider),
+                detail=details,
+            )
+        case FailureCode.NOT_FOUND:
+            return PackError(
+                FailureCode.INVALID_INPUT,
+                f"Provider `{provider.name}` has no model `{ref.name}` (status {status}).",
+                hint=f"Correct the name in the setting of the role, or the address {provider.base_url}.",
+                detail=details,
+            )
+        case _ if status == 402:
+            return quota_exceeded(ref, details)
+        case FailureCode.RATE_LIMITED:
+            return PackError(
+                FailureCode.RATE_LIMITED,
+                f"{ref} is asked too often (status {status}).",
+                hint="Wait, or name another model after it in the role's setting.",
+                retry_after_seconds=retry_after_seconds,
+                detail=details,
+            )
+        case FailureCode.INVALID_INPUT:
+            return PackError(
+                FailureCode.INVALID_INPUT,
+                f"{ref} does not take this request (status {status}).",
+                hint="It may be too long for this model, or ask for what it cannot do; the detail says what it said.",
+                detail=details,
+            )
+        case code:
+            return PackError(
+                code,
+                f"{ref} could not answer (status {status}).",
+                hint="Try again later, or name another model after it in the role's setting.",
+                retry_after_seconds=retry_after_seconds,
+                detail=details,
+            )
+
+
+def quota_exceeded(ref: ModelRef, detail: JSONValue = None) -> PackError:
+    """The failure of an account that has used up what it paid for."""
+    return PackError(
+        FailureCode.QUOTA_EXCEEDED,
+        f"The account behind {ref} has used up its quota.",
+        hint="Raise the account's limit, or name a model of another provider in the role's setting.",
+        detail=detail,
+    )
+
+
+def about(ref: ModelRef, error: PackError) -> PackError:
+    """The same failure of the way there, told of the model that was asked."""
+    failure = error.failure
+    return PackError(
+        failure.code,
+        f"{ref}: {failure.message}",
+        hint=failure.hint or "Try again later, or name another model after it in the role's setting.",
+        retry_after_seconds=failure.retry_after_seconds,
+        detail=failure.detail,
+    )
+
+
+def inner_pack_error(error: BaseException) -> PackError | None:
+    """The guarded client's own failure inside what a library made of it."""
+    return next((cause for cause in _causes(error) if isinstance(cause, PackError)), None)
+
+
+def key_hint(provider: Provider) -> str:
+    """How to give a provider its key."""
+    variable = f", or set {provider.api_key_env}" if provider.api_key_env else ""
+    return f"Store a key with `packline credential set {provider.credential}`{variable}."
+
+
+def no_model(role: str) -> PackError:
+    """The failure of a role that no model serves."""
+    return PackError(
+        FailureCode.NOT_FOUND,
+        f"No model serves the role `{role}` here.",
+        hint=f"Set PACKLINE_MODEL_{role.upper()} to a model, such as `openai:gpt-5-mini`.",
+    )
+
+
+def most_useful(role: str, errors: Sequence[PackError]) -> PackError:
+    """The reason to give when no model of a chain answered.
+
+    One that passes by itself comes first, since repeating the step may then help; it says how long to wait only when
+    every such failure does, and then the shortest time.
+
+    Args:
+        role: The part they were to play.
+        errors: Of each model, in their order; at least one.
+    """
+    if len(errors) == 1:
+        return errors[0]
+    passing = [error for error in errors if error.failure.code in PASSING_CODES]
+    chosen = (passing or list(errors))[-1].failure
+    waits = [error.failure.retry_after_seconds for error in passing]
+    told = [wait for wait in waits if wait is not None]
+    said = " ".join(error.failure.message for error in errors)
+    return PackError(
+        chosen.code,
+        f"No model of the role `{role}` answered. {said}",
+        hint=chosen.hint,
+        retry_after_seconds=min(told) if told and len(told) == len(waits) else None,
+        detail=chosen.detail,
+    )
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__

@@ -1,0 +1,112 @@
+"""The chain of voices: those of providers in their order, at last one of this machine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.failures import FailureCode, PackError
+from runner.gateway import speech
+from runner.gateway.problems import FINAL_CODES
+from runner.gateway.providers import OFFLINE, ModelRef
+from runner.models import SpeechAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import httpx2
+
+    from runner.gateway.roles import Candidate, Roles
+    from runner.gateway.uses import ModelUse
+    from runner.pack import Missing
+
+#: Longest text, and longest texts together, that are spoken at once.
+TEXT_CHARACTERS = 5_000
+ALL_CHARACTERS = 20_000
+
+
+class Voices:
+    """Speaks with the voices of a role.
+
+    Args:
+        roles: Which voices there are.
+        client: What requests to providers leave through.
+        answered: Told of every answered call, with the role.
+    """
+
+    def __init__(
+        self, roles: Roles, client: Callable[[], httpx2.AsyncClient], answered: Callable[[ModelUse], None]
+    ) -> None:
+        self._roles = roles
+        self._client = client
+        self._answered = answered
+
+    async def speak(self, texts: Sequence[str], voice: str | None, role: str) -> list[SpeechAnswer]:
+        """Speaks texts with one and the same voice; see `runner.models.Models.speak_all`."""
+        _require_short(texts)
+        passed_over: list[str] = []
+        order = self._order(voice, role)
+        for candidate in order:
+            if candidate.ref.provider == OFFLINE:
+                break  # the end of every chain
+            if candidate.missing is not None:
+                passed_over.append(candidate.missing.message)
+                continue
+            try:
+                answers = [await self._ask(candidate, text, role) for text in texts]
+            except PackError as error:
+                if error.failure.code is FailureCode.CREDENTIAL_INVALID or error.failure.code in FINAL_CODES:
+                    raise
+                passed_over.append(error.failure.message)
+                continue
+            return [_said(answer, passed_over) for answer in answers]
+        from runner.gateway.offline_voice import speak_all_offline
+
+        local = next((one.ref.name for one in order if one.ref.provider == OFFLINE), None)
+        return [_said(answer, passed_over) for answer in await speak_all_offline(texts, local)]
+
+    async def _ask(self, candidate: Candidate, text: str, role: str) -> SpeechAnswer:
+        provider = candidate.provider
+        assert provider is not None, "only voices of this machine have none"
+        started = time.monotonic()
+        key = self._roles.key(provider)
+        pcm, sample_rate, use = await speech.speak(provider, key, self._client(), candidate.ref.name, text)
+        self._answered(replace(use, role=role, elapsed_seconds=time.monotonic() - started))
+        return SpeechAnswer(pcm, sample_rate, str(candidate.ref))
+
+    def _order(self, voice: str | None, role: str) -> list[Candidate]:
+        """The role's voices, before them the one asked for: `provider:name`, or a bare name of theirs or of here."""
+        chain = self._roles.chain(role)
+        if voice is None:
+            return chain
+        named = next((candidate for candidate in chain if voice in (candidate.ref.name, str(candidate.ref))), None)
+        if named is None:
+            named = self._roles.asked_for(voice) if ":" in voice else self._roles.candidate(ModelRef(OFFLINE, voice))
+        return [named, *(candidate for candidate in chain if candidate.ref != named.ref)]
+
+
+def offline_missing() -> Missing | None:
+    """Why no voice of this machine can speak; None when one can."""
+    from runner.gateway.offline_voice import missing_offline
+
+    return missing_offline()
+
+
+def _require_short(texts: Sequence[str]) -> None:
+    longest, together = max(map(len, texts), default=0), sum(map(len, texts))
+    if longest > TEXT_CHARACTERS or together > ALL_CHARACTERS:
+        raise PackError(
+            FailureCode.INVALID_INPUT,
+            f"The text to speak has {longest:,} characters ({together:,} in all); at most {TEXT_CHARACTERS:,} "
+            f"({ALL_CHARACTERS:,} in all) are spoken at once.",
+            hint="Split it.",
+        )
+
+
+def _said(answer: SpeechAnswer, passed_over: Sequence[str]) -> SpeechAnswer:
+    """The answer, with why it is not the voice that was asked for."""
+    if not passed_over:
+        return answer
+    own = f" {answer.replaced}" if answer.replaced else ""
+    return replace(answer, replaced=f"{' '.join(passed_over)} {answer.voice} spoke instead.{own}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import BinaryIO
+    from typing import IO
 
     from runner.redaction import Redactor, SecretFinder
 
@@ -67,6 +67,6 @@ def _first(finder: SecretFinder, chunks: Iterator[bytes]) -> str | None:
     return next((found for chunk in chunks if (found := finder.feed(chunk)) is not None), None)
 
 
-def _chunks(file: BinaryIO) -> Iterator[bytes]:
+def _chunks(file: IO[bytes]) -> Iterator[bytes]:
     while chunk := file.read(_CHUNK):
         yield chunk

@@ -414,6 +414,7 @@ class McpToolRow(SQLModel, table=True):
 
     server: str = Field(primary_key=True)
     tool: str = Field(primary_key=True)
+    revision: int = 0  # how often it was accepted
     accepted_digest: str | None = None  # SHA-256 over name, description and schemas; NULL before the first acceptance
     accepted: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON
     accepted_at: datetime | None = None

@@ -36,6 +36,7 @@ def upgrade() -> None:
         "mcp_tool",
         sa.Column("server", sa.String(), nullable=False),
         sa.Column("tool", sa.String(), nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("accepted_digest", sa.String(), nullable=True),
         sa.Column("accepted", sa.Text(), nullable=True),
         sa.Column("accepted_at", sa.DateTime(timezone=True), nullable=True),

@@ -1,0 +1,248 @@
+"""All mounted MCP servers: their connections, their tools as packs, and what of them is accepted."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import structlog
+
+from runner.failures import FailureCode, JSONValue, PackError
+from runner.mounts.connection import Connection
+from runner.mounts.results import output_of
+from runner.mounts.tools import Tool, make_pack, objection, pack_name
+from runner.pack import Missing
+from runner.registry import LoadError, PackSource
+from store.mcp_tools import MCP_TOOLS, ToolRecord, accept_tool, list_tools, record_offer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from runner.egress import Egress
+    from runner.mounts.connection import State
+    from runner.mounts.spec import MountSpec, SecretRef
+    from runner.pack import Pack, PackContext
+    from runner.registry import Registry
+    from store.engine import Store
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChange:
+    """A tool that is not what was accepted.
+
+    Attributes:
+        detected_at: When that was noticed.
+        digest: SHA-256 of the tool now; to be sent back to accept it. Of the accepted one when the tool is gone.
+        before: As it was accepted; None for a new one.
+        after: As it is offered; None when it is gone.
+    """
+
+    detected_at: datetime
+    digest: str
+    before: JSONValue
+    after: JSONValue
+
+
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """A server as it is now."""
+
+    spec: MountSpec
+    state: State
+    last_error: str | None
+    connected_at: datetime | None
+
+
+class Mounts:
+    """The servers this process has mounted.
+
+    Args:
+        specs: Which; commands already checked.
+        store: Keeps what was accepted.
+        registry: Is given their packs.
+        egress: Guards HTTP servers' requests.
+        folder: Each server has a folder of its own below it.
+        find_secret: A credential of the vault by key; None when it cannot be had.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[MountSpec],
+        store: Store,
+        registry: Registry,
+        egress: Egress,
+        folder: Path,
+        find_secret: Callable[[str], Mapping[str, str] | None],
+    ) -> None:
+        self._store = store
+        self._registry = registry
+        self._find_secret = find_secret
+        self._specs = {spec.key: spec for spec in specs}
+        self._tools: dict[str, dict[str, ToolRecord]] = {}
+        self._reading = asyncio.Lock()
+        self._rereading: set[asyncio.Task[None]] = set()
+        self._connections = {
+            spec.key: Connection(spec, folder / spec.key, egress, self._secrets, self._offers_to(spec))
+            for spec in specs
+        }
+
+    async def start(self) -> None:
+        """Registers the packs accepted earlier and begins to connect; waits for no server."""
+        for key, connection in self._connections.items():
+            await self._read(key)
+            connection.start()
+        if self._connections:
+            self._store.on_wake(self._woken)
+
+    async def stop(self) -> None:
+        """Ends all connections; harmless twice and before `start`."""
+        await asyncio.gather(*(connection.stop() for connection in self._connections.values()))
+        for task in self._rereading:
+            task.cancel()
+
+    def servers(self) -> list[Mounted]:
+        """Every server as it is now, in the order of the settings."""
+        return [
+            Mounted(each.spec, each.state, each.last_error, each.connected_at) for each in self._connections.values()
+        ]
+
+    def change_of(self, pack: str) -> ToolChange | None:
+        """What is different about a pack's tool since it was accepted; None when nothing is."""
+        found = self._find(pack)
+        if found is None or found.changed_at is None:
+            return None
+        return ToolChange(
+            found.changed_at,
+            found.offered_digest or found.accepted_digest or "",
+            orjson.loads(found.accepted) if found.accepted else None,
+            orjson.loads(found.offered) if found.offered else None,
+        )
+
+    async def accept(self, pack: str, digest: str, *, caller_id: str) -> None:
+        """Accepts a pack's tool as it was reviewed.
+
+        Raises:
+            KeyError: no such pack comes from a mounted server.
+            ToolChangedError: the tool has changed since.
+        """
+        found = self._find(pack)
+        if found is None:
+            raise KeyError(pack)
+        await self._store.write(accept_tool, found.server, found.tool, digest, caller_id=caller_id)
+        await self._read(found.server)
+
+    # ---------------------------------------------------------------------------------------------- parts
+
+    def _find(self, pack: str) -> ToolRecord | None:
+        for tools in self._tools.values():
+            for record in tools.values():
+                if pack_name(record.server, record.tool) == pack:
+                    return record
+        return None
+
+    def _offers_to(self, spec: MountSpec) -> Any:  # noqa: ANN401 - a coroutine function
+        async def take(tools: list[Tool]) -> None:
+            offered = {tool.name: (tool.digest, orjson.dumps(tool.document).decode()) for tool in tools}
+            await self._store.write(record_offer, spec.key, offered)
+            await self._read(spec.key)
+
+        return take
+
+    def _woken(self, keys: frozenset[str]) -> None:
+        if MCP_TOOLS in keys or "*" in keys:
+            task = asyncio.get_running_loop().create_task(self._reread())
+            self._rereading.add(task)
+            task.add_done_callback(self._rereading.discard)
+
+    async def _reread(self) -> None:
+        for key in self._connections:
+            await self._read(key)
+
+    async def _read(self, key: str) -> None:
+        """Makes packs of what is kept of a server's tools."""
+        async with self._reading:
+            async with self._store.read() as connection:
+                records = await list_tools(connection, key)
+            if {record.tool: record for record in records} == self._tools.get(key):
+                return
+            self._tools[key] = {record.tool: record for record in records}
+            packs: list[tuple[str, Pack]] = []
+            errors: list[LoadError] = []
+            names: dict[str, str] = {}
+            for record in records:
+                tool = Tool.of(orjson.loads(record.accepted or record.offered or "null"))
+                origin = f"{key}: {tool.name}"
+                name = pack_name(key, tool.name)
+                wrong = objection(tool)
+                if wrong is None and name in names:
+                    wrong = f"Tool {tool.name}: `{names[name]}` has the pack name {name} already."
+                if wrong is not None:
+                    errors.append(LoadError(origin, wrong))
+                    continue
+                names[name] = tool.name
+                packs.append((origin, self._pack(record, tool)))
+            self._registry.put(PackSource("mcp_server", key, tuple(errors)), packs)
+
+    def _pack(self, record: ToolRecord, tool: Tool) -> Pack:
+        spec, connection = self._specs[record.server], self._connections[record.server]
+
+        async def call(ctx: PackContext, arguments: dict[str, JSONValue]) -> dict[str, JSONValue]:
+            self._refuse_changed(record.server, tool.name)
+            result = await connection.call(tool.name, arguments, ctx.progress)
+            return await output_of(ctx, record.server, tool.name, result, typed=tool.output_schema is not None)
+
+        return make_pack(
+            record.server,
+            tool,
+            revision=record.revision,
+            effects=spec.effects.get(tool.name, "external"),
+            timeout_seconds=spec.call_seconds + spec.start_seconds,
+            lack=lambda: self._lack(record.server, tool.name),
+            call=call,
+        )
+
+    def _lack(self, server: str, tool: str) -> Missing | None:
+        record = self._tools.get(server, {}).get(tool)
+        if record is None or record.offered is None:
+            return Missing(f"MCP server {server} no longer has the tool {tool}.", "Look for another pack.")
+        name = pack_name(server, tool)
+        if record.accepted is None:
+            return Missing(f"The tool {tool} of MCP server {server} is new.", f"Review and accept it: {name}.")
+        if record.changed_at is not None:
+            return Missing(
+                f"The tool {tool} of MCP server {server} is not what was accepted.", f"Review and accept it: {name}."
+            )
+        connection = self._connections[server]
+        if connection.state != "connected" and connection.last_error is not None:
+            return Missing(f"MCP server {server} cannot be reached: {connection.last_error}", "Look at the server.")
+        return None
+
+    def _refuse_changed(self, server: str, tool: str) -> None:
+        record = self._tools.get(server, {}).get(tool)
+        if record is None or record.changed_at is not None or record.accepted is None:
+            raise PackError(
+                FailureCode.SCHEMA_MISMATCH,
+                f"The tool {tool} of MCP server {server} is not what was accepted.",
+                hint="Somebody who may manage this server has to review and accept it.",
+            )
+
+    def _secrets(self, spec: MountSpec) -> tuple[Mapping[str, str], str | None]:
+        env = {name: self._secret(spec, ref) for name, ref in spec.secret_env.items()}
+        return env, self._secret(spec, spec.bearer) if spec.bearer is not None else None
+
+    def _secret(self, spec: MountSpec, ref: SecretRef) -> str:
+        fields = self._find_secret(ref.credential)
+        if fields is None or ref.field not in fields:
+            raise PackError(
+                FailureCode.CREDENTIAL_INVALID,
+                f"MCP server {spec.key} needs the field `{ref.field}` of credential `{ref.credential}`, "
+                "which the vault does not have.",
+                hint=f"Store it: packline credential set {ref.credential}.",
+            )
+        return fields[ref.field]

@@ -23,6 +23,7 @@ from pydantic_ai.exceptions import (
     ModelRateLimitError,
     ModelRequestTimeout,
     ModelTimeoutError,
+    UnexpectedModelBehavior,
     UserError,
 )
 from pydantic_ai.models.wrapper import WrapperModel
@@ -171,8 +172,16 @@ class _Counted(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         started = time.monotonic()
-        response = await super().request(messages, model_settings, model_request_parameters)
-        line, usage = self._line, response.usage
+        line = self._line
+        try:
+            response = await super().request(messages, model_settings, model_request_parameters)
+        except PackError as error:  # the guarded client's own
+            raise about(line.ref, error) from error
+        except ContentFilterError:
+            raise
+        except UnexpectedModelBehavior as error:  # before there was an answer
+            raise _unreadable(error, line) from error
+        usage = response.usage
         is_told = bool(usage.input_tokens or usage.output_tokens)
         line.answered(
             ModelUse(
@@ -271,12 +280,7 @@ def _failure(error: Exception, line: Line) -> PackError:
         case ModelTimeoutError() | ModelRequestTimeout():
             return PackError(FailureCode.TIMEOUT, f"{line.ref} did not answer in time.")
         case ModelAPIError():
-            return PackError(
-                FailureCode.UPSTREAM_UNAVAILABLE,
-                f"{line.ref} cannot be reached, or did not answer in its protocol.",
-                hint=f"Check that {line.provider.base_url} is the address of its API.",
-                detail=str(error)[:2000],
-            )
+            return _unreadable(error, line)
         case ContentFilterError():
             return _filtered(line)
         case UserError():
@@ -288,6 +292,15 @@ def _failure(error: Exception, line: Line) -> PackError:
                 hint="Try again, or name a stronger model in the role's setting.",
                 detail=str(error)[:2000],
             )
+
+
+def _unreadable(error: Exception, line: Line) -> PackError:
+    return PackError(
+        FailureCode.UPSTREAM_UNAVAILABLE,
+        f"{line.ref} cannot be reached, or did not answer in its protocol.",
+        hint=f"Check that {line.provider.base_url} is the address of its API.",
+        detail=str(error)[:2000],
+    )
 
 
 def _filtered(line: Line) -> PackError:

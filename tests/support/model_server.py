@@ -244,7 +244,7 @@ def _from_google(request: Request) -> Asked:
     config = body.get("generationConfig") or {}
     schema = config.get("responseJsonSchema") or config.get("responseSchema")
     if tools:
-        schema = tools[0].get("parametersJsonSchema") or tools[0].get("parameters")
+        schema = tools[0].get("parameters_json_schema") or tools[0].get("parameters")
     return Asked(
         protocol="google",
         model=request.path.rpartition("/")[2].partition(":")[0],

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from packline import Picture
-from tests.support.model_server import KEY, ModelServer, model_server
+from tests.support.model_server import KEY
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from runner.gateway.uses import ModelUse
+    from tests.support.model_server import ModelServer
 
 PROMPT = "Heat pumps work below freezing. A study of 550 homes found it. Prices fell by 18 per cent."
 PROVIDERS = ("openai", "anthropic", "google", "ollama", "own")
-
-
-@pytest.fixture
-async def server() -> AsyncIterator[ModelServer]:
-    async with model_server() as running:
-        yield running
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -48,3 +41,40 @@ async def test_pictures_are_shown(server: ModelServer, provider: str) -> None:
     models = server.models(vision=[f"{provider}:good"])
     await models.text("vision", "What is this?", pictures=[Picture(b"\x89PNG\r\n\x1a\n", "image/png")])
     assert server.asked[0].pictures == 1
+
+
+async def test_a_known_model_has_a_price(server: ModelServer) -> None:
+    uses: list[ModelUse] = []
+    await server.models(uses.append, writer=["openai:gpt-4o-mini"]).text("writer", PROMPT)
+    [use] = uses
+    assert use.input_tokens
+    assert use.output_tokens
+    # 0.15 and 0.60 US dollars for a million tokens, by the list of the installed genai-prices.
+    assert use.cost_micros == round(use.input_tokens * 0.15 + use.output_tokens * 0.6)
+
+
+async def test_a_provider_of_ones_own_has_no_price(server: ModelServer) -> None:
+    uses: list[ModelUse] = []
+    await server.models(uses.append, writer=["own:gpt-4o-mini"]).text("writer", PROMPT)
+    assert uses[0].cost_micros is None
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_tokens_nobody_told_are_unknown(server: ModelServer, provider: str) -> None:
+    uses: list[ModelUse] = []
+    await server.models(uses.append, writer=[f"{provider}:uncounted"]).text("writer", PROMPT)
+    [use] = uses
+    assert (use.input_tokens, use.output_tokens, use.cost_micros) == (None, None, None)
+
+
+async def test_the_environment_says_nothing(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GOOGLE_API_KEY", "OPENAI_ORG_ID"):
+        monkeypatch.setenv(name, "from-the-environment")
+    for provider in PROVIDERS:
+        await server.models(writer=[f"{provider}:good"]).text("writer", PROMPT)
+    assert len(server.http.requests) == len(PROVIDERS)
+    assert not [
+        name for request in server.http.requests for name, value in request.headers.items() if "from-the" in value
+    ]

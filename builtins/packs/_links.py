@@ -21,7 +21,7 @@ _BARE = re.compile(
 def link(label: str, url: str) -> str:
     """A link that neither its text nor its address can end early (CommonMark §6.3)."""
     text = re.sub(r"([\\\[\]`*_<])", r"\\\1", one_line(label))[:300]
-    target = re.sub(r"[\s()<>]", lambda match: f"%{ord(match.group()):02X}", url)
+    target = re.sub(r"[\s()<>\[\]]", lambda match: f"%{ord(match.group()):02X}", url)
     return f"[{text}]({target})"
 
 

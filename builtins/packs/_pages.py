@@ -31,8 +31,11 @@ _PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "te
 _TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}|\\(?=[^\w\s])")
-_LINE_START = re.compile(r"^\s*(?:#{1,6} +|[-*+] +|>+ ?)")
+_LINE_START = re.compile(r"^\s*(?:#{1,6} +|[-*+] +|\d{1,3}[.)] +|>+ ?)")
+#: What encyclopedias put behind their sentences.
+_FOOTNOTE = re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed)\\?\]", re.IGNORECASE)
 _RULE = re.compile(r"\s*(?:[-*_]\s*){3,}\Z|\s*\|?[\s:|-]+\|[\s:|-]*\Z")
+_ENDED = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)]*\s*\Z")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'\u201d\u2019)]?\s+(?=[\"'\u201c\u2018(\[]?[^\W_a-z])|(?<=[\u3002\uff01\uff1f])")
 
 
@@ -105,42 +108,63 @@ def _refuse_other_types(answer: Fetched) -> None:
 
 
 def passages_of(markdown: str) -> Iterator[str]:
-    """The text of a page without markup, cut between paragraphs and sentences."""
+    """The text of a page without inline markup, cut between lines and sentences.
+
+    Headings keep a `# `, list items a `- ` and table rows their `|`, each in a line of its own.
+    """
     pending = ""
-    for paragraph in _paragraphs(markdown[:PAGE_CHARS]):
-        for piece in _pieces(paragraph):
-            if pending and len(pending) + len(piece) + 1 > PASSAGE_CHARS:
+    for line in _lines(markdown[:PAGE_CHARS]):
+        starts_new = line.startswith("# ") and len(pending) > PASSAGE_CHARS // 3
+        joint = "\n"
+        for piece in _pieces(line):
+            if pending and (starts_new or len(pending) + len(piece) + 1 > PASSAGE_CHARS):
                 yield pending
                 pending = ""
-            pending = f"{pending} {piece}".strip()
-        if len(pending) > PASSAGE_CHARS // 3:
-            yield pending
-            pending = ""
-    if pending:
+            pending = f"{pending}{joint}{piece}" if pending else piece
+            starts_new, joint = False, " "
+    if pending and not pending.startswith("# "):
         yield pending
 
 
-def _paragraphs(markdown: str) -> Iterator[str]:
-    for block in re.split(r"\n[ \t]*\n", markdown):
-        lines = [_plain(line) for line in block.split("\n") if not _RULE.match(line)]
-        text = " ".join(line for line in lines if line)
-        if re.search(r"\w", text):
-            yield text if text[-1] in '.!?:;\u3002\uff01\uff1f"\u201d' or "\n" in block.strip() else f"{text}."
+def _lines(markdown: str) -> Iterator[str]:
+    """Headings, list items, table rows and whole paragraphs, one after the other."""
+    paragraph: list[str] = []
+    for raw in [*markdown.split("\n"), ""]:
+        start = _LINE_START.match(raw)
+        is_row = raw.lstrip().startswith("|")
+        text = _plain(raw)
+        if paragraph and (start or is_row or not text):
+            yield " ".join(paragraph)
+            paragraph = []
+        if _RULE.match(raw) or not re.search(r"\w", text):
+            continue
+        if is_row:
+            yield f"| {text} |"
+        elif start:
+            yield (
+                f"{'#' if '#' in start.group() else '-'} {text}" if not start.group().lstrip().startswith(">") else text
+            )
+        else:
+            paragraph.append(text)
 
 
 def _plain(line: str) -> str:
-    text = _LINE_START.sub("", _LINK.sub(r"\1", line)).replace("|", " ").strip()
+    text = _FOOTNOTE.sub("", _LINE_START.sub("", _LINK.sub(r"\1", line))).strip().strip("|")
     return " ".join(_MARKUP.sub("", text).split())
 
 
-def _pieces(paragraph: str) -> Iterator[str]:
+def _pieces(line: str) -> Iterator[str]:
     """Sentences, cut further where one is longer than a passage may be."""
-    for sentence in _SENTENCE.split(paragraph):
+    for sentence in _SENTENCE.split(line):
         for start in range(0, len(sentence), PASSAGE_CHARS):
             if piece := sentence[start : start + PASSAGE_CHARS].strip():
                 yield piece
 
 
 def sentences_of(passage: str) -> list[str]:
-    """The sentences of a passage."""
-    return [sentence.strip() for sentence in _SENTENCE.split(passage) if sentence.strip()]
+    """Whole sentences of a passage; headings, table rows and list items without a full stop are left out."""
+    found = []
+    for line in passage.split("\n"):
+        if not line.startswith(("# ", "| ")):
+            found.extend(_SENTENCE.split(line.removeprefix("- ")))
+    return [sentence.strip() for sentence in found if _ENDED.search(sentence)]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 import structlog
 
 from runner.failures import FailureCode, PackError
-from runner.gateway import images
+from runner.gateway import images, speech
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices, offline_missing
@@ -213,6 +213,10 @@ class AttemptModels:
     ) -> list[SpeechAnswer]:
         """Speaks several texts with one and the same voice, an answer for each in order."""
         return await self._voices().speak(texts, voice, role)
+
+    def other_voice(self, voice: str, *, role: str = "voice") -> str | None:
+        """A voice for a second speaker, from the same provider; None when no other is known."""
+        return speech.other_voice(voice, [str(candidate.ref) for candidate in self._gateway.roles.chain(role)])
 
     def _voices(self) -> Voices:
         return Voices(self._gateway.roles, self._gateway.client, self._record)

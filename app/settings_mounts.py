@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from runner.mounts.spec import KEY, MountSpec, SecretRef, checked_command
+from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checked_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,27 +80,30 @@ def check_keys(servers: Mapping[str, McpServerSetting]) -> None:
 
 
 def mount_specs(servers: Mapping[str, McpServerSetting], commands: Sequence[str]) -> list[MountSpec]:
-    """The servers to mount, their programs found.
+    """The servers to mount, their programs found; one that may not be started, or is not there, is its `problem`."""
+    return [_spec(key, server, commands) for key, server in servers.items()]
 
-    Raises:
-        MountSpecError: a program may not be started or is not there.
-    """
-    return [
-        MountSpec(
-            key=key,
-            command=checked_command(key, server.command, commands) if server.command else (),
-            url=server.url,
-            env=server.env,
-            secret_env={name: _secret(text) for name, text in server.secret_env.items()},
-            bearer=_secret(server.bearer) if server.bearer is not None else None,
-            effects=server.effects,
-            tools=server.tools,
-            call_seconds=server.call_seconds,
-            start_seconds=server.start_seconds,
-            concurrency=server.concurrency,
-        )
-        for key, server in servers.items()
-    ]
+
+def _spec(key: str, server: McpServerSetting, commands: Sequence[str]) -> MountSpec:
+    command, problem = server.command, None
+    try:
+        command = checked_command(key, command, commands) if command else ()
+    except MountSpecError as refused:
+        problem = str(refused)
+    return MountSpec(
+        key=key,
+        command=command,
+        url=server.url,
+        env=server.env,
+        secret_env={name: _secret(text) for name, text in server.secret_env.items()},
+        bearer=_secret(server.bearer) if server.bearer is not None else None,
+        effects=server.effects,
+        tools=server.tools,
+        call_seconds=server.call_seconds,
+        start_seconds=server.start_seconds,
+        concurrency=server.concurrency,
+        problem=problem,
+    )
 
 
 def _secret(text: str) -> SecretRef:

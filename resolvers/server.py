@@ -17,6 +17,7 @@ from store.states import HELD_RUN_STATES, RunState, Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
+    from runner.mounts.mounts import Mounted
 
 #: Below this much free space the disk is told as not well, in bytes.
 LOW_DISK_BYTES = 1 << 30
@@ -64,7 +65,21 @@ async def health(context: Context) -> list[HealthCheck]:
     """What the server needs and how it is."""
     store = await _store(context)
     disk = await asyncio.to_thread(_disk, context)
-    return [store, disk, _packs(context), await asyncio.to_thread(_programs, context)]
+    return [
+        store,
+        disk,
+        _packs(context),
+        await asyncio.to_thread(_programs, context),
+        *(_mounted(mounted) for mounted in context.services.mounts.servers()),
+    ]
+
+
+def _mounted(mounted: Mounted) -> HealthCheck:
+    name = f"MCP server {mounted.spec.key}"
+    if mounted.state == "connected":
+        return HealthCheck(name, True, "Connected.")
+    told = mounted.last_error or "it is still starting"
+    return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
 
 
 async def _store(context: Context) -> HealthCheck:

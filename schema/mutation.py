@@ -6,11 +6,12 @@ import strawberry
 
 from schema.artifacts import ArtifactMutations
 from schema.callers import CallerMutations
+from schema.mcp_servers import McpServerMutations
 from schema.pipeline_commands import PipelineMutations
 from schema.run_commands import RunMutations
 
 
 # The fields appear in the opposite order of the bases.
 @strawberry.type(description="Everything that can be changed. Fields run one after the other.")
-class Mutation(CallerMutations, ArtifactMutations, RunMutations, PipelineMutations):
+class Mutation(McpServerMutations, CallerMutations, ArtifactMutations, RunMutations, PipelineMutations):
     """The root of commands."""

@@ -3,12 +3,14 @@
 # mypy: disallow-untyped-decorators=False
 from __future__ import annotations
 
+from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
 from resolvers.catalog import find_pack
+from resolvers.mounts import change_of
 from resolvers.pipeline_lookups import PipelineQuery
 from runner.availability import pack_requirements
 from runner.pack import Pack as InstalledPack
@@ -19,11 +21,12 @@ from schema.directives import Mcp, Requires
 from schema.issues import Availability
 from schema.pack_effects import PackEffects
 from schema.pipelines import PipelineConnection, pipeline_page
-from schema.scalars import Cursor, JSONSchema
+from schema.scalars import JSON, Cursor, JSONSchema
 from store.pipeline_reads import PipelineOrder
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from runner.mounts.mounts import ToolChange
     from runner.registry import LoadError, Registry
 
 
@@ -36,6 +39,7 @@ class PackSourceKind(Enum):
     ENTRY_POINT = strawberry.enum_value(
         "entry_point", description="An installed distribution, entry-point group `packline.packs`."
     )
+    MCP_SERVER = strawberry.enum_value("mcp_server", description="A mounted MCP server.")
 
 
 @strawberry.type(description="A pack file that could not be loaded.")
@@ -82,6 +86,28 @@ def _came_from(registry: Registry, pack: InstalledPack, source: InstalledSource)
     return (found.kind, found.location) == (source.kind, source.location)
 
 
+@strawberry.type(description="A tool that is no longer what was accepted.")
+class McpToolChange:
+    """Make one with `of`."""
+
+    detected_at: datetime = strawberry.field(description="When it was noticed.")
+    digest: str = strawberry.field(
+        description="SHA-256 over name, description and schemas now; send it back to accept."
+    )
+    before: JSON | None = strawberry.field(description="The tool as it was accepted; null for a new one.")
+    after: JSON | None = strawberry.field(description="The tool as it is offered; null when it is gone.")
+
+    @classmethod
+    def of(cls, change: ToolChange) -> McpToolChange:
+        """What was noticed."""
+        return cls(
+            detected_at=change.detected_at,
+            digest=change.digest,
+            before=None if change.before is None else JSON(change.before),
+            after=None if change.after is None else JSON(change.after),
+        )
+
+
 @strawberry.type(description="One callable capability: a function with a contract.")
 class Pack(CatalogEntry):
     """Make one with `of`."""
@@ -100,6 +126,7 @@ class Pack(CatalogEntry):
         description="Whether running it again gives an equivalent result, sessions included."
     )
     preserves_session: bool = strawberry.field(description="Whether it leaves a session later steps can use.")
+    credentials: list[str] = strawberry.field(description="Names of the credentials it needs.")
     services: list[str] = strawberry.field(description="Services and programs it needs.")
     post_conditions: list[str] = strawberry.field(
         description="What is checked before it counts as succeeded, for people."
@@ -119,6 +146,7 @@ class Pack(CatalogEntry):
             takes_idempotency_key=pack.takes_idempotency_key,
             repeatable=pack.repeatable,
             preserves_session=pack.preserves_session,
+            credentials=[need.key for need in pack.credentials],
             services=[service.name for service in pack.services],
             post_conditions=[condition.description for condition in pack.post_conditions],
             pack=pack,
@@ -151,13 +179,20 @@ class Pack(CatalogEntry):
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
     def availability(self, info: Info) -> Availability:
-        """What it lacks on this machine."""
-        return Availability.of(pack_requirements(self.pack), info.context.context.services.now())
+        """What it lacks on this machine and for this caller."""
+        context = info.context.context
+        return Availability.of(pack_requirements(self.pack, lacks=context.lacks()), context.services.now())
 
     @strawberry.field(description="Where it was loaded from.")
     def source(self, info: Info) -> PackSource:
         """Its source."""
         return PackSource.of(info.context.context.services.registry.source_of(self.pack))
+
+    @strawberry.field(description="A changed tool of an MCP server that is refused until accepted.")
+    def tool_change(self, info: Info) -> McpToolChange | None:
+        """What is different since it was accepted."""
+        change = change_of(info.context.context, self.pack.name)
+        return None if change is None else McpToolChange.of(change)
 
     @strawberry.field(description="Pipelines that use it.")
     async def used_by(

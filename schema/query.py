@@ -8,6 +8,8 @@ from schema.artifacts import ArtifactQueries
 from schema.audit import AuditQueries
 from schema.callers import CallerQueries
 from schema.catalog import CatalogQueries
+from schema.credentials import CredentialQueries
+from schema.mcp_servers import McpServerQueries
 from schema.node import NodeQueries
 from schema.packs import PackQueries
 from schema.pipelines import PipelineQueries
@@ -19,7 +21,9 @@ from schema.server import ServerQueries
 @strawberry.type(description="Everything that can be read.")
 class Query(
     AuditQueries,
+    McpServerQueries,
     ServerQueries,
+    CredentialQueries,
     CallerQueries,
     ArtifactQueries,
     RunQueries,

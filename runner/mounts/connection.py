@@ -74,7 +74,7 @@ class Connection:
     ) -> None:
         self.spec = spec
         self.state: State = "stopped"
-        self.last_error: str | None = None
+        self.last_error: str | None = spec.problem
         self.connected_at: datetime | None = None
         self._folder = folder
         self._egress = egress
@@ -90,8 +90,8 @@ class Connection:
         self._said: deque[str] = deque(maxlen=STDERR_LINES)
 
     def start(self) -> None:
-        """Begins to connect; harmless twice."""
-        if self._task is None:
+        """Begins to connect, unless the server is declared wrongly; harmless twice."""
+        if self._task is None and self.spec.problem is None:
             self.state = "connecting"
             self._task = asyncio.create_task(self._own(), name=f"mcp:{self.spec.key}")
 

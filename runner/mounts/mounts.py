@@ -15,7 +15,7 @@ from runner.mounts.results import output_of
 from runner.mounts.tools import Tool, make_pack, objection, pack_name
 from runner.pack import Missing
 from runner.registry import LoadError, PackSource
-from store.mcp_tools import MCP_TOOLS, ToolRecord, accept_tool, list_tools, record_offer
+from store.mcp_tools import MCP_TOOLS, ToolRecord, list_tools, record_offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +114,7 @@ class Mounts:
 
     def change_of(self, pack: str) -> ToolChange | None:
         """What is different about a pack's tool since it was accepted; None when nothing is."""
-        found = self._find(pack)
+        found = self.tool_of(pack)
         if found is None or found.changed_at is None:
             return None
         return ToolChange(
@@ -124,27 +124,19 @@ class Mounts:
             orjson.loads(found.offered) if found.offered else None,
         )
 
-    async def accept(self, pack: str, digest: str, *, caller_id: str) -> None:
-        """Accepts a pack's tool as it was reviewed.
+    async def refresh(self, server: str) -> None:
+        """Makes packs of what is kept of a server's tools now, such as after one was accepted."""
+        await self._read(server)
 
-        Raises:
-            KeyError: no such pack comes from a mounted server.
-            ToolChangedError: the tool has changed since.
-        """
-        found = self._find(pack)
-        if found is None:
-            raise KeyError(pack)
-        await self._store.write(accept_tool, found.server, found.tool, digest, caller_id=caller_id)
-        await self._read(found.server)
-
-    # ---------------------------------------------------------------------------------------------- parts
-
-    def _find(self, pack: str) -> ToolRecord | None:
+    def tool_of(self, pack: str) -> ToolRecord | None:
+        """The tool a pack was made of; None when it was made of none."""
         for tools in self._tools.values():
             for record in tools.values():
                 if pack_name(record.server, record.tool) == pack:
                     return record
         return None
+
+    # ---------------------------------------------------------------------------------------------- parts
 
     def _offers_to(self, spec: MountSpec) -> Any:  # noqa: ANN401 - a coroutine function
         async def take(tools: list[Tool]) -> None:
@@ -193,7 +185,7 @@ class Mounts:
         spec, connection = self._specs[record.server], self._connections[record.server]
 
         async def call(ctx: PackContext, arguments: dict[str, JSONValue]) -> dict[str, JSONValue]:
-            self._refuse_changed(record.server, tool.name)
+            await self._refuse_changed(record.server, tool.name)
             result = await connection.call(tool.name, arguments, ctx.progress)
             return await output_of(ctx, record.server, tool.name, result, typed=tool.output_schema is not None)
 
@@ -223,8 +215,11 @@ class Mounts:
             return Missing(f"MCP server {server} cannot be reached: {connection.last_error}", "Look at the server.")
         return None
 
-    def _refuse_changed(self, server: str, tool: str) -> None:
+    async def _refuse_changed(self, server: str, tool: str) -> None:
         record = self._tools.get(server, {}).get(tool)
+        if record is not None and record.changed_at is not None:
+            await self._read(server)  # it may have been accepted through another server on the same database
+            record = self._tools.get(server, {}).get(tool)
         if record is None or record.changed_at is not None or record.accepted is None:
             raise PackError(
                 FailureCode.SCHEMA_MISMATCH,

@@ -45,6 +45,7 @@ class MountSpec:
         call_seconds: Longest time of one call.
         start_seconds: Longest time of a connection attempt.
         concurrency: Calls at a time.
+        problem: Why it cannot be started as it is declared; None when it can.
     """
 
     key: str
@@ -58,6 +59,7 @@ class MountSpec:
     call_seconds: float = 60.0
     start_seconds: float = 30.0
     concurrency: int = 8
+    problem: str | None = None
 
     @property
     def transport(self) -> Literal["stdio", "http"]:

@@ -172,6 +172,11 @@ class Connection:
                     cache=None,
                 )
                 await stack.enter_async_context(client)
+                # Before the list is read: what changes in between is heard of.
+                hears = asyncio.Event()
+                listening = asyncio.create_task(self._listen(client, hears))
+                stack.callback(listening.cancel)
+                await hears.wait()
                 tools = await self._list(client)
             await self._on_tools(tools)
             self._client, self.last_error = client, None
@@ -179,28 +184,29 @@ class Connection:
             self.state, self.connected_at = "connected", datetime.now(UTC)
             self._lost.clear()
             self._ready.set()
-            listening = asyncio.create_task(self._listen(client))
-            stack.callback(listening.cancel)
             while not self._lost.is_set():
-                self._changed.clear()
                 await _first(self._lost.wait(), self._changed.wait())
                 if self._changed.is_set() and not self._lost.is_set():
+                    self._changed.clear()
                     await self._on_tools(await self._list(client))
 
-    async def _listen(self, client: Any) -> None:  # noqa: ANN401 - mcp is imported late
+    async def _listen(self, client: Any, hears: asyncio.Event) -> None:  # noqa: ANN401 - mcp is imported late
         """Hears of changed tools from servers of the 2026 era, which do not send notifications unasked."""
         from mcp.client.subscriptions import ListenNotSupportedError
 
-        if not getattr(client.server_capabilities.tools, "list_changed", False):
-            return
         try:
+            if not getattr(client.server_capabilities.tools, "list_changed", False):
+                return
             async with client.listen(tools_list_changed=True) as events:
+                hears.set()
                 async for _ in events:
                     self._changed.set()
         except ListenNotSupportedError:
             return  # it is of the 2025 era and tells `_heard`
         except Exception as error:
             log.info("changes of an MCP server's tools are not heard of", server=self.spec.key, error=str(error))
+        finally:
+            hears.set()
 
     async def _heard(self, message: Any) -> None:  # noqa: ANN401 - `mcp` is imported late
         from mcp import types

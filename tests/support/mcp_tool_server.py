@@ -20,6 +20,7 @@ from typing import Any
 from mcp import types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
 FOLDER = Path(sys.argv[2])
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -108,6 +109,7 @@ async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolReques
             return _text(f"{os.getpid()} {start_child()}")
         case "grow":
             (FOLDER / "more").write_text("")
+            await BUS.publish(ToolsListChanged())
             await ctx.session.send_tool_list_changed()
             return _text("grown")
         case "liar":
@@ -115,7 +117,14 @@ async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolReques
     return types.CallToolResult(content=[types.TextContent(type="text", text="unknown tool")], is_error=True)
 
 
-server: Server[Any] = Server("tools", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
+BUS = InMemorySubscriptionBus()
+server: Server[Any] = Server(
+    "tools",
+    version="1",
+    on_list_tools=list_tools,
+    on_call_tool=call_tool,
+    on_subscriptions_listen=ListenHandler(BUS),
+)
 
 
 async def over_stdio() -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 publish = load_pack("blog/publish.py")
 module = load_module("blog/publish.py")
+front = load_module("blog/_front_matter.py")
+words = load_module("blog/_words.py")
 
 
 @pytest.fixture
@@ -74,7 +76,7 @@ async def test_the_title_is_not_said_twice_nor_front_matter_kept_as_text(harness
 def test_front_matter_reads_back_whatever_the_title(title: str) -> None:
     given_input = module.Input(title=title, body="x")
     clean = " ".join(title.split())
-    matter, _ = front_matter(module._markdown_post(given_input, clean, module.make_slug(clean)))
+    matter, _ = front_matter(front.markdown_post(given_input, clean, words.make_slug(clean)))
     assert matter["title"] == clean
 
 
@@ -187,7 +189,8 @@ async def test_a_post_without_words_is_refused(harness: Harness, body: str) -> N
 
 
 @pytest.mark.parametrize(
-    "change", [{"target": "ghost"}, {"format": "docx"}, {"tags": ["x" * 61]}, {"tags": ["t"] * 21}, {"status": "draft"}]
+    "change",
+    [{"target": "wordpress"}, {"format": "docx"}, {"tags": ["x" * 61]}, {"tags": ["t"] * 21}, {"status": "sent"}],
 )
 async def test_input_outside_the_contract_is_refused(harness: Harness, change: dict[str, Any]) -> None:
     with pytest.raises(PackError) as caught:
@@ -196,6 +199,6 @@ async def test_input_outside_the_contract_is_refused(harness: Harness, change: d
 
 
 def test_words_are_counted_in_every_script() -> None:
-    assert module.count_words("It's a well-known fact: 3 words") == 6
-    assert module.count_words("日本の灯台 and more") == 7
-    assert module.count_words("— … !") == 0
+    assert words.count_words("It's a well-known fact: 3 words") == 6
+    assert words.count_words("日本の灯台 and more") == 7
+    assert words.count_words("— … !") == 0

@@ -23,30 +23,35 @@ from app.hosts import guard_for
 from app.login import login_routes
 from app.pages import health_route, home_without_ui
 from app.settings_models import given_keys, providers_of, roles_of
+from app.settings_mounts import mount_specs
 from resolvers.context import Caller, Context, Services
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import GivenKeys
+from runner.gateway.keys import FirstOf, GivenKeys
+from runner.mounts.mounts import Mounts
 from runner.processes import stop_processes
 from runner.redaction import Redactor
 from runner.registry import builtins_folder, load_registry
 from runner.resources import Resources, RunLimits
 from runner.starters import seed_starters
 from runner.tail import Tails
+from runner.vault_keeper import VaultKeeper
 from schema.build import build_schema
 from schema.context import RequestContext
 from store.blobs import BlobStore
 from store.engine import open_store
 from store.retention import RetentionPolicy
 from store.states import RunCause
+from store.vault_key import key_source
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.settings import Settings
+    from runner.vault import Vault
 
 log = structlog.get_logger(__name__)
 
@@ -109,11 +114,15 @@ class Application:
         await seed_starters(store, registry, builtins_folder() / "pipelines")
         egress = Egress(policy)
         stack.push_async_callback(egress.aclose)
+        redactor = Redactor()
+        keeper = VaultKeeper(store, key_source(settings.data_dir, settings.vault_key_text()), redactor)
+        await keeper.start()
+        stack.push_async_callback(keeper.stop)
         resources = Resources(
             store=store,
             blobs=BlobStore(settings.data_dir, settings.artifact_quota_bytes),
             registry=registry,
-            redactor=Redactor(),
+            redactor=redactor,
             egress=egress,
             sessions_folder=settings.data_dir / "sessions",
             limits=_limits(settings),
@@ -121,21 +130,34 @@ class Application:
                 run_days=settings.run_days, run_count=settings.run_count, audit_days=settings.audit_days
             ),
             service_urls=dict(settings.service_urls),
-            gateway=_gateway(settings, egress),
+            gateway=_gateway(settings, egress, keeper.vault),
+            vault=keeper.vault,
         )
         authenticator = Authenticator(store, settings)
         await authenticator.start()
         stack.push_async_callback(authenticator.stop)
         downloads = Downloads(store, resources.blobs, authenticator, settings)
         engine = Engine(resources)
+        mounts = Mounts(
+            mount_specs(settings.mcp_servers, settings.mcp_commands),
+            store,
+            registry,
+            egress,
+            settings.data_dir / "mcp",
+            keeper.vault.find,
+        )
         self.services = Services(
             engine=engine,
+            keeper=keeper,
             tails=Tails(store, engine.bus),
             settings=settings.describe,
             sign_download=downloads.sign,
             version=version("packline"),
             versions=Versions(),
+            mounts=mounts,
         )
+        await mounts.start()
+        stack.push_async_callback(mounts.stop)
         await engine.start()
         stack.push_async_callback(engine.stop, settings.shutdown_grace_seconds)
         self.authenticator = authenticator
@@ -204,12 +226,12 @@ def transport_limits(settings: Settings) -> TransportLimits:
     )
 
 
-def _gateway(settings: Settings, egress: Egress) -> Gateway:
+def _gateway(settings: Settings, egress: Egress, vault: Vault) -> Gateway:
     providers = providers_of(settings.model_providers)
     return Gateway(
         providers,
         roles_of(settings.model_roles),
-        GivenKeys(given_keys(providers)),
+        FirstOf((vault, GivenKeys(given_keys(providers)))),
         egress,
         call_seconds=settings.model_call_seconds,
     )

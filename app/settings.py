@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from app import settings_models
+from app import settings_models, settings_mounts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,6 +92,15 @@ class Settings(BaseSettings):
         description="Services that packs use, by name; each is a variable PACKLINE_SERVICE_<NAME>_URL.",
     )
 
+    mcp_commands: Words = Field(
+        settings_mounts.COMMANDS,
+        description="Programs that MCP servers may be started with, names or paths, by commas.",
+    )
+    mcp_servers: dict[str, settings_mounts.McpServerSetting] = Field(
+        default_factory=dict,
+        description="MCP servers mounted as packs: a table [mcp_servers.<name>] each, in the settings file.",
+    )
+
     # -- models
     model_providers: Annotated[dict[str, dict[str, str]], NoDecode] = Field(
         default_factory=dict,
@@ -105,6 +114,14 @@ class Settings(BaseSettings):
     )
     model_call_seconds: float = Field(
         240, gt=0, le=600, description="Longest time of one request to a model; then the next of its role is asked."
+    )
+
+    # -- secrets packs are given
+    vault_key: SecretStr | None = Field(
+        None,
+        min_length=1,
+        description="Key of the vault, 32 bytes in base64 or hexadecimal; the file `vault.key` of the data folder when "
+        "absent.",
     )
 
     # -- who may call
@@ -157,7 +174,7 @@ class Settings(BaseSettings):
     #: What `load` wants said about the environment, for the log.
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
-    SECRETS: ClassVar = frozenset({"bootstrap_token"})
+    SECRETS: ClassVar = frozenset({"bootstrap_token", "vault_key"})
 
     @classmethod
     def load(cls, overrides: Mapping[str, object] | None = None) -> Self:
@@ -203,7 +220,7 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().resolve()
 
-    @field_validator("allowed_hosts", "allowed_origins", "egress_allow", mode="before")
+    @field_validator("allowed_hosts", "allowed_origins", "egress_allow", "mcp_commands", mode="before")
     @classmethod
     def _words(cls, value: object) -> object:
         if isinstance(value, str):
@@ -258,6 +275,24 @@ class Settings(BaseSettings):
             raise ValueError(problem)
         return checked
 
+    @field_validator("vault_key", mode="after")
+    @classmethod
+    def _vault_key(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            from store.vault import VaultKeyError, parse_key
+
+            try:
+                parse_key(value.get_secret_value(), "it")
+            except VaultKeyError as error:
+                raise ValueError(str(error).rstrip(".")) from error
+        return value
+
+    @field_validator("mcp_servers", mode="after")
+    @classmethod
+    def _mounts(cls, value: dict[str, settings_mounts.McpServerSetting]) -> dict[str, settings_mounts.McpServerSetting]:
+        settings_mounts.check_keys(value)
+        return value
+
     @field_validator("database_url", mode="after")
     @classmethod
     def _database(cls, value: str) -> str:
@@ -280,6 +315,10 @@ class Settings(BaseSettings):
     def warnings(self) -> tuple[str, ...]:
         """Sentences about variables that were set and mean nothing."""
         return self._warnings
+
+    def vault_key_text(self) -> str | None:
+        """The vault key, if it was given; never shown."""
+        return self.vault_key.get_secret_value() if self.vault_key else None
 
     def request_limits(self) -> RequestLimits:
         """What one GraphQL request may ask for."""

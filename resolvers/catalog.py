@@ -103,6 +103,6 @@ async def _usable(context: Context, found: list[Placed[Found]], usable: bool) ->
     lacks = await lacks_of(context, pipelines) if pipelines else {}
 
     def can_run(entry: Found) -> bool:
-        return not (pack_requirements(entry) if isinstance(entry, Pack) else lacks[entry.id])
+        return not (pack_requirements(entry, lacks=context.lacks()) if isinstance(entry, Pack) else lacks[entry.id])
 
     return [item for item in found if can_run(item.entry.ref) is usable]

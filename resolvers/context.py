@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from resolvers.usage import UsageBook
+from runner.vault import Asker
 from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
@@ -14,11 +15,15 @@ if TYPE_CHECKING:
 
     from resolvers.operations import Trail
     from resolvers.versions import Versions
+    from runner.availability import Lacks
     from runner.engine import Engine
+    from runner.mounts.mounts import Mounts
     from runner.redaction import Redactor
     from runner.registry import Registry
     from runner.resources import RunLimits
     from runner.tail import Tails
+    from runner.vault import Vault
+    from runner.vault_keeper import VaultKeeper
     from store.engine import Store
 
 
@@ -49,17 +54,20 @@ class Services:
     """What use cases work with, made once by `app.main`.
 
     Attributes:
+        keeper: Opens the vault, and seals what goes into it.
         settings: Tells every setting, for those who may manage.
         sign_download: Makes the address an artifact can be downloaded from for some minutes.
         usage: How packs and pipelines fared lately, remembered for a while.
     """
 
     engine: Engine
+    keeper: VaultKeeper
     tails: Tails
     settings: Callable[[], list[SettingInfo]]
     sign_download: Callable[[str, str], str]
     version: str
     versions: Versions
+    mounts: Mounts
     usage: UsageBook = field(default_factory=UsageBook)
 
     def now(self) -> datetime:
@@ -75,6 +83,11 @@ class Services:
     def registry(self) -> Registry:
         """The packs."""
         return self.engine.resources.registry
+
+    @property
+    def vault(self) -> Vault:
+        """The credentials packs may be given."""
+        return self.engine.resources.vault
 
     @property
     def limits(self) -> RunLimits:
@@ -117,6 +130,15 @@ class Context:
     client_name: str | None = None
     cause: RunCause = RunCause.PERSON
     trail: Trail | None = None
+
+    def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None) -> Lacks:
+        """Tells which credentials and models a pack needs and cannot have in a run.
+
+        Args:
+            pipeline_id: The run's; None for a pack called by itself.
+            caller_id: Whose run it is; None for whoever calls now.
+        """
+        return self.services.engine.resources.lacks(Asker(caller_id or self.caller.id, pipeline_id))
 
 
 __all__ = ["Caller", "Context", "Services", "SettingInfo"]

@@ -147,13 +147,17 @@ async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dic
     async with context.services.store.read() as connection:
         versions = await current_versions(connection, [pipeline.id for pipeline in pipelines])
         bodies = await find_bodies(connection, [version.id for version in versions.values()])
-    return {pipeline_id: lacks_of_version(context, bodies[version.id]) for pipeline_id, version in versions.items()}
+    return {
+        pipeline_id: lacks_of_version(context, bodies[version.id], pipeline_id)
+        for pipeline_id, version in versions.items()
+    }
 
 
-def lacks_of_version(context: Context, body: VersionBody) -> list[Requirement]:
-    """What a version needs and cannot have here; empty when it can run."""
+def lacks_of_version(context: Context, body: VersionBody, pipeline_id: str) -> list[Requirement]:
+    """What a version of a pipeline needs and the caller cannot have here; empty when it can run."""
     steps = compile_document(body.document, body.input_schema).steps
-    return preflight([(step.key, step.pack, step.version) for step in steps], context.services.registry)
+    called = [(step.key, step.pack, step.version) for step in steps]
+    return preflight(called, context.services.registry, lacks=context.lacks(pipeline_id))
 
 
 def read_metadata(text: str) -> ReadMetadata:

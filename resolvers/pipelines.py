@@ -121,7 +121,7 @@ async def check_pipeline(
     missing: list[Requirement] = []
     if check.definition is not None:
         steps = [(step.id, step.pack, step.version) for step in check.definition.steps]
-        missing = preflight(steps, context.services.registry)
+        missing = preflight(steps, context.services.registry, lacks=context.lacks())
     return DefinitionCheck(
         valid=check.valid,
         issues=tuple(issues),

@@ -151,7 +151,9 @@ async def preview_rerun(
     values = _merged(before, _object(inputs, "inputs") if inputs is not None else {}, target)
     plan = await _rerun_plan(context, found, target, _changed(before, values), from_step)
     missing = preflight(
-        [(step.key, step.pack, step.version) for step in target.compiled.steps], context.services.registry
+        [(step.key, step.pack, step.version) for step in target.compiled.steps],
+        context.services.registry,
+        lacks=context.lacks(found.pipeline_id),
     )
     issues = (
         *target.issues,
@@ -226,7 +228,7 @@ async def rerun_run(
     values = _merged(before, _object(inputs, "inputs"), target)
     if issues := _input_issues(context, found, target, values):
         raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
-    steps: Sequence[NewStep] = resolved_steps(context, target.compiled)
+    steps: Sequence[NewStep] = resolved_steps(context, target.compiled, context.lacks(found.pipeline_id))
     warnings: tuple[Issue, ...] = ()
     if from_step is not None:
         plan = await _rerun_plan(context, found, target, _changed(before, values), from_step)
@@ -487,9 +489,10 @@ def _missing(context: Context, found: Snapshot, target: _Target, plan: ResumePla
             version = pack.version if pack is not None else row.pack_version
         steps.append((step.key, step.pack, version))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
+    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     return tuple(
         replace(lack, steps=concerned)
-        for lack in preflight(steps, context.services.registry)
+        for lack in preflight(steps, context.services.registry, lacks=lacks)
         if (concerned := tuple(key for key in lack.steps if key in run))
     )
 
@@ -519,7 +522,8 @@ def _change(context: Context, proposal: _Proposal, step_input: JSONValue) -> Res
     )
     if not target.changed:
         return change
-    fresh = {step.key: step for step in resolved_steps(context, target.compiled)}
+    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
+    fresh = {step.key: step for step in resolved_steps(context, target.compiled, lacks)}
     return Resume(
         run_id=found.run_id,
         based_on=found.resume_count,

@@ -67,6 +67,7 @@ async def health(context: Context) -> list[HealthCheck]:
     disk = await asyncio.to_thread(_disk, context)
     return [
         store,
+        _vault(context),
         disk,
         _packs(context),
         await asyncio.to_thread(_programs, context),
@@ -80,6 +81,13 @@ def _mounted(mounted: Mounted) -> HealthCheck:
         return HealthCheck(name, True, "Connected.")
     told = mounted.last_error or "it is still starting"
     return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
+
+
+def _vault(context: Context) -> HealthCheck:
+    vault = context.services.vault
+    if (locked := vault.locked) is not None:
+        return HealthCheck("vault key", False, f"{locked.message} {locked.hint}")
+    return HealthCheck("vault key", True, f"The vault is open; it holds {vault.size} credentials.")
 
 
 async def _store(context: Context) -> HealthCheck:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from resolvers.versions import Version
-    from runner.availability import Requirement
+    from runner.availability import Lacks, Requirement
     from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from runner.pack import Pack
@@ -86,7 +86,7 @@ async def run_pipeline(
     issues += [
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
-    missing = preflight(called_steps(chosen.compiled), context.services.registry)
+    missing = preflight(called_steps(chosen.compiled), context.services.registry, lacks=context.lacks(found.id))
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
@@ -146,7 +146,8 @@ async def run_pack(
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
     issues = masked_issues(context, partial(pack_input_issues, found), input)
-    missing = preflight([(CALL_STEP, found.name, found.version)], context.services.registry)
+    called = [(CALL_STEP, found.name, found.version)]
+    missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)
         raise Invalid(
@@ -255,13 +256,13 @@ def queue_full(full: QueueFullError) -> Limited:
     )
 
 
-def resolved_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewStep, ...]:
+def resolved_steps(context: Context, compiled: CompiledPipeline, lacks: Lacks) -> tuple[NewStep, ...]:
     """The steps of a new run, each with the pack version it is to run on.
 
     Raises:
-        Unavailable: packs or services are missing here, over all steps at once.
+        Unavailable: packs, services, credentials or models are missing here, over all steps at once.
     """
-    refuse_missing(context, called_steps(compiled))
+    refuse_missing(context, called_steps(compiled), lacks)
     return new_steps(context, compiled)
 
 
@@ -280,13 +281,13 @@ def new_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewStep, ..
     return tuple(steps)
 
 
-def refuse_missing(context: Context, steps: Sequence[tuple[str, str, str | None]]) -> None:
+def refuse_missing(context: Context, steps: Sequence[tuple[str, str, str | None]], lacks: Lacks) -> None:
     """Refuses what cannot run here, before anything is spent (CONTRACT 2.3).
 
     Raises:
         Unavailable: it tells everything that is missing.
     """
-    missing = preflight(steps, context.services.registry)
+    missing = preflight(steps, context.services.registry, lacks=lacks)
     if missing:
         raise unavailable(missing)
 

@@ -12,10 +12,13 @@ import orjson
 import structlog
 
 from runner.bus import wait_flag
+from runner.credential_desk import CredentialDesk
 from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
+from runner.quarantine import known_secret_in
+from runner.vault import Asker
 from store.artifacts import find_artifact
 from store.blobs import NOT_HERE, QuotaExceededError
 from store.cache import get_cached, put_cached
@@ -27,7 +30,7 @@ from store.sessions import start_session
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     import httpx2
@@ -68,6 +71,7 @@ class AttemptContext:
         attempt_number: int,
         idempotency_key: str,
         session: PackSession | None,
+        pipeline_id: str | None = None,
         force: bool = False,
     ) -> None:
         self.caller = subject
@@ -88,6 +92,7 @@ class AttemptContext:
         self._step_id = step_id
         self._attempt_id = attempt_id
         self._force = force
+        self._credentials = CredentialDesk(resources, pack, Asker(caller_id, pipeline_id), fence.run_id, attempt_id)
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
         self._milestones: list[dict[str, JSONValue]] = []
@@ -112,6 +117,14 @@ class AttemptContext:
         if self._models is None:
             self._models = self._resources.gateway.attempt(self.model_uses.append, self.warn)
         return self._models
+
+    async def credential(self, key: str) -> Mapping[str, str]:
+        """Fields of a credential the pack declares; the use is audited once an attempt."""
+        return await self._credentials.take(key)
+
+    async def find_credential(self, key: str) -> Mapping[str, str] | None:
+        """Like `credential`, or None."""
+        return await self._credentials.find(key)
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
@@ -179,10 +192,18 @@ class AttemptContext:
                 hint="Free disk space, then resume the run.",
             ) from error
         name = self._resources.redactor.text(name)
-        artifact = NewArtifact(new_id("art"), name, media_type, size, digest, ArtifactStatus.STORED)
+        path = self._resources.blobs.path(digest)
+        status = ArtifactStatus.STORED
+        if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
+            status = ArtifactStatus.QUARANTINED
+            self.warn(
+                f"The artifact {name} holds the secret {secret}: it is kept in quarantine and not handed out until "
+                "somebody who may manage releases it."
+            )
+        artifact = NewArtifact(new_id("art"), name, media_type, size, digest, status)
         ref = ArtifactRef(artifact_id=artifact.id, name=name, media_type=media_type, size_bytes=size, digest=digest)
         self.artifacts.append(artifact)
-        self.files.append(ArtifactFile(ref, self._resources.blobs.path(digest)))
+        self.files.append(ArtifactFile(ref, path))
         return ref
 
     async def open_artifact(self, artifact_id: str) -> ArtifactFile:
@@ -192,11 +213,17 @@ class AttemptContext:
                 return own
         async with self._resources.store.read() as connection:
             found = await find_artifact(connection, artifact_id)
-        if found is None or found.caller_id != self._caller_id or found.status == ArtifactStatus.QUARANTINED:
+        if found is None or found.caller_id != self._caller_id:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"There is no artifact {artifact_id} that this caller may read.",
                 hint="Give the id of an artifact of one of your own runs, `art_…`.",
+            )
+        if found.status == ArtifactStatus.QUARANTINED:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The artifact {found.name} ({artifact_id}) is in quarantine, because it holds a secret.",
+                hint="Have somebody who may manage look at it and release it, then resume.",
             )
         if found.erased_at is not None:
             raise PackError(

@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from runner.availability import Requirement
+from runner.vault import Vault
 from store.retention import RetentionPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from runner.availability import Lacks
     from runner.egress import Egress
     from runner.gateway.gateway import Gateway
+    from runner.pack import Pack
     from runner.redaction import Redactor
     from runner.registry import Registry
+    from runner.vault import Asker
     from store.blobs import BlobStore
     from store.engine import Store
 
@@ -57,6 +62,7 @@ class Resources:
         gateway: Who asks models.
         sessions_folder: Where sessions have their workspaces.
         service_urls: Addresses of services the operator configured, by name.
+        vault: The credentials packs may be given.
     """
 
     store: Store
@@ -69,3 +75,15 @@ class Resources:
     limits: RunLimits = field(default_factory=RunLimits)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)
+    vault: Vault = field(default_factory=Vault)
+
+    def lacks(self, asker: Asker) -> Lacks:
+        """Tells which credentials and models a pack needs and cannot have, for whoever asks."""
+
+        def of(pack: Pack) -> list[Requirement]:
+            roles = [need.role for need in pack.models if need.required]
+            missing = [(role, self.gateway.missing(role)) for role in roles]
+            models = [Requirement("model", role, (), lack.message, lack.hint) for role, lack in missing if lack]
+            return [*self.vault.lacks(pack, asker), *models]
+
+        return of

@@ -277,6 +277,7 @@ class Worker:
             attempt_number=start.number,
             idempotency_key=start.idempotency_key,
             session=current.session,
+            pipeline_id=stretch.claim.pipeline_id,
             force=stretch.claim.force,
         )
         if current.warning is not None:

@@ -6,6 +6,7 @@ import strawberry
 
 from schema.artifacts import ArtifactMutations
 from schema.callers import CallerMutations
+from schema.credential_commands import CredentialMutations
 from schema.mcp_servers import McpServerMutations
 from schema.pipeline_commands import PipelineMutations
 from schema.run_commands import RunMutations
@@ -13,5 +14,7 @@ from schema.run_commands import RunMutations
 
 # The fields appear in the opposite order of the bases.
 @strawberry.type(description="Everything that can be changed. Fields run one after the other.")
-class Mutation(McpServerMutations, CallerMutations, ArtifactMutations, RunMutations, PipelineMutations):
+class Mutation(
+    McpServerMutations, CredentialMutations, CallerMutations, ArtifactMutations, RunMutations, PipelineMutations
+):
     """The root of commands."""

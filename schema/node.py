@@ -13,6 +13,7 @@ from schema.artifacts import load_artifact
 from schema.audit import load_entry
 from schema.callers import load_caller, load_token
 from schema.context import Info
+from schema.credentials import load_credential
 from schema.directives import Requires
 from schema.masking import PublicError
 from schema.node_interface import Node
@@ -35,6 +36,7 @@ _LOADERS: dict[str, Callable[[Info, str], Awaitable[Node | None]]] = {
     "art": load_artifact,
     "call": load_caller,
     "tok": load_token,
+    "cred": load_credential,
     "aud": load_entry,
 }
 #: What the ids of starters begin with.

@@ -235,7 +235,7 @@ class Pipeline(CatalogEntry):
         """What its steps lack."""
         context = info.context.context
         body = await _body(info, (await _current(info, self.record)).id)
-        return Availability.of(lacks_of_version(context, body), context.services.now())
+        return Availability.of(lacks_of_version(context, body, self.record.id), context.services.now())
 
     @strawberry.field(description="The most recent run.")
     async def latest_run(self, info: Info) -> Run | None:

@@ -1,0 +1,308 @@
+"""Credentials: list, store, share, test, delete. No value ever comes out."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from resolvers.operations import operation, write_audited
+from resolvers.problems import Invalid, NotFound, Unavailable
+from runner.availability import Requirement
+from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
+from runner.credential_tests import test_credential
+from runner.document import forbidden_text
+from runner.failures import PackError
+from runner.issues import error, has_errors
+from runner.vault_keeper import VaultLockedError
+from store.callers import find_caller_of, find_callers
+from store.credentials import (
+    CredentialChange,
+    CredentialRecord,
+    VaultChangedError,
+    delete_credential,
+    find_credential,
+    find_credentials,
+    grants_of,
+    list_credentials,
+    note_test,
+    put_credential,
+)
+from store.pipeline_reads import find_pipeline
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+    from runner.issues import Issue
+    from runner.pack import Pack
+    from store.dialects import Connection
+    from store.paging import PageWindow
+
+#: Longest description, in characters, and most grants of one credential.
+DESCRIPTION_CHARACTERS = 500
+GRANTS_MAX = 200
+#: How often a change is tried anew when another one came between.
+TRIES = 5
+_KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+
+
+class _Keep(Enum):
+    """Stands for what a change leaves as it is; None would take it away."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = _Keep.KEEP
+
+
+@operation("credentials", scope=Scope.MANAGE, kind="query")
+async def list_stored(context: Context, *, window: PageWindow) -> list[CredentialRecord]:
+    """Credentials, newest first; one more than the window asks for when there are more."""
+    async with context.services.store.read() as connection:
+        return await list_credentials(connection, window)
+
+
+@operation("credential_kinds", scope=Scope.READ, kind="query")
+async def list_kinds(context: Context) -> list[CredentialKind]:
+    """Every kind there is."""
+    return list(KINDS.values())
+
+
+async def find_stored(context: Context, credential_id: str) -> CredentialRecord | None:
+    """A credential by id; None when there is none or the caller may not know of it."""
+    if not context.caller.may(Scope.MANAGE):
+        return None
+    async with context.services.store.read() as connection:
+        return (await find_credentials(connection, [credential_id])).get(credential_id)
+
+
+async def targets_of(context: Context, credential_id: str) -> list[str]:
+    """Whom a credential is granted to: names of packs, ids of pipelines and callers."""
+    async with context.services.store.read() as connection:
+        return await grants_of(connection, credential_id)
+
+
+def is_readable(context: Context, record: CredentialRecord) -> bool:
+    """Whether the vault can read a credential now."""
+    found = context.services.vault.get(record.key)
+    return found is not None and found.fields is not None
+
+
+def packs_that_need(context: Context, key: str) -> list[Pack]:
+    """The packs that ask for a credential, in the version in use, by name."""
+    registry = context.services.registry
+    packs = [pack for name in sorted(registry.names()) if (pack := registry.find(name)) is not None]
+    return [pack for pack in packs if any(need.key == key for need in pack.credentials)]
+
+
+@operation("set_credential", scope=Scope.MANAGE, kind="command", idempotent=True, target="key")
+async def set_credential(
+    context: Context,
+    *,
+    key: str,
+    kind: str,
+    description: str | _Keep | None = KEEP,
+    fields: JSONValue | _Keep = KEEP,
+    grants: Sequence[str] | None = None,
+    expires_at: datetime | _Keep | None = KEEP,
+) -> CredentialRecord:
+    """Stores a credential, or changes what is given of it; a field that is null is removed, an absent one stays."""
+    issues = _shape_issues(key, kind, description)
+    given: Mapping[str, JSONValue] | None = None
+    if isinstance(fields, dict):
+        given = fields
+    elif fields is not KEEP and fields is not None:
+        issues.append(error(("fields",), "wrong_type", "The fields are an object of texts."))
+    if expires_at is not KEEP and expires_at is not None and expires_at <= context.services.now():
+        issues.append(error(("expires_at",), "past", "It would have expired already.", "Give a later time."))
+    if has_errors(issues):
+        raise Invalid(f"The credential cannot be stored: {issues[0].message}", issues)
+    targets = frozenset(await _targets(context, grants)) if grants is not None else None
+    for _ in range(TRIES):
+        change = await _change(context, key, kind, description, given, targets, expires_at)
+        try:
+            credential_id = await _store(context, change)
+        except VaultChangedError:
+            await context.services.keeper.refresh()
+            continue
+        await context.services.keeper.refresh()
+        found = await find_stored(context, credential_id)
+        if found is not None:
+            return found
+    raise Unavailable(f"The credential `{key}` keeps being changed by others.", (), hint="Try again.")
+
+
+async def _store(context: Context, change: CredentialChange) -> str:
+    def unit(conn: Connection) -> str:
+        return put_credential(conn, change)
+
+    return await write_audited(context, unit, lambda credential_id: credential_id)
+
+
+async def _change(
+    context: Context,
+    key: str,
+    kind: str,
+    description: str | _Keep | None,
+    given: Mapping[str, JSONValue] | None,
+    targets: frozenset[str] | None,
+    expires_at: datetime | _Keep | None,
+) -> CredentialChange:
+    """What is to be stored, given what is.
+
+    Raises:
+        Invalid: the fields do not fit the kind.
+        Unavailable: the vault is locked.
+    """
+    keeper = context.services.keeper
+    await keeper.refresh()
+    async with context.services.store.read() as connection:
+        stored = await find_credential(connection, key)
+    change = CredentialChange(
+        key=key,
+        kind=kind,
+        description=(stored.description if stored else None) if description is KEEP else description,
+        expires_at=(stored.expires_at if stored else None) if expires_at is KEEP else expires_at,
+        values=None,
+        grants=targets,
+    )
+    is_same_kind = stored is not None and stored.kind == kind
+    if given is None and is_same_kind:
+        return change
+    opened = context.services.vault.get(key)
+    before = dict(opened.fields) if opened is not None and opened.fields is not None and is_same_kind else {}
+    fields, issues = merged_fields(KINDS[kind], before, given or {})
+    if issues:
+        raise Invalid(f"The credential `{key}` cannot be stored: {issues[0].message}", issues)
+    try:
+        return await keeper.seal(change, fields, before=keeper.sealed(key))
+    except VaultLockedError as locked:
+        lack = Requirement("credential", key, (), locked.missing.message, locked.missing.hint)
+        raise Unavailable(locked.missing.message, (lack,), hint=locked.missing.hint) from locked
+
+
+def _shape_issues(key: str, kind: str, description: str | _Keep | None) -> list[Issue]:
+    issues = kind_issues(kind)
+    if not _KEY.match(key):
+        issues.append(
+            error(
+                ("key",),
+                "bad_key",
+                f"`{key[:80]}` is no key.",
+                "Use lower-case letters, digits, `-` and `_`, at most 64, beginning with a letter.",
+            )
+        )
+    if isinstance(description, str):
+        issues += [issue.under("description") for issue in forbidden_text(description)]
+        if len(description) > DESCRIPTION_CHARACTERS:
+            message = f"The description has more than {DESCRIPTION_CHARACTERS} characters."
+            issues.append(error(("description",), "too_long", message))
+    return issues
+
+
+async def _targets(context: Context, grants: Sequence[str]) -> list[str]:
+    """Names of packs, ids of pipelines and callers, from what people call them by.
+
+    Raises:
+        NotFound: there is no such pack, pipeline or caller.
+        Invalid: there are too many.
+    """
+    if len(grants) > GRANTS_MAX:
+        message = f"{len(grants)} grants are too many; at most {GRANTS_MAX} are kept."
+        raise Invalid(message, [error(("grants",), "too_many", message)])
+    registry = context.services.registry
+    found = []
+    async with context.services.store.read() as connection:
+        for grant in grants:
+            if registry.find(grant) is not None or grant in await find_callers(connection, [grant]):
+                found.append(grant)
+            elif (
+                pipeline := await find_pipeline(context.services.store, grant)
+            ) is not None and pipeline.deleted_at is None:
+                found.append(pipeline.id)
+            elif (caller := await find_caller_of(connection, grant)) is not None:
+                found.append(caller.id)
+            else:
+                raise NotFound(
+                    "pack, pipeline or caller",
+                    grant,
+                    hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller.",
+                )
+    return found
+
+
+@operation("delete_credential", scope=Scope.MANAGE, kind="command", destructive=True, target="id")
+async def delete(context: Context, *, id: str) -> str:
+    """Deletes a credential with its grants, for good; its id. What runs now may hold its value a while longer."""
+    found = await _get(context, id)
+    deleted = await write_audited(context, lambda conn: delete_credential(conn, found.id), lambda _: found.id)
+    if not deleted:
+        raise _not_found(id)
+    await context.services.keeper.refresh()
+    return found.id
+
+
+@operation("test_credential", scope=Scope.MANAGE, kind="command", idempotent=True, target="id")
+async def test(context: Context, *, id: str) -> CredentialRecord:
+    """Asks the service whether it accepts a credential, and keeps what it said."""
+    found = await _get(context, id)
+    services = context.services
+    await services.keeper.refresh()
+    if (locked := services.vault.locked) is not None:
+        raise _untested(found.key, locked.message, locked.hint)
+    opened, sealed = services.vault.get(found.key), services.keeper.sealed(found.key)
+    if opened is None or opened.fields is None or sealed is None:
+        raise _untested(
+            found.key,
+            f"The credential `{found.key}` cannot be read: it was changed in the database.",
+            "Store it again.",
+        )
+    kind = KINDS.get(found.kind)
+    if kind is None or kind.test is None:
+        raise _untested(
+            found.key, f"Credentials of kind {found.kind} have no test.", "Run a pipeline that uses it to see."
+        )
+    resources = services.engine.resources
+    try:
+        verdict = await test_credential(kind, opened.fields, resources.egress, resources.service_urls)
+    except PackError as failed:
+        failure = failed.failure
+        raise _untested(found.key, f"Nothing is known: {failure.message}", failure.hint) from failed
+    message = services.redactor.text(verdict.message)
+    if context.trail is not None:
+        context.trail.target_id = found.id
+    await services.store.write(note_test, found.id, sealed=sealed, accepted=verdict.accepted, message=message)
+    return await _get(context, found.id)
+
+
+def _untested(key: str, message: str, hint: str | None) -> Unavailable:
+    return Unavailable(message, (Requirement("credential", key, (), message, hint),), hint=hint)
+
+
+async def _get(context: Context, ref: str) -> CredentialRecord:
+    """A credential by id or key.
+
+    Raises:
+        NotFound: there is none.
+    """
+    async with context.services.store.read() as connection:
+        found = (await find_credentials(connection, [ref])).get(ref) or await find_credential(connection, ref)
+    if found is None:
+        raise _not_found(ref)
+    return found
+
+
+def _not_found(ref: str) -> NotFound:
+    return NotFound("credential", ref, hint="`packline credential list` shows those there are.")
+
+
+def field_names(record: CredentialRecord) -> list[str]:
+    """Names of the fields that are set."""
+    names: list[str] = orjson.loads(record.fields_set)
+    return names

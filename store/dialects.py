@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from sqlalchemy import Float
@@ -16,7 +17,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -35,12 +36,35 @@ class Sql:
     signs are doubled for psycopg.
     """
 
-    __slots__ = ("postgresql", "sqlite")
+    __slots__ = ("_pick", "postgresql", "sqlite")
 
     def __init__(self, text: str) -> None:
         flat = " ".join(text.split())
-        self.sqlite = flat.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(_PARAMETER.findall(flat)), 1)}
+        alone = flat.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
+        self.sqlite = _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", alone)
         self.postgresql = _PARAMETER.sub(r"%(\1)s", flat.replace("%", "%%"))
+        self._pick = _picker(tuple(numbers))
+
+    def bound(self, parameters: Mapping[str, object]) -> tuple[object, ...]:
+        """The parameters in the order of `sqlite`.
+
+        SQLite's driver takes them by name, too, but makes the name anew and looks it up for each one of each
+        execution: a third of what inserting events costs.
+
+        Raises:
+            sqlite3.ProgrammingError: one was not given.
+        """
+        try:
+            return self._pick(parameters)
+        except KeyError as missing:
+            raise sqlite3.ProgrammingError(f"The parameter {missing} was not given.") from missing
+
+
+def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda parameters: tuple(parameters[name] for name in names)
 
 
 class Connection(Protocol):

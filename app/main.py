@@ -22,6 +22,7 @@ from app.graphql import GraphQLApp, TransportLimits
 from app.hosts import guard_for
 from app.login import login_routes
 from app.pages import health_route, home_without_ui
+from app.uploads import Uploads
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
 from resolvers.context import Caller, Context, Services
@@ -31,6 +32,7 @@ from runner.engine import Engine
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import FirstOf, GivenKeys
 from runner.mounts.mounts import Mounts
+from runner.previews import Previews
 from runner.processes import stop_processes
 from runner.redaction import Redactor
 from runner.registry import builtins_folder, load_registry
@@ -47,7 +49,7 @@ from store.states import RunCause
 from store.vault_key import key_source
 
 if TYPE_CHECKING:
-    from starlette.requests import HTTPConnection
+    from starlette.requests import HTTPConnection, Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.settings import Settings
@@ -136,7 +138,9 @@ class Application:
         authenticator = Authenticator(store, settings)
         await authenticator.start()
         stack.push_async_callback(authenticator.stop)
-        downloads = Downloads(store, resources.blobs, authenticator, settings)
+        previews = Previews(store, resources.blobs)
+        stack.push_async_callback(previews.stop)
+        downloads = Downloads(store, resources.blobs, previews, authenticator, settings)
         engine = Engine(resources)
         mounts = Mounts(
             mount_specs(settings.mcp_servers, settings.mcp_commands),
@@ -152,6 +156,8 @@ class Application:
             tails=Tails(store, engine.bus),
             settings=settings.describe,
             sign_download=downloads.sign,
+            upload_url=f"{settings.public_url or ''}/artifacts",
+            previews=previews,
             version=version("packline"),
             versions=Versions(),
             mounts=mounts,
@@ -183,6 +189,7 @@ class Application:
                 Route("/graphql", graphql),
                 WebSocketRoute("/graphql", graphql),
                 *downloads.routes(),
+                *Uploads(authenticator, self.settings, self._command).routes(),
                 *login_routes(authenticator),
                 *graphiql_routes(),
                 Route("/", home_without_ui, methods=["GET"]),
@@ -200,6 +207,9 @@ class Application:
             cause=RunCause.PERSON,
         )
         return RequestContext(context)
+
+    def _command(self, caller: Caller, request: Request) -> Context:
+        return self._context(caller, request).context
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -250,6 +260,7 @@ def _limits(settings: Settings) -> RunLimits:
         session_idle_seconds=settings.session_idle_seconds,
         session_sweep_seconds=settings.session_sweep_seconds,
         artifact_days=settings.artifact_days,
+        upload_bytes=settings.upload_bytes,
         lease_seconds=settings.lease_seconds,
         rescue_seconds=settings.rescue_seconds,
         lanes=settings.lanes,

@@ -159,6 +159,8 @@ class Settings(BaseSettings):
     run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs that are kept.")
     artifact_days: int = Field(7, ge=1, le=36_500, description="Days an artifact is kept after its run succeeded.")
     artifact_quota_bytes: Bytes = Field(20 << 30, description="All artifacts together, in bytes; more are refused.")
+    upload_bytes: Bytes = Field(100 << 20, description="One uploaded file, in bytes.")
+    uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload in a minute.")
     audit_days: int = Field(365, ge=1, le=36_500, description="Days the audit is kept.")
 
     # -- what one request may ask for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,6 +10,8 @@ from resolvers.access import visible_to
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from runner.issues import error
+from runner.media_types import is_text_type
+from runner.previews import may_have_picture
 from store.artifacts import (
     ArtifactFilter,
     ArtifactRecord,
@@ -20,22 +21,28 @@ from store.artifacts import (
     pin_artifact,
     unpin_artifact,
 )
-from store.blobs import NOT_HERE
+from store.blob_port import NOT_HERE, BlobError
 from store.pipeline_reads import find_pipeline
 from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from resolvers.context import Context
     from runner.redaction import Redactor
+    from store.blob_port import Blobs
     from store.paging import PageWindow
+    from store.previews import PreviewRecord
 
 #: Longest stretch of text in one answer, in bytes.
 TEXT_BYTES = 200_000
 #: Bytes looked at before and after a stretch for a secret that crosses its border; the longest token is that long.
 LOOK_BEHIND = 16_384
 LOOK_AHEAD = 4_096
+#: Characters of a text preview.
+PREVIEW_CHARACTERS = 10_000
+#: How long an answer waits for previews that are made just now.
+PREVIEW_SECONDS = 2.0
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
@@ -112,11 +119,8 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
         return None
     if found.erased_at is not None or found.status == ArtifactStatus.QUARANTINED:
         return TextStretch(found, None, None)
-    path = context.services.engine.resources.blobs.path(found.digest)
     # A character has up to four bytes, and each stretch must get on.
-    stretch = await asyncio.to_thread(_read, path, offset, max(limit_bytes, 4))
-    if stretch is None:
-        raise Unavailable(f"The content of {found.name} {NOT_HERE}", ())
+    stretch = await _read(context.services.engine.resources.blobs, found, offset, max(limit_bytes, 4))
     text = stretch.text(context.services.redactor)
     if text is None:
         return TextStretch(found, None, None)
@@ -163,17 +167,22 @@ class _Stretch:
         return decoder.getstate()[0]
 
 
-def _read(path: Path, offset: int, limit: int) -> _Stretch | None:
+async def _read(blobs: Blobs, artifact: ArtifactRecord, offset: int, limit: int) -> _Stretch:
+    begin = max(0, offset - LOOK_BEHIND)
     try:
-        with path.open("rb") as file:
-            begin = max(0, offset - LOOK_BEHIND)
-            file.seek(begin)
-            before = file.read(offset - begin)
-            data = file.read(limit)
-            after = file.read(LOOK_AHEAD) if data[-1:].strip() else b""
-    except OSError:
-        return None
-    return _Stretch(before, data, after.split(maxsplit=1)[0] if after[:1].strip() else b"", offset)
+        content = await blobs.content(artifact.digest)
+        try:
+            end = min(offset + limit + LOOK_AHEAD, content.size_bytes)
+            whole = b"".join([piece async for piece in content.read(begin, end)])
+        finally:
+            await content.close()
+    except FileNotFoundError:
+        raise Unavailable(f"The content of {artifact.name} {NOT_HERE}", ()) from None
+    except (BlobError, OSError) as error:
+        raise Unavailable(f"The content of {artifact.name} cannot be read now: {error}", ()) from error
+    before, data, after = whole[: offset - begin], whole[offset - begin :][:limit], whole[offset - begin + limit :]
+    crosses = data[-1:].strip() and after[:1].strip()
+    return _Stretch(before, data, after.split(maxsplit=1)[0] if crosses else b"", offset)
 
 
 @operation("pin_artifact", scope=Scope.RUN, kind="command", idempotent=True, target="id")
@@ -202,3 +211,54 @@ def download_address(context: Context, artifact: ArtifactRecord) -> str | None:
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None
     return context.services.sign_download(artifact.id, context.caller.id)
+
+
+async def text_preview(
+    context: Context, artifact: ArtifactRecord, limit: int, look: Callable[[], Awaitable[PreviewRecord | None]]
+) -> str | None:
+    """The first characters of an artifact, secrets masked; None when it is no text, and while it is not handed out.
+
+    Args:
+        context: The caller's.
+        artifact: One they may see.
+        limit: Characters, up to `PREVIEW_CHARACTERS`.
+        look: Finds out how it looks, for documents whose text has to be taken out of them.
+    """
+    if not 1 <= limit <= PREVIEW_CHARACTERS:
+        raise Invalid(
+            f"limit is {limit}.",
+            [error(("limit",), "out_of_range", f"limit is 1 to {PREVIEW_CHARACTERS} characters.")],
+        )
+    if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
+        return None
+    if "openxmlformats" in artifact.media_type:
+        found = await look()
+        text = None if found is None or found.text is None else context.services.redactor.text(found.text)
+    elif artifact.media_type.startswith(("image/", "audio/", "video/")) and not is_text_type(artifact.media_type):
+        return None
+    else:
+        # A character has up to four bytes.
+        blobs = context.services.engine.resources.blobs
+        text = (await _read(blobs, artifact, 0, 4 * limit)).text(context.services.redactor)
+    return None if text is None else text[:limit]
+
+
+async def known_previews(context: Context, artifacts: Sequence[ArtifactRecord]) -> Mapping[str, PreviewRecord]:
+    """What is known of how artifacts look, by digest; looks at none of them now."""
+    return await context.services.previews.all_made(artifacts, wait_seconds=0, make=False)
+
+
+async def made_previews(context: Context, artifacts: Sequence[ArtifactRecord]) -> Mapping[str, PreviewRecord]:
+    """How artifacts look, by digest; those never looked at are looked at now, as many as `PREVIEW_SECONDS` allow."""
+    return await context.services.previews.all_made(artifacts, wait_seconds=PREVIEW_SECONDS)
+
+
+def preview_address(context: Context, artifact: ArtifactRecord, known: PreviewRecord | None) -> str | None:
+    """Where a picture of an artifact can be had for some minutes; None when it has none or is not handed out.
+
+    One that was never looked at has an address when files of its type have pictures; it is made at the first request.
+    """
+    if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
+        return None
+    has_picture = known.image_digest is not None if known is not None else may_have_picture(artifact.media_type)
+    return context.services.sign_download(f"{artifact.id}/preview", context.caller.id) if has_picture else None

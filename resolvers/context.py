@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from runner.availability import Lacks
     from runner.engine import Engine
     from runner.mounts.mounts import Mounts
+    from runner.previews import Previews
     from runner.redaction import Redactor
     from runner.registry import Registry
     from runner.resources import RunLimits
@@ -57,6 +58,8 @@ class Services:
         keeper: Opens the vault, and seals what goes into it.
         settings: Tells every setting, for those who may manage.
         sign_download: Makes the address an artifact can be downloaded from for some minutes.
+        upload_url: Where files are uploaded.
+        previews: Makes and remembers what artifacts look like.
         usage: How packs and pipelines fared lately, remembered for a while.
     """
 
@@ -65,6 +68,8 @@ class Services:
     tails: Tails
     settings: Callable[[], list[SettingInfo]]
     sign_download: Callable[[str, str], str]
+    upload_url: str
+    previews: Previews
     version: str
     versions: Versions
     mounts: Mounts

@@ -48,6 +48,7 @@ class RunLimits:
     session_idle_seconds: float = 900.0
     session_sweep_seconds: float = 30.0
     artifact_days: float = 7.0
+    upload_bytes: int = 100 << 20
     lease_seconds: float = 30.0
     rescue_seconds: float = 5.0
     let_go_seconds: float = 5.0

@@ -16,6 +16,8 @@ from resolvers.artifacts import (
     get_artifact,
     list_visible_artifacts,
     pin,
+    preview_address,
+    text_preview,
 )
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
@@ -27,11 +29,13 @@ from schema.problems import ForbiddenProblem, NotFoundProblem, problem_of
 from schema.scalars import Cursor, Long
 from store.artifacts import ArtifactRecord
 from store.paging import PageWindow
+from store.previews import PreviewKind
 from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
     from schema.runs import Run
     from schema.steps import Attempt
+    from store.previews import PreviewRecord
 
 described_enum(
     ArtifactStatus,
@@ -41,6 +45,19 @@ described_enum(
         "PROPOSED": "Made by an agent; nothing has vouched for it.",
         "VERIFIED": "Made by an agent; a later deterministic step read it and succeeded.",
         "QUARANTINED": "Holds a known secret; not handed out.",
+    },
+)
+
+described_enum(
+    PreviewKind,
+    "What there is to see of an artifact at a glance.",
+    {
+        "PAGE": "The first page of a document, as a picture.",
+        "PICTURE": "The picture itself, smaller.",
+        "FRAME": "A frame of a video, as a picture.",
+        "WAVEFORM": "How loud a sound is over its length, in `waveform`.",
+        "TEXT": "The beginning of its text, in `preview`.",
+        "NONE": "Nothing: `previewProblem` says why.",
     },
 )
 
@@ -102,6 +119,86 @@ class Artifact(Node):
     def download_url(self, info: Info) -> str | None:
         """A signed path on this server."""
         return download_address(info.context.context, self.record)
+
+    @strawberry.field(
+        description=(
+            "Where a small picture of it can be had, as WebP; valid for some minutes. Null when it has none, once "
+            "erased and in quarantine. The picture is made at the first request, which may find that there is none after all."
+        )
+    )
+    async def preview_url(self, info: Info) -> str | None:
+        """A signed path on this server; looks at nothing but what is known."""
+        known = await info.context.loaders.known_preview.load(self.record)
+        return preview_address(info.context.context, self.record, known)
+
+    @strawberry.field(
+        description=(
+            "What there is to see at a glance. This and the fields that describe the content are found out when first "
+            "asked for; null while that is not done: ask again."
+        ),
+        directives=[Cost(weight=2)],
+    )
+    async def preview_kind(self, info: Info) -> PreviewKind | None:
+        """The kind."""
+        found = await self._preview(info)
+        return None if found is None else found.kind
+
+    @strawberry.field(description="Why there is nothing to see; null when there is, or it is not known yet.")
+    async def preview_problem(self, info: Info) -> str | None:
+        """The reason."""
+        found = await self._preview(info)
+        return None if found is None else found.reason
+
+    @strawberry.field(description="Pages of a PDF, slides of a presentation; null for everything else.")
+    async def page_count(self, info: Info) -> int | None:
+        """How many."""
+        found = await self._preview(info)
+        return None if found is None else found.pages
+
+    @strawberry.field(description="Width of a picture or video, in pixels.")
+    async def width(self, info: Info) -> int | None:
+        """As it is shown."""
+        found = await self._preview(info)
+        return None if found is None else found.width
+
+    @strawberry.field(description="Height of a picture or video, in pixels.")
+    async def height(self, info: Info) -> int | None:
+        """As it is shown."""
+        found = await self._preview(info)
+        return None if found is None else found.height
+
+    @strawberry.field(description="How long a sound or video lasts.")
+    async def duration_seconds(self, info: Info) -> float | None:
+        """Its length."""
+        found = await self._preview(info)
+        return None if found is None else found.duration_seconds
+
+    @strawberry.field(
+        description=(
+            "Loudest moment of each of equally long stretches of a sound, in order, from 0 (silent) to 1; at most 240."
+        ),
+        directives=[Cost(weight=5)],
+    )
+    async def waveform(self, info: Info) -> list[float] | None:
+        """The peaks."""
+        found = await self._preview(info)
+        return None if found is None or found.peaks is None else list(found.peaks)
+
+    @strawberry.field(
+        description="The beginning as text, of Office documents too; null when it is no text.",
+        directives=[Cost(weight=5)],
+    )
+    async def preview(
+        self,
+        info: Info,
+        limit: Annotated[int, strawberry.argument(description="How many characters at most, up to 10000.")] = 2000,
+    ) -> str | None:
+        """Secrets masked."""
+        return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
+
+    async def _preview(self, info: Info) -> PreviewRecord | None:
+        found: PreviewRecord | None = await info.context.loaders.preview.load(self.record)
+        return found
 
 
 ArtifactConnection = CountedConnection[Artifact]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from strawberry.dataloader import DataLoader
 
 from resolvers.access import visible_to
+from resolvers.artifacts import known_previews, made_previews
 from store.artifacts import ArtifactRecord, artifacts_of_attempts, artifacts_of_runs, find_artifacts
 from store.callers import CallerRecord, find_callers
 from store.pipeline_reads import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from resolvers.usage import Noun
     from store.engine import ReadConnection
+    from store.previews import PreviewRecord
     from store.usage import Usage
 
 V = TypeVar("V")
@@ -140,6 +142,25 @@ class Loaders:
     def artifacts_of_attempt(self) -> DataLoader[str, list[ArtifactRecord] | None]:
         """Artifacts of an attempt, oldest first, by attempt id."""
         return self._loader(artifacts_of_attempts)
+
+    @cached_property
+    def known_preview(self) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+        """How artifacts look as far as that is known, by artifact."""
+        return self._previews(known_previews)
+
+    @cached_property
+    def preview(self) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+        """How artifacts look, found out now if need be, by artifact; None when that takes longer than one waits."""
+        return self._previews(made_previews)
+
+    def _previews(
+        self, read: Callable[[Context, Sequence[ArtifactRecord]], Awaitable[Mapping[str, PreviewRecord]]]
+    ) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+        async def load(artifacts: list[ArtifactRecord]) -> list[PreviewRecord | None]:
+            found = await read(self._context, artifacts)
+            return [found.get(artifact.digest) for artifact in artifacts]
+
+        return DataLoader(load_fn=load)
 
     @cached_property
     def session(self) -> DataLoader[str, SessionRecord | None]:

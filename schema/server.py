@@ -83,6 +83,7 @@ class RunLimits:
     queued_runs: int = strawberry.field(description="Runs of one caller that may wait beyond those: 1000.")
     step_input_bytes: Long = strawberry.field(description="Resolved input of a step: 1 MiB.")
     step_output_bytes: Long = strawberry.field(description="Output of a step, larger ones become artifacts: 1 MiB.")
+    upload_bytes: Long = strawberry.field(description="Upload: 100 MiB.")
     session_idle_seconds: float = strawberry.field(description="Session without use: 900.")
     run_days: int = strawberry.field(description="Days a finished run is kept: 90.")
     run_count: int = strawberry.field(description="Runs kept: 10000.")
@@ -102,6 +103,7 @@ class RunLimits:
             queued_runs=limits.queued_runs,
             step_input_bytes=Long(limits.step_input_bytes),
             step_output_bytes=Long(limits.step_output_bytes),
+            upload_bytes=Long(limits.upload_bytes),
             session_idle_seconds=limits.session_idle_seconds,
             run_days=int(retention.run_days),
             run_count=retention.run_count,
@@ -168,6 +170,11 @@ class Server:
     def pack_sources(self, info: Info) -> list[PackSource]:
         """The sources in the order they were loaded."""
         return [PackSource.of(source) for source in info.context.context.services.registry.sources()]
+
+    @strawberry.field(description="Where files are uploaded: a form with one file, or the file itself and `?name=`.")
+    def upload_url(self, info: Info) -> str:
+        """A path on this server, or a whole address when the settings say where people reach it."""
+        return info.context.context.services.upload_url
 
     @strawberry.field(description="What one request may ask for.")
     def request_limits(self, info: Info) -> RequestLimits:

@@ -90,6 +90,11 @@ _PINNED = Sql(
     WHERE artifact.id = :id AND artifact.pinned"""
 )
 _UNPIN = Sql("UPDATE artifact SET pinned = :pinned, expires_at = :expires_at WHERE id = :id")
+# A run or a re-run days later finds what was uploaded for it; an hour is near enough, and spares most writes.
+_USED = Sql(
+    """UPDATE artifact SET expires_at = :until
+    WHERE id = :id AND run_id IS NULL AND NOT pinned AND erased_at IS NULL AND expires_at < :nearly"""
+)
 _STATUS = Sql("UPDATE artifact SET status = :after WHERE id = :id AND status = :before AND erased_at IS NULL")
 _ERASE = Sql("UPDATE artifact SET erased_at = :now, pinned = :pinned WHERE id = :id AND erased_at IS NULL")
 # What another run's attempts reuse stays as long as that run, whatever became of the artifact's own run.
@@ -114,8 +119,12 @@ def add_upload(
     size_bytes: int,
     digest: str,
     keep_days: float,
+    status: ArtifactStatus = ArtifactStatus.STORED,
 ) -> str:
-    """Records a file that a caller uploaded and answers its id; its content is in the blob store already."""
+    """Records a file that a caller uploaded and answers its id; its content is in the blob store already.
+
+    It goes `keep_days` after it was last used, see `use_upload`.
+    """
     artifact_id = new_id("art")
     now = conn.now()
     conn.run(_INSERT_BLOB, {"digest": digest, "size_bytes": size_bytes, "now": now})
@@ -128,13 +137,23 @@ def add_upload(
             "media_type": media_type,
             "size_bytes": size_bytes,
             "digest": digest,
-            "status": ArtifactStatus.STORED.value,
+            "status": status.value,
             "pinned": False,
             "now": now,
             "expires_at": now + timedelta(days=keep_days),
         },
     )
     return artifact_id
+
+
+def use_upload(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
+    """Keeps an upload for `keep_days` from now, because a run uses it; whether its time was changed.
+
+    Other artifacts stay for as long as their run says.
+    """
+    until = conn.now() + timedelta(days=keep_days)
+    nearly = until - timedelta(hours=1)
+    return conn.run(_USED, {"id": artifact_id, "until": until, "nearly": nearly}) > 0
 
 
 def pin_artifact(conn: Connection, artifact_id: str) -> bool:

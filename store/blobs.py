@@ -18,31 +18,39 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, TooLargeError
+from store.blob_port import NOT_HERE as NOT_HERE
+from store.blob_port import QuotaExceededError as QuotaExceededError
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterable, Iterable, Iterator
+    from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-#: A content this young may wait for its row; it is never pruned.
-GRACE_SECONDS = 3600.0
-#: What is said of a content that a row names and that is not here; follows the artifact's name.
-NOT_HERE = (
-    "is not in this server's data folder: it was lost, or another server keeps it. Servers that share a database must "
-    "share their data folder too (PACKLINE_DATA_DIR)."
-)
 _CHUNK = 1 << 20
+_PIECE = 256 * 1024
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
-class QuotaExceededError(Exception):
-    """The content does not fit what the blob folder may hold."""
+class _File:
+    """An open file as `store.blob_port.Content`."""
 
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.size_bytes = os.fstat(file.fileno()).st_size
 
-class TooLargeError(Exception):
-    """A stream is longer than allowed; nothing of it was kept."""
+    async def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from `start` up to `end`."""
+        while start < end:
+            # With its own offset, so that two readers do not disturb each other.
+            piece = await asyncio.to_thread(os.pread, self._file.fileno(), min(_PIECE, end - start), start)
+            if not piece:
+                raise BlobsAwayError("The content became shorter while it was read.")
+            start += len(piece)
+            yield piece
 
-    def __init__(self, limit_bytes: int) -> None:
-        super().__init__(f"The content is longer than {limit_bytes} bytes.")
-        self.limit_bytes = limit_bytes
+    async def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
 
 class BlobStore:
@@ -95,15 +103,50 @@ class BlobStore:
                     size += len(chunk)
                     if size > limit_bytes:
                         raise TooLargeError(limit_bytes)
-                    self._reserve(size)
-                    digest.update(chunk)
-                    await asyncio.to_thread(file.write, chunk)
+                    await asyncio.to_thread(self._take, file, digest, chunk, size)
                 await asyncio.to_thread(_sync, file)
             name = digest.hexdigest()
             await asyncio.to_thread(self._settle, part, name, size)
         finally:
             part.unlink(missing_ok=True)
         return name, size
+
+    async def content(self, digest: str) -> _File:
+        """Opens a content; raises FileNotFoundError when it is not here."""
+        return _File(await asyncio.to_thread(self.open, digest))
+
+    async def local(self, digest: str) -> Path:
+        """The content's own file; raises FileNotFoundError when it is not here."""
+        path = self.path(digest)
+        if not await asyncio.to_thread(path.is_file):
+            raise FileNotFoundError(path)
+        return path
+
+    async def put_before(self, instant: float) -> list[str]:
+        """`digests`, in a thread."""
+        return await asyncio.to_thread(lambda: list(self.digests(older_than=instant)))
+
+    async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
+        """`remove`, in a thread."""
+        return await asyncio.to_thread(self.remove, digests, grace_seconds=grace_seconds)
+
+    async def tidy(self) -> None:
+        """`sweep_parts`, in a thread."""
+        await asyncio.to_thread(self.sweep_parts)
+
+    async def check(self) -> str:
+        """Says how much is kept in which folder."""
+        try:
+            part = await asyncio.to_thread(self._new_part)
+            await asyncio.to_thread(part.touch)
+            await asyncio.to_thread(part.unlink)
+        except OSError as error:
+            raise BlobsRefusedError(
+                f"Nothing can be written to {self.folder}: {error.strerror or error}. Mend the folder's permissions, "
+                "or choose another data folder with PACKLINE_DATA_DIR."
+            ) from error
+        used = await asyncio.to_thread(self.used_bytes)
+        return f"Contents are kept in {self.folder}; they take {used} bytes."
 
     def path(self, digest: str) -> Path:
         """Where a content lies, or would.
@@ -172,12 +215,14 @@ class BlobStore:
             self._used = used
         return self._used
 
+    def _take(self, file: BinaryIO, digest: hashlib._Hash, chunk: bytes, size: int) -> None:
+        self._reserve(size)
+        digest.update(chunk)
+        file.write(chunk)
+
     def _reserve(self, size: int) -> None:
         if self.quota_bytes is not None and self.used_bytes() + size > self.quota_bytes:
-            raise QuotaExceededError(
-                f"{size} bytes do not fit: artifacts take {self.used_bytes()} of {self.quota_bytes} bytes. "
-                "Erase or unpin artifacts, or raise PACKLINE_ARTIFACT_QUOTA_BYTES."
-            )
+            raise QuotaExceededError(size, self.used_bytes(), self.quota_bytes)
 
     def _keep(self, chunks: Iterable[bytes]) -> tuple[str, int]:
         part = self._new_part()

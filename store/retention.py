@@ -7,23 +7,23 @@ of any artifact that is not erased. `rerun_of` may dangle (CONTRACT 2.13).
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.artifacts import expire_artifacts
-from store.blobs import GRACE_SECONDS
+from store.blob_port import GRACE_SECONDS
 from store.cache import sweep_cache
 from store.callers import sweep_tokens
 from store.dialects import Sql
 from store.paging import oldest_id
+from store.runs.removal import remove_run
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from store.blobs import BlobStore
+    from store.blob_port import Blobs
     from store.dialects import Connection
     from store.engine import Store
 
@@ -75,20 +75,12 @@ _SURPLUS_RUNS = Sql(
     """SELECT id FROM run WHERE id < :oldest AND ended_at IS NOT NULL ORDER BY id LIMIT :limit
     FOR UPDATE SKIP LOCKED"""
 )
-# Artifacts that only this run still needed, their own run being pruned already.
-_DELETE_REUSED = Sql(
-    """DELETE FROM artifact WHERE NOT pinned
-    AND attempt_id IN (SELECT reused_from FROM attempt WHERE run_id = :id AND reused_from IS NOT NULL)
-    AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = artifact.run_id)
-    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id AND attempt.run_id <> :id)"""
-)
-_DELETE_ARTIFACTS = Sql(
-    """DELETE FROM artifact WHERE run_id = :id AND NOT pinned
-    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)"""
-)
-_DELETE_RUN = Sql("DELETE FROM run WHERE id = :id AND ended_at IS NOT NULL")
 _DELETE_AUDIT = Sql("DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < :before ORDER BY at LIMIT :limit)")
-_BLOB_IN_USE = Sql("SELECT 1 FROM artifact WHERE digest = :digest AND erased_at IS NULL LIMIT 1")
+# A preview goes with the content it shows, by its foreign key; its picture is then let go the next time.
+_BLOB_IN_USE = Sql(
+    """SELECT 1 FROM artifact WHERE digest = :digest AND erased_at IS NULL
+    UNION ALL SELECT 1 FROM preview WHERE image_digest = :digest LIMIT 1"""
+)
 _DELETE_BLOB = Sql("DELETE FROM blob WHERE digest = :digest")
 
 
@@ -107,10 +99,7 @@ def prune_runs(conn: Connection, *, keep_days: float, keep_count: int, limit: in
             surplus = conn.all(_SURPLUS_RUNS, {"oldest": oldest[0], "limit": limit})
             rows += [row for row in surplus if row[0] not in known][: limit - len(rows)]
     for (run_id,) in rows:
-        conn.run(_DELETE_REUSED, {"id": run_id})
-        conn.run(_DELETE_ARTIFACTS, {"id": run_id})
-        conn.run(_DELETE_RUN, {"id": run_id})
-        conn.wake(f"gone:{run_id}")
+        remove_run(conn, run_id)
     if rows:
         conn.wake("runs")
     return len(rows)
@@ -122,32 +111,30 @@ def sweep_audit(conn: Connection, *, keep_days: float, limit: int = ROWS_AT_ONCE
 
 
 def forget_blobs(conn: Connection, digests: Sequence[str]) -> list[str]:
-    """Drops the rows of contents that no artifact refers to, and answers their digests."""
+    """Drops the rows of contents that neither an artifact nor a preview refers to, and answers their digests."""
     unused = [digest for digest in digests if conn.one(_BLOB_IN_USE, {"digest": digest}) is None]
     for digest in unused:
         conn.run(_DELETE_BLOB, {"digest": digest})
     return unused
 
 
-async def prune_blobs(store: Store, blobs: BlobStore, *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-    """Removes contents that no artifact refers to; how many and how many bytes.
+async def prune_blobs(store: Store, blobs: Blobs, *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
+    """Removes contents that neither an artifact nor a preview refers to; how many and how many bytes.
 
     A content put within `grace_seconds` stays, since its artifact may not be recorded yet.
     """
-    old = await asyncio.to_thread(lambda: list(blobs.digests(older_than=time.time() - grace_seconds)))
+    old = await blobs.put_before(time.time() - grace_seconds)
     count = size = 0
     for start in range(0, len(old), ROWS_AT_ONCE):
         unused = await store.write(forget_blobs, old[start : start + ROWS_AT_ONCE])
-        removed, freed = await asyncio.to_thread(blobs.remove, unused, grace_seconds=grace_seconds)
+        removed, freed = await blobs.discard(unused, grace_seconds=grace_seconds)
         count += removed
         size += freed
-    await asyncio.to_thread(blobs.sweep_parts)
+    await blobs.tidy()
     return count, size
 
 
-async def sweep(
-    store: Store, blobs: BlobStore, policy: RetentionPolicy, *, grace_seconds: float = GRACE_SECONDS
-) -> Swept:
+async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_seconds: float = GRACE_SECONDS) -> Swept:
     """Removes everything whose time is over; run it now and then from one place."""
     runs = await _repeat(
         RUNS_AT_ONCE,

@@ -8,6 +8,7 @@ from store.dialects import Sql, instant
 from store.ids import new_id
 from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.ledger import Ledger
+from store.runs.removal import remove_run
 from store.runs.submit import COUNT_QUEUED, INSERT_STEP
 from store.runs.values import QueueFullError, Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
@@ -46,23 +47,6 @@ _PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id
 # Negative positions are out of every list; each resume has its own thousand, so that they stay unique. The key makes
 # room too: a later definition may bring a step of that name back.
 _RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes, key = key || :mark WHERE id = :id")
-# As retention does: what another run reuses stays for as long as that run, then goes with it (CONTRACT 2.13, 4.5).
-_DELETE_REUSED = Sql(
-    """
-    DELETE FROM artifact WHERE NOT pinned
-        AND attempt_id IN (SELECT reused_from FROM attempt WHERE run_id = :id AND reused_from IS NOT NULL)
-        AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = artifact.run_id)
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id AND attempt.run_id <> :id)
-    """
-)
-_DELETE_ARTIFACTS = Sql(
-    """
-    DELETE FROM artifact WHERE run_id = :id AND NOT pinned
-        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)
-    """
-)
-# Steps, attempts, log lines, events and sessions go with it by their foreign keys.
-_DELETE_RUN = Sql("DELETE FROM run WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
 
 
@@ -198,8 +182,5 @@ def delete_run(conn: Connection, run_id: str) -> None:
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None or RunState(row[0]) not in FINAL_RUN_STATES:
         raise WrongStateError(run_id, RunState(row[0]) if row else None)
-    conn.run(_DELETE_REUSED, {"id": run_id})
-    conn.run(_DELETE_ARTIFACTS, {"id": run_id})
-    conn.run(_DELETE_RUN, {"id": run_id})
+    remove_run(conn, run_id)
     conn.wake("runs")
-    conn.wake("gone:" + run_id)

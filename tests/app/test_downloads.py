@@ -10,6 +10,7 @@ from app.downloads import Downloads, signing_key
 from app.gate import AttemptGate
 from app.hosts import HostGuard
 from app.settings import Settings
+from runner.previews import Previews
 from store.artifacts import add_upload, change_status, erase_artifacts
 from store.blobs import BlobStore
 from store.callers import create_token, ensure_caller
@@ -24,7 +25,8 @@ class House:
         self.store, self.blobs = store, blobs
         self.authenticator = Authenticator(store, settings)
         self.now = 1_000_000_000.0
-        self.downloads = Downloads(store, blobs, self.authenticator, settings, clock=lambda: self.now)
+        self.previews = Previews(store, blobs)
+        self.downloads = Downloads(store, blobs, self.previews, self.authenticator, settings, clock=lambda: self.now)
         app = HostGuard(AttemptGate(Starlette(routes=self.downloads.routes()), self.authenticator))
         self.http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://127.0.0.1")
 

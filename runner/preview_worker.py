@@ -1,0 +1,134 @@
+"""What a file looks like, found out in a worker process: files are hostile until shown otherwise.
+
+`draw` runs under limits of memory and time (`runner.previews`). Whatever a library does to the process — panic, eat
+memory, never end — costs that process.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.failures import FailureCode, PackError
+from runner.media_types import HEAD_BYTES, media_type_of
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+#: Longer side of a preview's picture, in pixels.
+SIDE = 960
+#: Pictures and frames with more pixels than this are not decoded.
+PIXELS = 100_000_000
+_QUALITY = 82
+_PAGE_SIDE = 1200
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A preview as the worker hands it over; the fields are those of `store.previews.PreviewRecord`.
+
+    Attributes:
+        image: The picture as WebP; None where there is none.
+    """
+
+    kind: str
+    image: bytes | None = None
+    pages: int | None = None
+    width: int | None = None
+    height: int | None = None
+    duration_seconds: float | None = None
+    peaks: tuple[float, ...] | None = None
+    text: str | None = None
+    reason: str | None = None
+
+
+def draw(path: str, name: str) -> Drawing:
+    """What a file looks like.
+
+    Args:
+        path: Where it lies; only read.
+        name: As people know it; helps to tell Office documents apart.
+
+    Raises:
+        PackError: `not_found` when a library is not installed. Everything else that goes wrong with the file is a
+            drawing of kind `none` with its reason, or the end of the process.
+    """
+    os.nice(10)
+    with Path(path).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    media_type = media_type_of(head, name)
+    try:
+        return _draw(path, media_type)
+    except PackError:
+        raise
+    except ImportError as error:
+        raise PackError(
+            FailureCode.NOT_FOUND, f"Previews of {media_type} need a library that is not installed: {error.name}."
+        ) from error
+    except MemoryError:
+        return Drawing("none", reason="it needs too much memory to be drawn")
+    except Exception as error:
+        return Drawing("none", reason=f"the file could not be read ({type(error).__name__}: {str(error)[:200]})")
+
+
+def _draw(path: str, media_type: str) -> Drawing:
+    if media_type == "application/pdf":
+        return _page(path)
+    if media_type.startswith("image/") and media_type != "image/svg+xml":
+        return _picture(path)
+    if media_type.startswith(("video/", "audio/")):
+        from runner.preview_media import draw_media
+
+        return draw_media(path)
+    if "openxmlformats" in media_type:
+        from runner.preview_office import draw_office
+
+        return draw_office(path, media_type)
+    return Drawing("none", reason=f"files of the type {media_type} have no preview")
+
+
+def _page(path: str) -> Drawing:
+    from pdf_oxide import PdfDocument
+
+    document = PdfDocument(path)
+    pages = document.page_count()
+    if pages < 1:
+        return Drawing("none", reason="the document has no pages", pages=0)
+    drawn = document.render_page_fit(0, _PAGE_SIDE, _PAGE_SIDE, format="png")
+    image, _, _ = _reduced(io.BytesIO(drawn), ("PNG",))
+    return Drawing("page", image, pages=pages)
+
+
+def _picture(path: str) -> Drawing:
+    # Named one by one: some of Pillow's other readers start programs.
+    image, width, height = _reduced(path, ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF"))
+    return Drawing("picture", image, width=width, height=height)
+
+
+def _reduced(source: str | io.BytesIO, formats: tuple[str, ...]) -> tuple[bytes, int, int]:
+    """A picture as a small WebP, upright, and how large it was."""
+    from PIL import Image, ImageOps
+
+    Image.MAX_IMAGE_PIXELS = None  # our own limit answers with a sentence instead of a warning
+    with Image.open(source, formats=formats) as picture:
+        width, height = picture.size
+        if width * height > PIXELS:
+            raise ValueError(f"{width} x {height} pixels are more than are drawn")
+        picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
+        upright = ImageOps.exif_transpose(picture)
+        if upright.size[0] * width < upright.size[1] * height and width > height:
+            width, height = height, width
+        return webp(upright), width, height
+
+
+def webp(picture: Image.Image) -> bytes:
+    """A picture reduced to `SIDE` and encoded."""
+    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
+    small = picture.convert("RGBA" if has_alpha else "RGB")
+    small.thumbnail((SIDE, SIDE))
+    encoded = io.BytesIO()
+    small.save(encoded, "WEBP", quality=_QUALITY, method=4)
+    return encoded.getvalue()

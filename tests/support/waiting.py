@@ -1,0 +1,27 @@
+"""Waiting for what gives no signal: other people's processes, files they write, states that can only be asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+_Found = TypeVar("_Found")
+
+
+async def eventually(ask: Callable[[], _Found | Awaitable[_Found]], *, seconds: float = 60) -> _Found:
+    """What `ask` answers once that is true; it is asked a hundred times a second.
+
+    Raises:
+        TimeoutError: it never was.
+    """
+    async with asyncio.timeout(seconds):
+        while True:
+            answer = ask()
+            found = await answer if inspect.isawaitable(answer) else answer
+            if found:
+                return found
+            await asyncio.sleep(0.01)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ async def read_page(ctx: PackContext, hit: Hit) -> Page:
             extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
         )
         markdown, title, published = found["markdown"], found["title"] or title, found["published"] or published
-    passages = tuple(passages_of(markdown))
+    passages = await asyncio.to_thread(lambda: tuple(passages_of(markdown)))
     if not passages:
         raise PackError("invalid_input", f"{answer.url} has no text on it.")
     return Page(answer.url, " ".join((title or answer.url).split())[:300], published, passages)
@@ -122,7 +123,7 @@ def passages_of(markdown: str) -> Iterator[str]:
                 pending = ""
             pending = f"{pending}{joint}{piece}" if pending else piece
             starts_new, joint = False, " "
-    if pending and not pending.startswith("# "):
+    if pending and not re.fullmatch(r"# [^\n]*", pending):
         yield pending
 
 

@@ -154,6 +154,14 @@ class Harness:
         return output
 
 
+def without_models() -> Models:
+    """The gateway of a server that has no models set up."""
+    from runner.gateway.gateway import Gateway
+    from runner.gateway.keys import GivenKeys
+
+    return Gateway({}, {}, GivenKeys({}), Egress()).attempt(lambda _: None, lambda _: None)
+
+
 def make_client() -> httpx2.AsyncClient:
     """An unguarded client, for contexts made by hand."""
     return httpx2.AsyncClient(trust_env=False, timeout=10.0)
@@ -175,7 +183,8 @@ class HarnessContext:
 
     @property
     def models(self) -> Models:
-        assert self._harness.models is not None, "give the harness `models`"
+        if self._harness.models is None:
+            self._harness.models = without_models()
         return self._harness.models
 
     async def credential(self, key: str) -> Mapping[str, str]:

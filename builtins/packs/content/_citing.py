@@ -9,20 +9,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+#: For sources chosen by shared words.
 HEADING = "## Related sources"
 NOTE = "Found by comparing words; nobody has checked that they support the text."
+#: For sources a model compared with the text.
+CHECKED_HEADING = "## Sources"
+CHECKED_NOTE = "Compared with the text by a model; each quotation it rests on is in its source."
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
-_SECTION = re.compile(rf"^{re.escape(HEADING)}\s*$(?!.*^#)", re.MULTILINE | re.DOTALL)
+_SECTION = r"^{heading}\s*$(?!.*^#)"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page to list; `ends` are the offsets in the text after which its mark goes."""
+    """A page to list; `ends` are the offsets in the text after which its mark goes, `remark` follows its link."""
 
     url: str
     title: str
     ends: tuple[int, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """New words for the text between two offsets."""
+
+    start: int
+    end: int
+    text: str
 
 
 def first_number(markdown: str) -> int:
@@ -30,23 +44,37 @@ def first_number(markdown: str) -> int:
     return max((int(number) for number in _MARK.findall(markdown)), default=0) + 1
 
 
-def cite(markdown: str, sources: Sequence[Source], first: int) -> str:
-    """The text with ` [n]` after each place and the sources listed at its end; nothing else is changed.
+def cite(
+    markdown: str,
+    sources: Sequence[Source],
+    first: int,
+    *,
+    heading: str = HEADING,
+    note: str = NOTE,
+    replacements: Sequence[Replacement] = (),
+) -> str:
+    """The text with ` [n]` after each place and the sources listed at its end.
 
-    A list of sources that an earlier pass put at the end is continued.
+    Nothing but the replacements is changed otherwise; they must not overlap, nor hold a place inside them. A list of
+    sources that an earlier pass put at the end under the same heading is continued.
     """
     if not sources:
         return markdown
-    marks = sorted(((end, number) for number, source in enumerate(sources, first) for end in source.ends), reverse=True)
+    edits = [
+        *((end, 1, number, end, f" [{number}]") for number, source in enumerate(sources, first) for end in source.ends),
+        *((change.start, 0, 0, change.end, change.text) for change in replacements),
+    ]
     text = markdown
-    for end, number in marks:
-        text = f"{text[:end]} [{number}]{text[end:]}"
+    for start, _, _, end, new in sorted(edits, reverse=True):
+        text = f"{text[:start]}{new}{text[end:]}"
     entries = "\n".join(
-        f"{number}. [{_link_text(source.title)}]({_link_target(source.url)})"
+        f"{number}. [{_link_text(source.title)}]({_link_target(source.url)}){source.remark}"
         for number, source in enumerate(sources, first)
     )
     text = text.rstrip()
-    return f"{text}\n{entries}\n" if _SECTION.search(text) else f"{text}\n\n{HEADING}\n\n{NOTE}\n\n{entries}\n"
+    if re.search(_SECTION.format(heading=re.escape(heading)), text, re.MULTILINE | re.DOTALL):
+        return f"{text}\n{entries}\n"
+    return f"{text}\n\n{heading}\n\n{note}\n\n{entries}\n"
 
 
 def _link_text(title: str) -> str:

@@ -18,14 +18,14 @@ THRESHOLD = 2.0
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 #: Never searched for sentence ends, never written into: code, links, pictures, addresses, tags.
-_ATOMS = re.compile(r"(`+)[^`].*?\1|!?\[[^\]]*\]\([^)]*\)|<[^>\s][^>]*>|https?://\S+", re.DOTALL)
+ATOMS = re.compile(r"(`+)[^`].*?\1|!?\[[^\]]*\]\([^)]*\)|<[^>\s][^>]*>|https?://\S+", re.DOTALL)
 _LIST_MARK = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE_END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]*_]*(?=\s|\Z)")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|St|Mt|Sr|Jr|No|vs|etc|approx|ca|c|cf|e\.g|i\.e|Fig|Vol|Inc|Ltd|Co|Corp|Gen|Col|Capt|"
     r"Lt|Rev|Hon|U\.S|U\.K|a\.m|p\.m)|\b[A-Z])\.\Z"
 )
-_HAS_SOURCE = re.compile(r"\]\(https?:|https?://|\[\d{1,3}\]|\[\^[^\]]+\]")
+HAS_SOURCE = re.compile(r"\]\(https?:|https?://|\[\d{1,3}\]|\[\^[^\]]+\]")
 _MARKUP = re.compile(r"[*_`~]+|\\(?=[^\w\s])")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 
@@ -104,7 +104,7 @@ def find_claims(markdown: str, limit: int) -> list[Claim]:
 
 def _claim(markdown: str, start: int, end: int) -> Claim | None:
     source = markdown[start:end]
-    if _HAS_SOURCE.search(source) or re.match(r"\s*\[\d{1,3}\]", markdown[end : end + 8]):
+    if HAS_SOURCE.search(source) or re.match(r"\s*\[\d{1,3}\]", markdown[end : end + 8]):
         return None
     text = plain(source)
     names, years = tuple(_names(text)), tuple(dict.fromkeys(_YEAR.findall(text)))
@@ -155,9 +155,9 @@ def plain(markdown: str) -> str:
 
 def _sentences(markdown: str) -> Iterator[tuple[int, int]]:
     """Start and end of each sentence of each paragraph and list item."""
-    for start, end in _paragraphs(markdown):
+    for start, end in paragraphs(markdown):
         block = markdown[start:end]
-        masked = _ATOMS.sub(lambda match: "x" * len(match.group()), block)
+        masked = ATOMS.sub(lambda match: "x" * len(match.group()), block)
         position = 0
         for match in _SENTENCE_END.finditer(masked):
             if match.group().startswith(".") and _ABBREVIATION.search(masked[: match.start() + 1]):
@@ -175,7 +175,7 @@ def _trimmed(markdown: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _paragraphs(markdown: str) -> Iterator[tuple[int, int]]:
+def paragraphs(markdown: str) -> Iterator[tuple[int, int]]:
     """Offsets of the text of paragraphs that are not inside quotes, tables or HTML."""
     from markdown_it import MarkdownIt
 

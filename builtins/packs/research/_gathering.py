@@ -143,7 +143,7 @@ async def read_all(ctx: PackContext, hits: Sequence[Hit], most: int) -> list[Pag
     for place, hit in sorted(unread.items()):
         if len(pages) < most and len(hit.snippet) >= SNIPPET_CHARS:
             pages[place] = page_of_hit(hit)
-    distinct = _distinct([pages[place] for place in sorted(pages)])[:most]
+    distinct = (await asyncio.to_thread(_distinct, [pages[place] for place in sorted(pages)]))[:most]
     partial = sum(not page.is_whole for page in distinct)
     if partial:
         ctx.warn(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -170,7 +171,7 @@ async def deep(ctx: PackContext, input: Input) -> Output:
     if has_model:
         answer, model = await _written_by_model(ctx, input, question, pages, words)
     if answer is None:
-        chosen = extracts(question, pages, per_source)
+        chosen = await asyncio.to_thread(extracts, question, pages, per_source)
         if not chosen:
             raise PackError(
                 "not_found",
@@ -203,9 +204,9 @@ async def _written_by_model(
 ) -> tuple[Checked | None, str]:
     """The model's answer with its citations checked; None, with a warning, when not one of them holds."""
     ctx.progress(0.8, f"Writing from {len(pages)} sources")
-    prompt = synthesis_prompt(question, pages, words)
+    prompt = await asyncio.to_thread(synthesis_prompt, question, pages, words)
     answer = await ctx.models.structured(WRITER, Synthesis, prompt, instructions=INSTRUCTIONS, model=input.model)
-    result = checked(answer.value, pages)
+    result = await asyncio.to_thread(checked, answer.value, pages)
     if not result.cited:
         if input.mode == "model":
             raise PackError(

@@ -18,6 +18,7 @@ from runner.context import AttemptContext
 from runner.dispatch import RESCUE_PRIORITY
 from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
+from runner.gateway.spending import spent_on
 from runner.keeper import CANCELLED, Keeper
 from runner.preparation import Preparation
 from runner.sessions import Sessions
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from runner.dispatch import Dispatcher
     from runner.resources import Resources
     from store.dialects import Connection
+    from store.runs import Spent
 
 log = structlog.get_logger(__name__)
 
@@ -211,7 +213,7 @@ class Worker:
             if stretch.lost:
                 raise LostLeaseError(f"Run {stretch.fence.run_id} was taken over while a step ran.")
             if outcome.failure is _STOPPED:
-                return await self._release(stretch.fence, (end.step_id, end.attempt_id))
+                return await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent)
             following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
             started = await self._store.write(
                 settle,
@@ -247,11 +249,11 @@ class Worker:
         settled = await self._store.write(fail_run, fence, Fail(stored(failure), failure.message))
         return settled.state
 
-    async def _release(self, fence: Fence, attempt: tuple[str, str] | None) -> RunState:
+    async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> RunState:
         """Gives a run to another worker, which is told of it at once."""
 
         def unit(conn: Connection) -> None:
-            release(conn, fence, attempt, _STOPPED.message)
+            release(conn, fence, attempt, _STOPPED.message, spent)
             self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
 
         await self._store.write(unit)
@@ -325,6 +327,7 @@ class Worker:
             session_id=None if left_behind is None else left_behind.id,
             session_ended=session_ended,
             artifacts=tuple(context.artifacts),
+            spent=spent_on(context.model_uses),
         )
         return outcome, end
 

@@ -34,7 +34,9 @@ class RequirementKind(Enum):
 
     INPUT = "input"
     PACK = "pack"
+    CREDENTIAL = "credential"
     SERVICE = "service"
+    MODEL = "model"
     SESSION = "session"
 
 
@@ -44,7 +46,9 @@ described_enum(
     {
         "INPUT": "A run input.",
         "PACK": "A pack, in a version that satisfies the step.",
+        "CREDENTIAL": "A credential, stored and granted.",
         "SERVICE": "An outside service or program.",
+        "MODEL": "A model or model role.",
         "SESSION": "A pack that can leave or keep a session.",
     },
 )

@@ -23,6 +23,7 @@ from store.pipeline_reads import (
 from store.run_heads import find_run_by_id
 from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, latest_runs
 from store.sessions import SessionRecord, find_sessions
+from store.spending import Spending, spending_of_runs, spending_of_steps
 from store.start_reads import Ahead, queue_places
 from store.step_reads import (
     AttemptPayload,
@@ -122,6 +123,16 @@ class Loaders:
     def attempt(self) -> DataLoader[str, AttemptRecord | None]:
         """Attempts by id."""
         return self._loader(find_attempts)
+
+    @cached_property
+    def run_spending(self) -> DataLoader[str, Spending | None]:
+        """What models of a run were paid for, by run id."""
+        return self._loader(spending_of_runs)
+
+    @cached_property
+    def step_spending(self) -> DataLoader[str, Spending | None]:
+        """What models of a step were paid for, by step id."""
+        return self._loader(spending_of_steps)
 
     @cached_property
     def attempt_payload(self) -> DataLoader[str, AttemptPayload | None]:

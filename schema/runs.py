@@ -37,6 +37,7 @@ from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
 from schema.selections import fields_of_items
+from schema.spending import SpendingCost
 from schema.steps import RunStep, retry_wait
 from schema.waits import Wait, WaitReason
 from store.run_heads import HEAD_COLUMNS
@@ -202,6 +203,11 @@ class Run(Node):
             if attempt.reused_from is None
         )
         return round(sum(span.total_seconds() for span in spans), 3)
+
+    @strawberry.field(description="Cost of all attempts so far.")
+    async def cost(self, info: Info) -> SpendingCost:
+        """What the models of all its attempts were paid for."""
+        return SpendingCost.of(await info.context.loaders.run_spending.load(self.record.id))
 
     @strawberry.field(description="The run this one repeats.")
     async def rerun_of(self, info: Info) -> Run | None:

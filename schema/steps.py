@@ -21,6 +21,7 @@ from schema.node_interface import Node
 from schema.pagination import Connection, CursorKind, PageArguments, page_of
 from schema.payloads import Payload, payload_of
 from schema.scalars import JSON, Cursor, Key
+from schema.spending import SpendingCost
 from schema.waits import Wait, WaitReason
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
@@ -200,6 +201,16 @@ class Attempt(Node):
         """Its notes."""
         return [str(note) for note in orjson.loads(self.record.notes)]
 
+    @strawberry.field(description="Models that answered, in order.")
+    def models(self) -> list[str]:
+        """Each once for each answer."""
+        return [str(call["model"]) for call in orjson.loads(self.record.models or "[]")]
+
+    @strawberry.field(description="What it cost.")
+    def cost(self) -> SpendingCost:
+        """What its models were paid for."""
+        return SpendingCost.of_attempt(self.record)
+
     @strawberry.field(description="What it logged, oldest first.")
     async def log(
         self,
@@ -322,6 +333,11 @@ class RunStep(Node):
             return None
         found = await info.context.loaders.session.load(session_id)
         return None if found is None else Session.of(info, found)
+
+    @strawberry.field(description="Cost of all attempts.")
+    async def cost(self, info: Info) -> SpendingCost:
+        """What the models of all its attempts were paid for."""
+        return SpendingCost.of(await info.context.loaders.step_spending.load(self.record.id))
 
     @strawberry.field(description="What was not quite right although it went on.")
     def warnings(self) -> list[str]:

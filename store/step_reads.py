@@ -50,7 +50,7 @@ class StepRecord:
 
 @dataclass(frozen=True, slots=True)
 class AttemptRecord:
-    """One try of a step without input and output; `failure` and `notes` are JSON text."""
+    """One try of a step without input and output; `failure`, `notes` and `models` are JSON text."""
 
     id: str
     run_id: str
@@ -66,6 +66,10 @@ class AttemptRecord:
     notes: str
     started_at: datetime
     ended_at: datetime | None
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_micros: int | None
+    models: str | None
 
 
 @dataclass(frozen=True, slots=True)

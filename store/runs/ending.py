@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from store.dialects import Connection
+    from store.runs.values import Spent
 
 LOCK_RUN = Sql(
     """
@@ -25,6 +26,13 @@ RUNNING_ATTEMPT = Sql("SELECT id, step_id FROM attempt WHERE run_id = :id AND st
 END_ATTEMPT = Sql(
     """
     UPDATE attempt SET state = :state, output = :output, failure = :failure, ended_at = :now
+    WHERE id = :id AND state = 'running'
+    """
+)
+_RECORD_SPENT = Sql(
+    """
+    UPDATE attempt SET input_tokens = :input_tokens, output_tokens = :output_tokens, cost_micros = :cost_micros,
+        models = :models
     WHERE id = :id AND state = 'running'
     """
 )
@@ -49,6 +57,21 @@ DEADLINE_FAILURE = (
     '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
     '"hint":"Resume it for another stretch, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'
 )
+
+
+def record_spent(conn: Connection, attempt_id: str, spent: Spent | None) -> None:
+    """Notes what models were paid for, before the attempt ends. Most steps ask none, and cost no statement here."""
+    if spent is not None:
+        conn.run(
+            _RECORD_SPENT,
+            {
+                "id": attempt_id,
+                "input_tokens": spent.input_tokens,
+                "output_tokens": spent.output_tokens,
+                "cost_micros": spent.cost_micros,
+                "models": spent.models,
+            },
+        )
 
 
 def end_early(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql
-from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run
+from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.values import Fail, Fence, Settled
 from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from store.dialects import Connection
+    from store.runs.values import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 _RELEASE_RUN = Sql(
@@ -61,15 +62,20 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
     ledger.write()
 
 
-def release(conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str) -> None:
+def release(
+    conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str, spent: Spent | None = None
+) -> None:
     """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
 
-    `attempt` is the step id and attempt id of what was under way, if anything. A cancelled run ends instead.
+    `attempt` is the step id and attempt id of what was under way, if anything, and `spent` what its models were paid
+    for. A cancelled run ends instead.
 
     Raises:
         LostLeaseError: somebody else owns the run.
     """
     ledger, state, cancelled, _late = fenced(conn, fence, 3 if attempt else 1)
+    if attempt is not None:
+        record_spent(conn, attempt[1], spent)
     if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
         return
     now = ledger.stamp

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql
-from store.runs.ending import END_ATTEMPT, end_early, end_run
+from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.values import (
     AttemptEnd,
@@ -116,6 +116,7 @@ def settle(
     ledger, state, cancelled, late = fenced(conn, fence, reserved, progress=progress)
     now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
+    record_spent(conn, end.attempt_id, end.spent)
     changed = conn.run(
         END_ATTEMPT,
         {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now},

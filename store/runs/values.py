@@ -211,6 +211,21 @@ class NewArtifact:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What an attempt's models were paid for; a sum is None when a part of it is not known.
+
+    Attributes:
+        models: JSON list of each answered call.
+        cost_micros: Millionths of a US dollar.
+    """
+
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_micros: int | None
+    models: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptEnd:
     """How an attempt ended.
 
@@ -219,6 +234,7 @@ class AttemptEnd:
         failure: JSON text of `runner.failures.Failure`; for failed ones only.
         session_id: Session the step left.
         session_ended: Session that was threaded into it and found gone.
+        spent: What models were paid for; None when none was asked.
     """
 
     step_id: str
@@ -230,6 +246,7 @@ class AttemptEnd:
     session_id: str | None = None
     session_ended: str | None = None
     artifacts: tuple[NewArtifact, ...] = ()
+    spent: Spent | None = None
 
 
 @dataclass(frozen=True, slots=True)

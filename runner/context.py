@@ -19,8 +19,8 @@ from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from runner.quarantine import known_secret_in
 from runner.vault import Asker
-from store.artifacts import find_artifact
-from store.blobs import NOT_HERE, QuotaExceededError
+from store.artifacts import find_artifact, use_upload
+from store.blob_port import NOT_HERE, BlobError, BlobsAwayError, QuotaExceededError
 from store.cache import get_cached, put_cached
 from store.engine import StoreError, StoreFullError
 from store.ids import new_id
@@ -179,8 +179,11 @@ class AttemptContext:
             )
         try:
             digest, size = await self._resources.blobs.put(content)
+            path = await self._resources.blobs.local(digest)
         except QuotaExceededError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, str(error)) from error
+        except BlobError as error:
+            raise _not_had(f"The artifact {name} could not be kept", error) from error
         except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED, f"The file that was to become the artifact {name} cannot be read: {error}."
@@ -192,7 +195,6 @@ class AttemptContext:
                 hint="Free disk space, then resume the run.",
             ) from error
         name = self._resources.redactor.text(name)
-        path = self._resources.blobs.path(digest)
         status = ArtifactStatus.STORED
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
@@ -231,13 +233,18 @@ class AttemptContext:
                 f"The artifact {found.name} ({artifact_id}) has been erased.",
                 hint="Run the step that made it again.",
             )
-        path = self._resources.blobs.path(found.digest)
-        if not path.exists():
+        try:
+            path = await self._resources.blobs.local(found.digest)
+        except FileNotFoundError:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"The content of {found.name} ({artifact_id}) {NOT_HERE}",
                 hint="Have the servers share a data folder, or run the step that made it again.",
-            )
+            ) from None
+        except (BlobError, OSError) as error:
+            raise _not_had(f"The content of {found.name} ({artifact_id}) cannot be read", error) from error
+        if found.run_id is None:
+            await self._resources.store.write(use_upload, found.id, keep_days=self._resources.limits.artifact_days)
         ref = ArtifactRef(
             artifact_id=found.id,
             name=found.name,
@@ -371,3 +378,14 @@ class AttemptContext:
         lines, self._lines = self._lines, []
         if lines:
             await self._resources.store.write(append_log_lines, self._attempt_id, lines)
+
+
+def _not_had(what: str, error: BlobError | OSError) -> PackError:
+    """The failure of a content that could not be kept or read, by whether trying again may help."""
+    if isinstance(error, BlobsAwayError):
+        return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{what}: {error}")
+    if isinstance(error, BlobError):
+        return PackError(FailureCode.ARTIFACT_FAILED, f"{what}: {error}")
+    return PackError(
+        FailureCode.RESOURCE_EXHAUSTED, f"{what}: {error}.", hint="Free disk space on the server, then resume the run."
+    )

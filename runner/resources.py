@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runner.redaction import Redactor
     from runner.registry import Registry
     from runner.vault import Asker
-    from store.blobs import BlobStore
+    from store.blob_port import Blobs
     from store.engine import Store
 
 
@@ -67,7 +67,7 @@ class Resources:
     """
 
     store: Store
-    blobs: BlobStore
+    blobs: Blobs
     registry: Registry
     redactor: Redactor
     egress: Egress

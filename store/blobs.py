@@ -18,9 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, TooLargeError
-from store.blob_port import NOT_HERE as NOT_HERE
-from store.blob_port import QuotaExceededError as QuotaExceededError
+from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Sequence

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from store.blobs import BlobStore, QuotaExceededError, TooLargeError
+from store.blob_port import QuotaExceededError, TooLargeError
+from store.blobs import BlobStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

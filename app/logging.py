@@ -1,7 +1,7 @@
 """How log lines look and where they go: structlog, to standard error.
 
 Lines of libraries that use the standard library's logging (uvicorn, websockets) take the same way. Access is not
-logged: addresses may carry signatures, and the audit says who did what.
+logged: addresses may carry signatures, and the audit says who did what. Every line is masked last of all.
 """
 
 from __future__ import annotations
@@ -13,10 +13,25 @@ from typing import TYPE_CHECKING, Literal
 import structlog
 
 if TYPE_CHECKING:
-    from structlog.typing import Processor
+    from structlog.typing import EventDict, Processor, WrappedLogger
+
+    from runner.redaction import Redactor
 
 #: Loggers that say too much about every request at `info`.
 _QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite")
+
+#: Masks what is logged; the one of the server that was started last in this process.
+_redactor: Redactor | None = None
+
+
+def mask_logs(redactor: Redactor) -> None:
+    """Has every line masked from now on."""
+    global _redactor
+    _redactor = redactor
+
+
+def _masked(_logger: WrappedLogger, _method: str, line: EventDict | str) -> EventDict | str:
+    return line if _redactor is None or not isinstance(line, str) else _redactor.text(line)
 
 
 def configure_logging(level: str, style: Literal["auto", "console", "json"] = "auto") -> None:
@@ -37,7 +52,7 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     else:
         ending = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     structlog.configure(
-        processors=[*shared, *ending],
+        processors=[*shared, *ending, _masked],
         wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
@@ -46,7 +61,11 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                *ending,
+                _masked,
+            ],
         )
     )
     root = logging.getLogger()

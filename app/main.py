@@ -20,6 +20,7 @@ from app.gate import AttemptGate
 from app.graphiql import graphiql_routes
 from app.graphql import GraphQLApp, TransportLimits
 from app.hosts import guard_for
+from app.logging import mask_logs
 from app.login import login_routes
 from app.pages import health_route, home_without_ui
 from app.uploads import Uploads
@@ -117,6 +118,7 @@ class Application:
         egress = Egress(policy)
         stack.push_async_callback(egress.aclose)
         redactor = Redactor()
+        mask_logs(redactor)
         keeper = VaultKeeper(store, key_source(settings.data_dir, settings.vault_key_text()), redactor)
         await keeper.start()
         stack.push_async_callback(keeper.stop)

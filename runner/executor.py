@@ -98,7 +98,7 @@ class Attempt:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
-            log.warning("a pack's contract raised", pack=self.pack.name, error=_words(error))
+            log.warning("a pack's contract raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
             return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
@@ -156,7 +156,7 @@ class Attempt:
         except MemoryError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
         except BaseException as error:  # a pack may raise anything, native panics included
-            log.warning("a pack raised", pack=self.pack.name, error=_words(error))
+            log.warning("a pack raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
             raise self._defect(error) from error
 
     def _defect(self, error: BaseException) -> PackError:
@@ -178,7 +178,7 @@ class Attempt:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
             body.add_done_callback(_forget)
         elif not body.cancelled() and (error := body.exception()) is not None:
-            log.debug("a stopped handler raised", pack=self.pack.name, error=_words(error))
+            log.debug("a stopped handler raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
 
     def _check_output(self, result: object) -> Outcome:
         output_model = self.pack.output_model

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import strawberry
 
 from resolvers.problems import Problem as Refusal
-from resolvers.resuming import DefinitionChoice, rerun_run, resume_run
+from resolvers.proposals import DefinitionChoice
+from resolvers.resuming import rerun_run, resume_run
 from resolvers.runs import acknowledge_run, cancel_run, delete_one_run
 from resolvers.starts import Started, run_pack, run_pipeline
 from schema.context import Info

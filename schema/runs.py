@@ -11,7 +11,8 @@ import strawberry
 from strawberry.utils.str_converters import to_camel_case
 
 from resolvers.artifacts import ArtifactQuery
-from resolvers.resuming import DefinitionChoice, preview_rerun, preview_resume
+from resolvers.proposals import DefinitionChoice
+from resolvers.resuming import preview_rerun, preview_resume
 from resolvers.runs import (
     RunAction,
     RunQuery,

@@ -1,0 +1,314 @@
+"""Resumes and re-runs thought through, not yet done: what they go on with, what they would do, what is wrong."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from resolvers.problems import Invalid, NotFound
+from resolvers.starts import masked_issues, pack_input_issues
+from runner.availability import Requirement, preflight
+from runner.compiled import CompiledPipeline, CompiledStep, compile_document
+from runner.definition import parse_stored
+from runner.definition_models import step_digest
+from runner.inputs import check_inputs, with_defaults
+from runner.issues import Issue, error, has_errors, shown
+from runner.preparation import find_pack
+from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
+from runner.sessions import usable_sessions
+from store.artifacts import gone_artifacts
+from store.pipeline_reads import find_pipelines
+from store.runs import ClaimedStep, Snapshot, snapshot
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+    from runner.pack import Pack
+
+_MISSING: Any = object()
+_ARTIFACT_ID = re.compile(r"art_[0-9A-HJKMNP-TV-Z]{26}")
+
+
+class DefinitionChoice(StrEnum):
+    """Which definition a run is to use."""
+
+    OF_RUN = "of_run"
+    CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The definition a run goes on with.
+
+    Attributes:
+        schema: Of the run inputs; None for a pack call.
+        digests: `step_digest` by step key.
+        changed: Whether it is another than the run's.
+        newer: Whether the pipeline has a newer one than the run's.
+        issues: Why the one asked for cannot be had.
+    """
+
+    version_id: str | None
+    compiled: CompiledPipeline
+    schema: Mapping[str, JSONValue] | None
+    digests: Mapping[str, str]
+    changed: bool
+    newer: bool
+    issues: tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A resume thought through, not yet done."""
+
+    found: Snapshot
+    target: Target
+    plan: ResumePlan
+    inputs: dict[str, JSONValue] | None
+    missing: tuple[Requirement, ...]
+
+
+async def rerun_plan(
+    context: Context, found: Snapshot, target: Target, changed: frozenset[str], from_step: str | None
+) -> ResumePlan:
+    """What a re-run from a step would reuse and run; `changed` names the inputs that differ."""
+    return plan_rerun(
+        _snapshots(context, found),
+        from_step=from_step,
+        live_sessions=await _live(context, found),
+        gone_artifacts=await _gone(context, found),
+        changed_inputs=changed,
+        new_steps=_fresh(context, target) if target.changed else None,
+    )
+
+
+async def propose(
+    context: Context, run_id: str, step_input: JSONValue, inputs: JSONValue, choice: DefinitionChoice
+) -> Proposal:
+    """A resume with these changes: its plan with everything wrong or missing; changes nothing.
+
+    Raises:
+        NotFound: there is no such run.
+        Invalid: `inputs` is no JSON object.
+    """
+    found = await get_snapshot(context, run_id)
+    target = await target_of(context, found, choice)
+    before: dict[str, JSONValue] = orjson.loads(found.inputs)
+    values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
+    plan = plan_resume(
+        _snapshots(context, found),
+        run_state=found.state,
+        live_sessions=await _live(context, found),
+        gone_artifacts=await _gone(context, found),
+        changed_inputs=changed_inputs(before, values),
+        changed_step_input=step_input is not None,
+        new_steps=_fresh(context, target) if target.changed else None,
+    )
+    issues = [*plan.issues, *target.issues]
+    if values != before or target.changed:
+        issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
+    if step_input is not None:
+        issues += _step_input_issues(context, found, target, plan, step_input)
+    plan = ResumePlan(not has_errors(issues), tuple(issues), plan.steps)
+    missing = _missing(context, found, target, plan) if plan.allowed else ()
+    return Proposal(found, target, plan, values if values != before else None, missing)
+
+
+def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
+    """An argument that has to be a JSON object; nothing given is an empty one.
+
+    Raises:
+        Invalid: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        message = f"`{name}` is a JSON object, not {shown(value)}."
+        raise Invalid(message, [error((name,), "wrong_type", message)])
+    return value
+
+
+async def get_snapshot(context: Context, run_id: str) -> Snapshot:
+    """A run with its steps as they fared, read at one instant.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = await context.services.store.write(snapshot, run_id)
+    if found is None:
+        raise NotFound("run", run_id)
+    return found
+
+
+async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice) -> Target:
+    """The definition to go on with, and whether it differs from the run's."""
+    schema = orjson.loads(found.input_schema) if found.input_schema else None
+    own = Target(
+        version_id=found.version_id,
+        compiled=compile_document(found.document, found.input_schema),
+        schema=schema,
+        digests=_digests(found.document),
+        changed=False,
+        newer=False,
+    )
+    if found.pipeline_id is None:
+        return own
+    async with context.services.store.read() as connection:
+        pipeline = (await find_pipelines(connection, [found.pipeline_id])).get(found.pipeline_id)
+    if pipeline is None:
+        return own
+    if pipeline.deleted_at is not None:
+        if choice is DefinitionChoice.OF_RUN:
+            return own
+        message = f"The pipeline {pipeline.key} is deleted; it has no current definition."
+        hint = "Go on with the run's own definition."
+        return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
+    current = await context.services.versions.get(context, pipeline)
+    if current.record.id == found.version_id:
+        return own
+    if choice is DefinitionChoice.OF_RUN:
+        return replace(own, newer=True)
+    return Target(
+        version_id=current.record.id,
+        compiled=current.compiled,
+        schema=current.input_schema,
+        digests=_digests(current.body.document),
+        changed=True,
+        newer=True,
+    )
+
+
+def _digests(document: str) -> dict[str, str]:
+    definition, _ = parse_stored(orjson.loads(document))
+    return {step.id: step_digest(step) for step in definition.steps} if definition is not None else {}
+
+
+def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
+    """The steps of a run as they fared, by its own definition."""
+    compiled = compile_document(found.document, found.input_schema)
+    digests = _digests(found.document)
+    return [
+        replace(
+            _pending(compiled.step(row.key), _pack_of(context, compiled, row), digests),
+            position=row.position,
+            state=row.state,
+            produced_session=row.session_id,
+            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
+        )
+        for row in found.steps
+    ]
+
+
+def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
+    """The steps of another definition, none of which has run."""
+    registry = context.services.registry
+    return [_pending(step, registry.find(step.pack, step.version), target.digests) for step in target.compiled.steps]
+
+
+def _pending(step: CompiledStep, pack: Pack | None, digests: Mapping[str, str]) -> StepSnapshot:
+    """A step that has not run; of a pack that is not installed the worst is assumed."""
+    return StepSnapshot(
+        key=step.key,
+        position=step.position,
+        state=StepState.PENDING,
+        definition_digest=digests.get(step.key, ""),
+        effects=pack.effects if pack else "external",
+        repeatable=pack.repeatable if pack else False,
+        preserves_session=pack.preserves_session if pack else False,
+        takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+        uses_session=pack.uses_session if pack else False,
+        reads_inputs=step.reads_inputs,
+        reads_steps=step.reads_steps,
+    )
+
+
+def _pack_of(context: Context, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+    return find_pack(context.services.registry, pipeline, step)
+
+
+async def _live(context: Context, found: Snapshot) -> frozenset[str]:
+    if not any(step.session_id for step in found.steps):
+        return frozenset()
+    return await usable_sessions(context.services.engine.resources, found.run_id)
+
+
+async def _gone(context: Context, found: Snapshot) -> frozenset[str]:
+    mentioned = {name for step in found.steps for name in _ARTIFACT_ID.findall(step.output or "")}
+    if not mentioned:
+        return frozenset()
+    async with context.services.store.read() as connection:
+        return await gone_artifacts(connection, sorted(mentioned))
+
+
+def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:
+    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent."""
+    merged = {**before, **changes}
+    kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
+    return with_defaults(target.schema, kept) if target.schema is not None else kept
+
+
+def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
+    """Names of the inputs that differ, added and removed ones too."""
+    names = before.keys() | after.keys()
+    return frozenset(name for name in names if before.get(name, _MISSING) != after.get(name, _MISSING))
+
+
+def input_issues(context: Context, found: Snapshot, target: Target, values: dict[str, JSONValue]) -> Sequence[Issue]:
+    """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
+    if target.schema is not None:
+        return masked_issues(context, partial(check_inputs, target.schema), values)
+    pack = _pack_of(context, target.compiled, found.steps[0])
+    return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
+
+
+def _step_input_issues(
+    context: Context, found: Snapshot, target: Target, plan: ResumePlan, step_input: JSONValue
+) -> list[Issue]:
+    """Whether a replaced input fits the step that failed."""
+    key = next((step.key for step in plan.steps if step.action == "run"), None)
+    compiled = next((step for step in target.compiled.steps if step.key == key), None)
+    if compiled is None:
+        return []
+    row = next((step for step in found.steps if step.key == key), None)
+    pack = (
+        _pack_of(context, target.compiled, row)
+        if row is not None and not target.changed
+        else context.services.registry.find(compiled.pack, compiled.version)
+    )
+    if pack is None:
+        return []
+    issues = masked_issues(context, partial(pack_input_issues, pack), step_input)
+    return [issue.under("step_input") for issue in issues]
+
+
+def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> tuple[Requirement, ...]:
+    """What the steps a resume would run need and cannot have here.
+
+    All steps are looked at, since a reused one may have left the session that a later one works in.
+    """
+    rows = {row.key: row for row in found.steps}
+    steps: list[tuple[str, str, str | None]] = []
+    for planned in plan.steps:
+        step = target.compiled.step(planned.key)
+        row = rows.get(step.key)
+        version = step.version
+        if row is not None and not target.changed:
+            pack = _pack_of(context, target.compiled, row)
+            version = pack.version if pack is not None else row.pack_version
+        steps.append((step.key, step.pack, version))
+    run = {planned.key for planned in plan.steps if planned.action != "reuse"}
+    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
+    return tuple(
+        replace(lack, steps=concerned)
+        for lack in preflight(steps, context.services.registry, lacks=lacks)
+        if (concerned := tuple(key for key in lack.steps if key in run))
+    )

@@ -24,6 +24,9 @@ SIDE = 960
 PIXELS = 100_000_000
 _QUALITY = 82
 _PAGE_SIDE = 1200
+#: The EXIF tag that says how a camera was held, and its values for pictures that lie on their side.
+_ORIENTATION = 0x0112
+_ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +121,9 @@ def _reduced(source: str | io.BytesIO, formats: tuple[str, ...]) -> tuple[bytes,
         if width * height > PIXELS:
             raise ValueError(f"{width} x {height} pixels are more than are drawn")
         picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
-        upright = ImageOps.exif_transpose(picture)
-        if upright.size[0] * width < upright.size[1] * height and width > height:
+        if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width
-        return webp(upright), width, height
+        return webp(ImageOps.exif_transpose(picture)), width, height
 
 
 def webp(picture: Image.Image) -> bytes:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, raise_for_status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container
@@ -162,9 +160,7 @@ async def _follow(
                 url = checked_url(urljoin(url, location), field=field or "url")
                 continue
             if not response.is_success and response.status_code not in keep_statuses:
-                raise failure_for_status(
-                    response.status_code, url, field=field, retry_after=response.headers.get("retry-after")
-                )
+                raise failure_for_answer(response, field=field)
             answer = Fetched(url, response.status_code, *_content_type(response), b"")
             if check_headers is not None:
                 check_headers(answer)
@@ -177,29 +173,38 @@ async def _follow(
     )
 
 
-def failure_for_status(
-    status: int, url: str, *, field: str | None, retry_after: str | None = None, hint: str | None = None
-) -> PackError:
-    """What an HTTP error status means for the step, with the code CONTRACT 4.4 gives it."""
+def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: str | None = None) -> PackError:
+    """What an answer that is no page means for the step: with the code of its status, in words for a reader of pages.
+
+    Args:
+        response: Not a success.
+        field: The input field to blame.
+        hint: What to do next, where the caller knows better.
+    """
+    url, status = str(response.request.url), response.status_code
     host = _host(url)
-    match status:
-        case 401 | 403:
-            code, said = "credential_invalid", f"{host} refused access (HTTP {status})"
+    try:
+        raise_for_status(response)
+    except PackError as error:
+        failure = error.failure
+    else:
+        return PackError("invalid_input", f"{host} answered HTTP {status} for {url}.", field=field, hint=hint)
+    match failure.code:
+        case "credential_invalid":
+            said = f"{host} refused access (HTTP {status})"
             hint = hint or "The page needs a login or refuses programs; give an address that is open to the public."
-        case 404 | 410:
-            code, said = "not_found", f"There is nothing at {url} (HTTP {status})"
+        case "not_found":
+            said = f"There is nothing at {url} (HTTP {status})"
             hint = hint or "Check the address in a browser."
-        case 408 | 504:
-            code, said = "timeout", f"{host} took too long (HTTP {status})"
-        case 409 | 412:
-            code, said = "schema_mismatch", f"{host} answered HTTP {status}"
-        case 429:
-            code, said = "rate_limited", f"{host} wants fewer requests (HTTP 429)"
-        case _ if status >= 500:
-            code, said = "upstream_unavailable", f"{host} failed (HTTP {status})"
+        case "timeout":
+            said = f"{host} took too long (HTTP {status})"
+        case "rate_limited":
+            said = f"{host} wants fewer requests (HTTP {status})"
+        case "upstream_unavailable":
+            said = f"{host} failed (HTTP {status})"
         case _:
-            code, said = "invalid_input", f"{host} answered HTTP {status} for {url}"
-    return PackError(code, f"{said}.", field=field, hint=hint, retry_after_seconds=_seconds(retry_after))
+            said = f"{host} answered HTTP {status} for {url}"
+    return PackError(failure.code, f"{said}.", field=field, hint=hint, retry_after_seconds=failure.retry_after_seconds)
 
 
 def origin_of(url: str) -> str:
@@ -211,18 +216,6 @@ def origin_of(url: str) -> str:
 def _content_type(response: httpx2.Response) -> tuple[str, str | None]:
     value = response.headers.get("content-type", "")
     return value.partition(";")[0].strip().lower(), response.charset_encoding
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """`Retry-After` as seconds from now (RFC 9110 §10.2.3: a number or a date)."""
-    if not retry_after:
-        return None
-    if retry_after.strip().isdigit():
-        return float(retry_after)
-    try:
-        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
 
 
 def _host(url: str) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 from packline import PackContext, PackError
 
-from ._http import Fetched, failure_for_status, fetch
+from ._http import Fetched, fetch
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -141,10 +141,9 @@ async def _ask_searxng(ctx: PackContext, query: str) -> list[Hit]:
     endpoint = _endpoint(ctx, "searxng")
     answer = await _get(ctx, endpoint, {"q": query, "format": "json", "categories": "general"}, keep_statuses=(403,))
     if answer.status == 403:
-        raise failure_for_status(
-            403,
-            endpoint,
-            field=None,
+        raise PackError(
+            "credential_invalid",
+            f"SearXNG at {urlsplit(endpoint).netloc} refused access (HTTP 403).",
             hint="JSON is switched off in this SearXNG. In its settings.yml, set `search: formats: [html, json]` "
             "and restart it.",
         )

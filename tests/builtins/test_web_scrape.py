@@ -6,9 +6,11 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 
 from packline import PackError
+from runner.failures import code_for_status
 from tests.support.loopback_http import LoopbackHttp, Reply, gzipped, loopback_http
 from tests.support.loopback_sites import html_reply, robots_reply
 from tests.support.pack_harness import SAMPLES, Harness, load_module, load_pack
@@ -232,13 +234,14 @@ async def test_errors_blame_the_right_side(harness: Harness, site: LoopbackHttp,
 
 
 def test_statuses_mean_what_the_runner_says_they_mean() -> None:
-    from runner.failures import code_for_status
-
     http = load_module("_http.py")
+    request = httpx2.Request("GET", "https://example.org/page")
 
     for status in range(400, 600):
-        failure = http.failure_for_status(status, "https://example.org/", field=None).failure
+        failure = http.failure_for_answer(httpx2.Response(status, request=request), field="url").failure
         assert failure.code == code_for_status(status), status
+        assert "example.org" in failure.message
+        assert str(status) in failure.message
 
 
 async def test_nobody_there(harness: Harness, site: LoopbackHttp) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urljoin, urlsplit
 
 from packline import PackError
 
-from .._http import failure_for_status
+from .._http import failure_for_answer
 
 if TYPE_CHECKING:
     import httpx2
@@ -221,8 +221,7 @@ def _check_answer(url: str, response: httpx2.Response) -> None:
     hint = None
     if status in {401, 403, 404, 410}:
         hint = "Check the address, and that the repository is public: private ones cannot be fetched."
-    retry_after = response.headers.get("retry-after")
-    raise failure_for_status(status, url, field="url", retry_after=retry_after, hint=hint)
+    raise failure_for_answer(response, field="url", hint=hint)
 
 
 def _remote(url: str, response: httpx2.Response) -> Remote:

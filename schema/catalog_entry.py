@@ -67,6 +67,7 @@ class UsageStats:
     median_duration_seconds: float | None = strawberry.field(
         description="Median duration in seconds; null when never run."
     )
+    median_cost_usd: float | None = strawberry.field(description="Median cost in US dollars; null when unknown.")
     last_run_at: datetime | None = strawberry.field(description="When it was last run.")
 
     @classmethod
@@ -76,6 +77,7 @@ class UsageStats:
             runs=usage.runs,
             failed=usage.failed,
             median_duration_seconds=usage.median_duration_seconds,
+            median_cost_usd=usage.median_cost_usd,
             last_run_at=usage.last_run_at,
         )
 

@@ -130,9 +130,16 @@ class Loaders:
         return self._loader(spending_of_runs)
 
     @cached_property
-    def step_spending(self) -> DataLoader[str, Spending | None]:
-        """What models of a step were paid for, by step id."""
-        return self._loader(spending_of_steps)
+    def step_spending(self) -> DataLoader[tuple[str, str], Spending]:
+        """What models of a step were paid for, by run id and step id."""
+        store = self._context.services.store
+
+        async def load(steps: list[tuple[str, str]]) -> list[Spending]:
+            async with store.read() as connection:
+                found = await spending_of_steps(connection, steps)
+            return [found[step] for step in steps]
+
+        return DataLoader(load_fn=load)
 
     @cached_property
     def attempt_payload(self) -> DataLoader[str, AttemptPayload | None]:

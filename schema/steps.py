@@ -337,7 +337,7 @@ class RunStep(Node):
     @strawberry.field(description="Cost of all attempts.")
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
-        return SpendingCost.of(await info.context.loaders.step_spending.load(self.record.id))
+        return SpendingCost.of(await info.context.loaders.step_spending.load((self.record.run_id, self.record.id)))
 
     @strawberry.field(description="What was not quite right although it went on.")
     def warnings(self) -> list[str]:

@@ -224,6 +224,17 @@ class AttemptRow(SQLModel, table=True):
             sqlite_where=text("reused_from IS NOT NULL"),
             postgresql_where=text("reused_from IS NOT NULL"),
         ),
+        # Sums of what models were paid for read this alone: behind the payloads of a row they are costly to find.
+        Index(
+            "ix_attempt_spent",
+            "run_id",
+            "step_id",
+            "input_tokens",
+            "output_tokens",
+            "cost_micros",
+            sqlite_where=text("models IS NOT NULL"),
+            postgresql_where=text("models IS NOT NULL"),
+        ),
     )
 
     id: str = Field(primary_key=True)

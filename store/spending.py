@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, case, cast, func, select
+from sqlalchemy import BigInteger, cast, func, select
 
 from store.tables import ATTEMPT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Subquery
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 
@@ -34,34 +34,56 @@ NOTHING = Spending()
 
 async def spending_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, Spending]:
     """Sums over all attempts of each run, by run id; every id asked for has an entry."""
-    return await _spending(connection, ATTEMPT.c.run_id, run_ids)
+    return await _spending(connection, ATTEMPT.c.run_id, ATTEMPT.c.run_id.in_(run_ids), run_ids)
 
 
-async def spending_of_steps(connection: AsyncConnection, step_ids: Sequence[str]) -> dict[str, Spending]:
-    """Sums over all attempts of each step, by step id; every id asked for has an entry."""
-    return await _spending(connection, ATTEMPT.c.step_id, step_ids)
+async def spending_of_steps(
+    connection: AsyncConnection, steps: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Spending]:
+    """Sums over all attempts of each step, by run id and step id; every pair asked for has an entry."""
+    wanted = ATTEMPT.c.run_id.in_({run_id for run_id, _ in steps}) & ATTEMPT.c.step_id.in_({step for _, step in steps})
+    found = await _spending(connection, ATTEMPT.c.step_id, wanted, [step for _, step in steps])
+    return {(run_id, step): found[step] for run_id, step in steps}
 
 
-async def _spending(connection: AsyncConnection, by: ColumnElement[str], ids: Sequence[str]) -> dict[str, Spending]:
-    attempt = ATTEMPT.c
-    untold = (attempt.state == "lost") & attempt.models.is_(None)
-    told = [attempt.input_tokens, attempt.output_tokens, attempt.cost_micros]
+async def _spending(
+    connection: AsyncConnection, by: ColumnElement[str], wanted: ColumnElement[bool], ids: Sequence[str]
+) -> dict[str, Spending]:
+    told = [ATTEMPT.c.input_tokens, ATTEMPT.c.output_tokens, ATTEMPT.c.cost_micros]
+    # Both are read from an index or from the front of the rows, never from behind their payloads.
     rows = await connection.execute(
         select(
             by,
-            func.sum(case((untold, 1), else_=0)),
-            func.count(attempt.models),
+            func.count(),
             *(func.count(column) for column in told),
             *(cast(func.sum(column), BigInteger) for column in told),
         )
-        .where(by.in_(ids))
+        .where(wanted, ATTEMPT.c.models.is_not(None))
         .group_by(by)
     )
+    asked = {name: counted for name, *counted in rows}
     found = dict.fromkeys(ids, NOTHING)
-    for name, lost, asked, *counted in rows:
-        if asked:
-            counts, sums = counted[:3], counted[3:]
-            found[name] = Spending(
-                *(total if count == asked and not lost else None for count, total in zip(counts, sums, strict=True))
+    if not asked:
+        return found
+    untold = select(by).where(wanted, by.in_(asked), ATTEMPT.c.state == "lost").distinct()
+    lost = {name for (name,) in await connection.execute(untold)}
+    for name, (attempts, *counted) in asked.items():
+        counts, sums = counted[:3], counted[3:]
+        found[name] = Spending(
+            *(
+                total if count == attempts and name not in lost else None
+                for count, total in zip(counts, sums, strict=True)
             )
+        )
     return found
+
+
+def costs_by(column: ColumnElement[str]) -> Subquery:
+    """What each run or step with a known cost cost, in micros: columns `id` and `micros`."""
+    return (
+        select(column.label("id"), cast(func.sum(ATTEMPT.c.cost_micros), BigInteger).label("micros"))
+        .where(ATTEMPT.c.models.is_not(None))
+        .group_by(column)
+        .having(func.count() == func.count(ATTEMPT.c.cost_micros))
+        .subquery()
+    )

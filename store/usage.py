@@ -12,7 +12,8 @@ from sqlalchemy import Integer, case, cast, func, select
 
 from store.dialects import seconds_between
 from store.paging import oldest_id
-from store.tables import RUN, RUN_STEP
+from store.spending import costs_by
+from store.tables import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ class Usage:
         runs: How many there were.
         failed: How many of them failed.
         median_duration_seconds: Of those that succeeded; None when none did.
+        median_cost_usd: Of those that succeeded and asked models whose price is known; None when none did.
         last_run_at: When the newest was created, or the newest call started.
     """
 
@@ -37,6 +39,7 @@ class Usage:
     failed: int
     median_duration_seconds: float | None
     last_run_at: datetime | None
+    median_cost_usd: float | None = None
 
 
 async def usage_of_pipelines(
@@ -50,7 +53,12 @@ async def usage_of_pipelines(
     else:
         conditions.append(RUN.c.pipeline_id.in_(pipeline_ids))
     return await _usage(
-        connection, RUN.c.pipeline_id, RUN.c.state, RUN.c.created_at, (RUN.c.started_at, RUN.c.ended_at), conditions
+        connection,
+        (RUN.c.pipeline_id, RUN.c.id, ATTEMPT.c.run_id),
+        RUN.c.state,
+        RUN.c.created_at,
+        (RUN.c.started_at, RUN.c.ended_at),
+        conditions,
     )
 
 
@@ -63,37 +71,58 @@ async def usage_of_packs(connection: AsyncConnection, names: Sequence[str] | Non
     ]
     step = RUN_STEP.c
     return await _usage(
-        connection, step.pack, step.state, step.started_at, (step.started_at, step.ended_at), conditions
+        connection,
+        (step.pack, step.id, ATTEMPT.c.step_id),
+        step.state,
+        step.started_at,
+        (step.started_at, step.ended_at),
+        conditions,
     )
 
 
 async def _usage(
     connection: AsyncConnection,
-    group: ColumnElement[str],
+    names: tuple[ColumnElement[str], ColumnElement[str], ColumnElement[str]],
     state: ColumnElement[str],
     at: ColumnElement[datetime],
     span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
     conditions: list[Any],
 ) -> dict[str, Usage]:
+    group, identity, spender = names
     failed = func.sum(case((state == "failed", 1), else_=0))
     totals = await connection.execute(
         select(group, func.count(), cast(failed, Integer), func.max(at)).where(*conditions).group_by(group)
     )
-    # The median by row numbers, since SQLite has no percentile function.
-    seconds = seconds_between(*span)
+    succeeded = [*conditions, state == "succeeded"]
+    durations = await _medians(
+        connection, group, seconds_between(*span), [*succeeded, span[0].is_not(None), span[1].is_not(None)]
+    )
+    costs = costs_by(spender)
+    micros = await _medians(connection, group, costs.c.micros, [*succeeded, identity == costs.c.id])
+    return {
+        name: Usage(
+            count, failures, durations.get(name), last_at, None if name not in micros else micros[name] / 1_000_000
+        )
+        for name, count, failures, last_at in totals
+    }
+
+
+async def _medians(
+    connection: AsyncConnection, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
+) -> dict[str, float]:
+    """The median of a value in each group, by row numbers, since SQLite has no percentile function."""
     ranked = (
         select(
             group.label("name"),
-            seconds.label("seconds"),
-            func.row_number().over(partition_by=group, order_by=seconds).label("place"),
+            value.label("value"),
+            func.row_number().over(partition_by=group, order_by=value).label("place"),
             func.count().over(partition_by=group).label("of"),
         )
-        .where(*conditions, state == "succeeded", span[0].is_not(None), span[1].is_not(None))
+        .where(*conditions)
         .subquery()
     )
     middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
     medians = await connection.execute(
-        select(ranked.c.name, func.avg(ranked.c.seconds)).where(middle).group_by(ranked.c.name)
+        select(ranked.c.name, func.avg(ranked.c.value)).where(middle).group_by(ranked.c.name)
     )
-    median_of = {name: float(value) for name, value in medians}
-    return {name: Usage(count, failures, median_of.get(name), last_at) for name, count, failures, last_at in totals}
+    return {name: float(found) for name, found in medians}

@@ -254,7 +254,11 @@ async def test_a_list_of_runs_reads_their_costs_at_once(it: Product) -> None:
     nodes = data["runs"]["nodes"]
     assert len(nodes) == 3
     assert all(node["cost"] == node["steps"][0]["cost"] for node in nodes)
-    assert all(node["cost"]["amountUsd"] > 0 for node in nodes)
+    amounts = sorted(node["cost"]["amountUsd"] for node in nodes)
+    assert amounts[0] > 0
+    usage = "usage { runs medianCostUsd }"
+    data = await it.query(f'{{ pack(id: "test.write") {{ {usage} }} pipeline(id: "write") {{ {usage} }} }}')
+    assert data["pack"]["usage"] == data["pipeline"]["usage"] == {"runs": 3, "medianCostUsd": amounts[1]}
 
 
 async def test_without_a_model_nothing_is_started_or_spent(

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from packline import PackError
 
-from .._audio.track import SILENT_LUFS, Clip, Track, join_clips, levelled, loudness
+from .._audio.marks import chapter_marks
+from .._audio.track import SILENT_LUFS, Track, levelled, loudness
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import av
     import numpy
@@ -117,11 +118,6 @@ class Facts:
     chapters: int
 
 
-def join_sound(clips: list[Clip], path: str) -> Track:
-    """The sound track of the clips; for `run_in_process`."""
-    return join_clips(clips, path)
-
-
 def make_video(film: Film, track: Track, path: str) -> Facts:
     """Writes the video and reads it again.
 
@@ -192,7 +188,7 @@ def _write(container: OutputContainer, film: Film, track: Track) -> None:
     texts = _add_captions(container, film)
     total = sum(shot.frames for shot in film.shots)
     if film.chapters:
-        container.set_chapters(_chapters(film.chapters, total / FRAMES_A_SECOND))
+        container.set_chapters(chapter_marks(film.chapters, total / FRAMES_A_SECOND))
     frames = _sound_frames(track)
     cues = list(film.cues)
     heard = 0.0
@@ -289,17 +285,3 @@ def _caption(stream: SubtitleStream, cue: Cue) -> av.Packet[Stream]:
     packet.pts = packet.dts = round(cue.start * 1000)
     packet.duration = max(1, round(cue.end * 1000) - round(cue.start * 1000))
     return packet
-
-
-def _chapters(starts: Sequence[tuple[float, str]], end: float) -> list[av.container.Chapter]:
-    borders = [*(start for start, _ in starts), end]
-    return [
-        {
-            "id": number + 1,
-            "start": round(start * 1000),
-            "end": max(round(borders[number + 1] * 1000), round(start * 1000) + 1),
-            "time_base": _MILLISECOND,
-            "metadata": {"title": title},
-        }
-        for number, (start, title) in enumerate(starts)
-    ]

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import shutil
-import tempfile
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,10 +22,10 @@ from .._audio.captions import to_srt, to_vtt
 from .._audio.engagement import Engagement, chapters_of, written
 from .._audio.narrator import Passage, Spoken, speak_passages
 from .._audio.spoken import WORDS_PER_MINUTE, reading_seconds, sentences
-from .render import file_stem
+from .._audio.workspace import file_stem, workspace
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import Sequence
 
     from packline import ArtifactFile
 
@@ -285,10 +281,10 @@ async def _speak(ctx: PackContext, input: Input, passages: Sequence[Sentences], 
 
 
 async def _sound(ctx: PackContext, timing: Timing, folder: Path) -> Track:
-    from ._video import join_sound
+    from .._audio.track import join_clips
 
     return await ctx.run_in_process(
-        join_sound, list(timing.clips), str(folder / "track.pcm"), timeout_seconds=60 + timing.seconds
+        join_clips, list(timing.clips), str(folder / "track.pcm"), timeout_seconds=60 + timing.seconds
     )
 
 
@@ -330,7 +326,7 @@ async def _film(
     has_narration = bool(spoken.sounds)
     _check(facts, timing, has_narration)
     ctx.progress(0.95, "Saving the video")
-    stem = file_stem(title)
+    stem = file_stem(title, "video")
     return Output(
         artifact=await ctx.save_artifact(f"{stem}.mp4", path, "video/mp4"),
         captions_srt=await _save_text(ctx, f"{stem}.srt", to_srt(cues), "application/x-subrip"),
@@ -360,13 +356,3 @@ def _check(facts: Facts, timing: Timing, has_narration: bool) -> None:
 
 async def _save_text(ctx: PackContext, name: str, text: str, media_type: str) -> ArtifactRef | None:
     return await ctx.save_artifact(name, text.encode(), media_type) if text else None
-
-
-@asynccontextmanager
-async def workspace() -> AsyncIterator[Path]:
-    """A folder for what a video or an episode is made of; gone at the end."""
-    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="packline-media-"))
-    try:
-        yield folder
-    finally:
-        await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, True))

@@ -10,6 +10,17 @@ from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack
 
+from .._writing import WRITER, WRITER_HELPS, listed, shortened, unsourced, use_model
+from ._modelled import (
+    deck_shape,
+    has_enough,
+    instructions_for,
+    prompt_for,
+    room_for_content,
+    shown_text,
+    write_modelled,
+)
+
 OUTLINE_SECONDS = 60.0
 
 
@@ -28,15 +39,27 @@ class Input(BaseModel):
         default=None, max_length=100, description="Who it is for, such as `new engineers`; shown on the title slide."
     )
     persona: str | None = Field(
-        default=None, max_length=100, description="Voice to write in; has no effect while no model writes."
+        default=None, max_length=100, description="Voice to write in; has no effect without a model."
     )
     angle: str | None = Field(
-        default=None, max_length=160, description="What to stress; shown on the title slide as its subtitle."
+        default=None,
+        max_length=160,
+        description="What to stress; without a model only shown on the title slide, as its subtitle.",
     )
     max_slides: int = Field(default=14, ge=3, le=40, description="Most slides in all, title and closing included.")
     export_outline: bool = Field(default=False, description="Also save the slides' Markdown as a file.")
     include_image_prompts: bool = Field(
         default=False, description="Also describe a picture for each slide of text, for `image.generate`."
+    )
+    mode: Literal["auto", "deterministic", "model"] = Field(
+        default="auto",
+        description="`auto`: a model writes the slides where one is configured. `deterministic`: the text's own "
+        "sentences, picked and shortened; the same text gives the same slides.",
+    )
+    model: str | None = Field(
+        default=None,
+        max_length=200,
+        description="A configured model, `provider:name`, to be tried first; else those of the role `writer`.",
     )
 
 
@@ -55,9 +78,10 @@ class Output(BaseModel):
     )
     slide_count: int = Field(ge=2, description="Slides in `markdown`.")
     title: str = Field(description="Title of the deck.")
-    mode: Literal["deterministic"] = Field(
+    mode: Literal["deterministic", "model"] = Field(
         description="How it was written: `deterministic` picks and shortens the text's own sentences, without a model."
     )
+    model: str | None = Field(description="The model that wrote it, `provider:name`; null when none did.")
     outline_artifact: ArtifactRef | None = Field(description="The Markdown as a file, when `export_outline` was set.")
     image_prompts: list[ImagePrompt] = Field(description="Empty unless `include_image_prompts` was set.")
 
@@ -81,10 +105,13 @@ def _count_is_true(output: Output, _files: object) -> str | None:
 
 @pack(
     "slides.outline",
-    version="1.0.0",
+    version="1.1.0",
     effects="none",
     repeatable=True,
-    timeout_seconds=90,
+    timeout_seconds=300,
+    models=[WRITER_HELPS],
+    cost="With a model one writer call that reads the text and writes about a hundred words for each slide; nothing "
+    "without one.",
     post_conditions=[PostCondition("the Markdown has as many slides as it says", _count_is_true)],
     metadata=Metadata(
         accepts=["markdown", "text", "source_content", "grounded_markdown", "blog_markdown", "brief"],
@@ -112,10 +139,14 @@ def _count_is_true(output: Output, _files: object) -> str | None:
         ],
         typical_use="Use this when slides are wanted from a text, before `slides.render` makes the file.",
         limitations=[
-            "Works without a model: it picks and shortens the text's own sentences and writes no new ones.",
-            "Persona, audience and angle do not change the wording; audience and angle show on the title slide.",
+            "Without a model it picks and shortens the text's own sentences and writes no new ones.",
+            "Without a model persona, audience and angle do not change the wording; audience and angle show on the "
+            "title slide.",
+            "A model is told to say only what the text says and can still err; figures the text lacks are named in a "
+            "warning. It reads the first 160,000 characters.",
             "Keeps tables, code and quotes; leaves pictures out.",
-            "Judges best on texts with headings; in English it also knows which words carry no meaning.",
+            "Without a model it judges best on texts with headings, and knows in English only which words carry no "
+            "meaning.",
             "Does not translate and does not check facts; for sources use `content.ground`.",
             "Gives Markdown, not a file to present; for that use `slides.render`.",
         ],
@@ -124,12 +155,11 @@ def _count_is_true(output: Output, _files: object) -> str | None:
 async def outline(ctx: PackContext, input: Input) -> Output:
     """Makes slides out of a text: title, agenda, sections with three to six bullets, and takeaways.
 
-    Needs no model: sections follow the text's headings, bullets are its most telling sentences shortened at clause
-    borders, and what is not shown is kept as speaker notes. Tables, code, quotes and lists stay what they are. The same
-    text gives the same slides.
+    Where a model is configured it writes them, with notes to speak, for the audience, in the voice and from the angle
+    given, and says only what the text says. Without one, sections follow the text's headings, bullets are its most
+    telling sentences shortened at clause borders, and what is not shown is kept as speaker notes; tables, code, quotes
+    and lists stay what they are, and the same text gives the same slides.
     """
-    from ._job import outline_text
-
     if not input.text.strip():
         raise PackError(
             "invalid_input",
@@ -137,6 +167,33 @@ async def outline(ctx: PackContext, input: Input) -> Output:
             field="text",
             hint="Give the text to present, as Markdown or plain text.",
         )
+    model: str | None = None
+    if use_model(ctx, input.mode, "deterministic"):
+        made, model = await _by_model(ctx, input)
+    else:
+        made = await _by_rules(ctx, input)
+    for warning in made["warnings"]:
+        ctx.warn(warning)
+    ctx.progress(0.8, f"{made['slide_count']} slides outlined")
+    artifact = None
+    if input.export_outline:
+        name = f"{_file_stem(made['title'])}-outline.md"
+        artifact = await ctx.save_artifact(name, made["markdown"].encode(), "text/markdown; charset=utf-8")
+    ctx.progress(1.0, f"{made['slide_count']} slides: {made['title']}")
+    return Output(
+        markdown=made["markdown"],
+        slide_count=made["slide_count"],
+        title=made["title"],
+        mode="deterministic" if model is None else "model",
+        model=model,
+        outline_artifact=artifact,
+        image_prompts=[ImagePrompt(slide=slide, prompt=prompt) for slide, prompt in made["image_prompts"]],
+    )
+
+
+async def _by_rules(ctx: PackContext, input: Input) -> Made:
+    from ._job import outline_text
+
     _warn_about_voice(ctx, input)
     ctx.progress(0.1, f"Reading {len(input.text.split()):,} words")
     made: Made = await ctx.run_in_process(
@@ -151,27 +208,46 @@ async def outline(ctx: PackContext, input: Input) -> Output:
         timeout_seconds=OUTLINE_SECONDS,
     )
     if not made["markdown"]:
-        raise PackError(
-            "invalid_input",
-            "`text` holds too little to make slides of: no sentence, list, table or code beside its title.",
-            field="text",
-            hint="Give a few sentences at least; a paragraph for each slide is a good measure.",
-        )
-    for warning in made["warnings"]:
-        ctx.warn(warning)
-    ctx.progress(0.8, f"{made['slide_count']} slides outlined")
-    artifact = None
-    if input.export_outline:
-        name = f"{_file_stem(made['title'])}-outline.md"
-        artifact = await ctx.save_artifact(name, made["markdown"].encode(), "text/markdown; charset=utf-8")
-    ctx.progress(1.0, f"{made['slide_count']} slides: {made['title']}")
-    return Output(
-        markdown=made["markdown"],
-        slide_count=made["slide_count"],
-        title=made["title"],
-        mode="deterministic",
-        outline_artifact=artifact,
-        image_prompts=[ImagePrompt(slide=slide, prompt=prompt) for slide, prompt in made["image_prompts"]],
+        raise _too_little()
+    return made
+
+
+async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
+    """Slides by a model, and the model's name."""
+    if not has_enough(input.text):
+        raise _too_little()
+    text = shortened(ctx, input.text, "The text")
+    most = room_for_content(input.text, input.max_slides)
+    ctx.progress(0.1, f"Writing at most {most} slides from {len(text.split()):,} words")
+    answer = await ctx.models.structured(
+        WRITER,
+        deck_shape(input.text, most, pictures=input.include_image_prompts),
+        prompt_for(input, text, most),
+        instructions=instructions_for(input),
+        model=input.model,
+    )
+    requested = " ".join(filter(None, (input.title, input.author, input.audience, input.angle)))
+    if new := unsourced(shown_text(answer.value), (input.text, requested)):
+        ctx.warn(f"The text does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} on the slides.")
+    made: Made = await ctx.run_in_process(
+        write_modelled,
+        answer.value.model_dump(),
+        input.text,
+        input.max_slides,
+        input.title,
+        input.author,
+        input.audience,
+        timeout_seconds=OUTLINE_SECONDS,
+    )
+    return made, answer.model
+
+
+def _too_little() -> PackError:
+    return PackError(
+        "invalid_input",
+        "`text` holds too little to make slides of: no sentence, list, table or code beside its title.",
+        field="text",
+        hint="Give a few sentences at least; a paragraph for each slide is a good measure.",
     )
 
 

@@ -18,6 +18,7 @@ _SENTENCE_END = re.compile(r"(?:(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*\s+|(?<=[\u
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1[^\n]*$")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_NO_TEXT = re.compile(r"\[\s*\]\([^)]*\)")
 _MARK = re.compile(r"\s?\[(?:\d{1,3}|\^[^\]]{1,20})\]")
 _ADDRESS = re.compile(r"<?\bhttps?://(?:www\.)?([^\s/<>()]+)[^\s<>()]*>?")
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.DOTALL)
@@ -36,6 +37,12 @@ _SAID = (
     (re.compile(r"\u2248|~(?=\d)"), " about "),
     (re.compile(r"(?<=\w)_(?=\w)"), " "),
     (re.compile(r"(?<=\w)\(\)"), ""),
+)
+_ENGLISH = frozenset(
+    """
+    the a an and or but of to in on at by for from with as is are was were be been it its this that these those you we
+    they he she i not no do does can will would has have had if so there what which when how all more your our their
+    """.split()  # noqa: SIM905 - a list of quoted words is no easier to read
 )
 
 
@@ -66,7 +73,7 @@ def plain_lines(text: str) -> list[str]:
     """The paragraphs, headings and list items of Markdown as plain text, each closed by a full stop."""
     text = unicodedata.normalize("NFC", text)
     text = _TAG.sub(" ", _FENCE.sub("\n", text))
-    text = _LINK.sub(r"\1", _PICTURE.sub("", text))
+    text = _LINK.sub(r"\1", _NO_TEXT.sub("", _PICTURE.sub("", text)))
     lines: list[str] = []
     for paragraph in re.split(r"\n\s*\n", text):
         current: list[str] = []
@@ -131,6 +138,12 @@ def reading_seconds(text: str) -> float:
     dense = len(_DENSE.findall(text))
     words = len(re.findall(r"\w+", _DENSE.sub(" ", text))) + dense / 2
     return words * 60 / WORDS_PER_MINUTE
+
+
+def looks_english(text: str) -> bool:
+    """Whether at least one word in nine is one of the commonest of English."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    return not words or sum(word in _ENGLISH for word in words) >= len(words) / 9
 
 
 def _without_marks(line: str) -> str:

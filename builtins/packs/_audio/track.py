@@ -181,7 +181,16 @@ def loudness(frames: Iterator[av.AudioFrame], rate: int, layout: str = "mono") -
 
 def levelled(track: Track, rate: int) -> Iterator[av.AudioFrame]:
     """The track in stereo at `TARGET_LUFS`, its peaks held under the ceiling; planar floats at `rate`."""
-    gain = 0.0 if track.lufs <= SILENT_LUFS else max(-_MOST_GAIN_DB, min(_MOST_GAIN_DB, TARGET_LUFS - track.lufs))
+    if track.lufs <= SILENT_LUFS:
+        yield from _raised(track, rate, 0.0)
+        return
+    gain = _bounded(TARGET_LUFS - track.lufs)
+    # Holding the peaks takes away some loudness, so what is missing is measured and added.
+    lost = TARGET_LUFS - loudness(_raised(track, rate, gain), rate, "stereo")
+    yield from _raised(track, rate, _bounded(gain + max(-2.0, min(2.0, lost))))
+
+
+def _raised(track: Track, rate: int, gain: float) -> Iterator[av.AudioFrame]:
     steps = [
         ("aresample", f"{rate}:resampler=swr:filter_size=64"),
         ("pan", "stereo|c0=c0|c1=c0"),
@@ -191,6 +200,10 @@ def levelled(track: Track, rate: int) -> Iterator[av.AudioFrame]:
     ]
     graph = _graph(track.sample_rate, "mono", steps)
     yield from _through(graph, frames_of(track.path, track.sample_rate, track.samples))
+
+
+def _bounded(gain: float) -> float:
+    return max(-_MOST_GAIN_DB, min(_MOST_GAIN_DB, gain))
 
 
 def _gains(clips: Sequence[Clip]) -> dict[str, float]:
@@ -203,7 +216,7 @@ def _gains(clips: Sequence[Clip]) -> dict[str, float]:
         ]
         loud = np.concatenate(energies) if energies else np.zeros(0)
         level = 10 * math.log10(float(loud.mean())) if loud.size else _SPEECH_DB
-        gains[speaker] = 10 ** (max(-_MOST_GAIN_DB, min(_MOST_GAIN_DB, _SPEECH_DB - level)) / 20)
+        gains[speaker] = 10 ** (_bounded(_SPEECH_DB - level) / 20)
     return gains
 
 

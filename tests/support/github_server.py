@@ -152,6 +152,8 @@ class GitHubDouble:
     def _route(self, request: Request, login: str | None) -> tuple[int, Any, dict[str, str]]:
         parts = urlsplit(request.path)
         query = {name: values[0] for name, values in parse_qs(parts.query).items()}
+        if parts.path == "/user" and login is not None:
+            return 200, {"login": login, "id": 1, "type": "User"}, {}
         if parts.path.startswith("/search/"):
             return self._search(parts.path, query, login)
         match = re.fullmatch(r"/repos/([^/]+/[^/]+)(/.*)?", parts.path)

@@ -1,0 +1,71 @@
+"""What the commands about credentials ask of the server."""
+
+from __future__ import annotations
+
+from app.cli.documents import _PROBLEM
+
+_CREDENTIAL = """
+fragment CredentialParts on Credential {
+  id key kind description fieldsSet fingerprint readable createdAt updatedAt expiresAt lastUsedAt
+  grants { __typename id ... on Pipeline { key } ... on Caller { subject } }
+  lastTest { at accepted message }
+}
+"""
+
+CREDENTIALS = (
+    _CREDENTIAL
+    + """
+query CliCredentials($first: Int, $after: Cursor) {
+  credentials(first: $first, after: $after) {
+    nodes { ...CredentialParts }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+)
+
+SET_CREDENTIAL = (
+    _CREDENTIAL
+    + _PROBLEM
+    + """
+mutation CliSetCredential($input: SetCredentialInput!) {
+  result: setCredential(input: $input) {
+    __typename
+    ... on CredentialSuccess { credential { ...CredentialParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+TEST_CREDENTIAL = (
+    _CREDENTIAL
+    + _PROBLEM
+    + """
+mutation CliTestCredential($id: ID!) {
+  result: testCredential(id: $id) {
+    __typename
+    ... on CredentialSuccess { credential { ...CredentialParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+DELETE_CREDENTIAL = (
+    _PROBLEM
+    + """
+mutation CliDeleteCredential($id: ID!) {
+  result: deleteCredential(id: $id) {
+    __typename
+    ... on DeleteSuccess { deletedId }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+NODES = "query CliNodes($ids: [ID!]!) { nodes(ids: $ids) { id } }"
+
+#: Every document by name, for the test that checks them.
+DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}

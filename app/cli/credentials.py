@@ -1,0 +1,285 @@
+"""Commands about credentials: store, share, test, delete them. No value is ever shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.options import Json, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.cli.client import JSON, Client
+    from app.cli.output import Output
+
+credentials = typer.Typer(
+    no_args_is_help=True, help="Store secrets for packs, share them with packs, pipelines and callers."
+)
+
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The credential, as packs ask for it.", show_default=False)]
+Targets = Annotated[
+    list[str],
+    typer.Argument(metavar="TARGET...", help="A pack, a pipeline or a caller, by name, key, subject or id."),
+]
+
+
+@credentials.command("list")
+def list_(server: Server = None, as_json: Json = None) -> None:
+    """List credentials; their values are shown nowhere."""
+    from app.cli.client import Client, Target
+    from app.cli.output import Output, ago
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = list(_stored(client))
+    if output.is_json:
+        for each in found:
+            output.emit(each)
+        return
+    output.table(
+        ["key", "kind", "fields", "granted to", "used", "tested", "until"],
+        (
+            [
+                each["key"],
+                each["kind"],
+                ", ".join(each["fieldsSet"]),
+                ", ".join(_shown(grant) for grant in each["grants"]) or "nobody",
+                ago(each["lastUsedAt"]),
+                _test_of(each),
+                "locked" if not each["readable"] else (each["expiresAt"] or "for good")[:16],
+            ]
+            for each in found
+        ),
+        empty="No credentials. `packline credential set KEY --kind KIND` stores one.",
+    )
+
+
+@credentials.command("kinds")
+def kinds(as_json: Json = None) -> None:
+    """List the kinds of credentials, with their fields."""
+    from app.cli.output import Output
+    from runner.credential_kinds import KINDS
+
+    output = Output(as_json)
+    if output.is_json:
+        for kind in KINDS.values():
+            fields = [
+                {"name": field.name, "secret": field.secret, "required": field.required, "help": field.description}
+                for field in kind.fields
+            ]
+            output.emit(
+                {
+                    "type": "credential_kind",
+                    "name": kind.name,
+                    "description": kind.description,
+                    "fields": fields,
+                    "freeFields": kind.is_free,
+                    "testable": kind.test is not None,
+                }
+            )
+        return
+    output.table(
+        ["kind", "fields", "what it opens"],
+        (
+            [
+                kind.name,
+                ", ".join(field.name if field.required else f"[{field.name}]" for field in kind.fields) or "any",
+                kind.description,
+            ]
+            for kind in KINDS.values()
+        ),
+        empty="",
+    )
+
+
+@credentials.command("set")
+def set_(
+    key: Key,
+    kind: Annotated[
+        str | None, typer.Option(help="Kind; as it is if not given. `credential kinds` lists them.", show_default=False)
+    ] = None,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=@FILE",
+            help="A field from a file; NAME= removes it; NAME=VALUE only for what is no secret. Repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    from_stdin: Annotated[
+        bool, typer.Option("--from-stdin", help="Read the secret, or a JSON object of fields, from standard input.")
+    ] = False,
+    grant: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TARGET", help="Grant it, too; see `credential grant`. Repeatable.", show_default=False),
+    ] = None,
+    description: Annotated[str | None, typer.Option(help="What it is for.", show_default=False)] = None,
+    days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.", show_default=False)] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Store a credential, or replace fields of one; asks for what is missing.
+
+    Secrets are never taken from the command line, where every user of the machine can read them.
+    """
+    from datetime import UTC, datetime, timedelta
+
+    from app.cli.client import Client, CliError, Target
+    from app.cli.credential_values import read_values
+    from app.cli.output import Output, problem_lines
+    from runner.credential_kinds import KINDS, kind_issues
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        before = next((each for each in _stored(client) if each["key"] == key), None)
+        name = kind or (before["kind"] if before else None)
+        if name is None:
+            raise CliError(
+                f"There is no credential `{key}` yet: give its `--kind`. `packline credential kinds` lists them."
+            )
+        if issues := kind_issues(name):
+            raise CliError("\n".join(problem_lines({"message": issues[0].message, "hint": issues[0].hint})))
+        is_new = before is None or before["kind"] != name
+        is_only_told = not is_new and any((grant, description is not None, days is not None))
+        given = read_values(
+            KINDS[name],
+            field or [],
+            from_stdin=from_stdin,
+            ask=is_new or not (field or from_stdin or is_only_told),
+            output=output.note,
+        )
+        change: dict[str, object] = {"key": key, "kind": name}
+        if given is not None:
+            change["fields"] = given
+        if grant:
+            change["grants"] = [*_grants_of(before), *grant]
+        if description is not None:
+            change["description"] = description
+        if days is not None:
+            change["expiresAt"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
+        stored = _put(client, change)
+    _tell(output, stored, f"{key} is stored, granted to {_granted(stored)}.")
+
+
+@credentials.command()
+def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
+    """Share a credential with packs, pipelines or callers.
+
+    Any one grant suffices: a pack may use it whoever runs it, a pipeline or caller with any pack that asks for it.
+    """
+    from app.cli.client import Client, Target
+    from app.cli.output import Output
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        before = _get(client, key)
+        stored = _put(client, {"key": key, "kind": before["kind"], "grants": [*_grants_of(before), *targets]})
+    _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
+
+
+@credentials.command()
+def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
+    """Take grants back; runs under way do not get the credential again."""
+    from app.cli.client import Client, CliError, Target
+    from app.cli.output import Output
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        before = _get(client, key)
+        left = list(before["grants"])
+        for target in targets:
+            gone = [grant for grant in left if target in _names(grant)]
+            if not gone:
+                raise CliError(f"{key} is not granted to `{target}`; it is granted to {_granted(before)}.")
+            left = [grant for grant in left if grant not in gone]
+        grants = [grant["id"] for grant in left]
+        stored = _put(client, {"key": key, "kind": before["kind"], "grants": grants})
+    _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
+
+
+@credentials.command("test")
+def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
+    """Ask the service whether it accepts a credential; exit status 1 when it does not."""
+    from app.cli.client import EXIT_FAILED, Client, Target
+    from app.cli.credential_documents import TEST_CREDENTIAL
+    from app.cli.output import Output, accept
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        stored = _get(client, key)
+        answer = accept(client.execute(TEST_CREDENTIAL, {"id": stored["id"]})["result"])["credential"]
+    _tell(output, answer, str(answer["lastTest"]["message"]))
+    if not answer["lastTest"]["accepted"]:
+        raise typer.Exit(EXIT_FAILED)
+
+
+@credentials.command()
+def delete(key: Key, server: Server = None, as_json: Json = None) -> None:
+    """Delete a credential with its grants, for good."""
+    from app.cli.client import Client, Target
+    from app.cli.credential_documents import DELETE_CREDENTIAL
+    from app.cli.output import Output, accept
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        stored = _get(client, key)
+        accept(client.execute(DELETE_CREDENTIAL, {"id": stored["id"]})["result"])
+    if output.is_json:
+        output.emit({"type": "deleted", "id": stored["id"], "key": key})
+    else:
+        output.say(f"{key} is deleted.")
+
+
+def _stored(client: Client) -> Any:  # noqa: ANN401 - an iterator of JSON
+    from app.cli.credential_documents import CREDENTIALS
+
+    return client.pages(CREDENTIALS, "credentials", {}, limit=None, page_size=50)
+
+
+def _get(client: Client, key: str) -> JSON:
+    from app.cli.client import CliError
+    from runner.issues import did_you_mean
+
+    found = list(_stored(client))
+    for each in found:
+        if key in (each["key"], each["id"]):
+            return dict(each)
+    hint = did_you_mean(key, [each["key"] for each in found]) or "`packline credential set` stores one."
+    raise CliError(f"There is no credential `{key}`. {hint}")
+
+
+def _put(client: Client, change: dict[str, object]) -> JSON:
+    from app.cli.credential_documents import SET_CREDENTIAL
+    from app.cli.output import accept
+
+    stored: JSON = accept(client.execute(SET_CREDENTIAL, {"input": change})["result"])["credential"]
+    return stored
+
+
+def _tell(output: Output, stored: JSON, sentence: str) -> None:
+    if output.is_json:
+        output.emit({"type": "credential", **stored})
+    else:
+        output.say(sentence)
+
+
+def _grants_of(stored: JSON | None) -> list[str]:
+    return [] if stored is None else [grant["id"] for grant in stored["grants"]]
+
+
+def _names(grant: JSON) -> set[str]:
+    return {str(grant[name]) for name in ("id", "key", "subject") if grant.get(name)}
+
+
+def _shown(grant: JSON) -> str:
+    return str(grant.get("key") or grant.get("subject") or grant["id"])
+
+
+def _granted(stored: JSON) -> str:
+    return ", ".join(_shown(grant) for grant in stored["grants"]) or "nobody"
+
+
+def _test_of(stored: JSON) -> str:
+    if stored["lastTest"] is None:
+        return "never"
+    return "accepted" if stored["lastTest"]["accepted"] else "refused"

@@ -6,6 +6,7 @@ it cannot forge, and the instructions say that nothing between them is to be obe
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import unicodedata
@@ -145,9 +146,9 @@ def unsourced(text: str, sources: Iterable[str]) -> list[str]:
     """Web addresses and figures of a text that none of its sources holds, in order."""
     held = "\n".join(sources)
     addresses = {_address(url) for url in urls(held)}
-    figures = {_figure(found) for found in _FIGURE.findall(unicodedata.normalize("NFKC", held))}
+    figures = {_figure(found) for found in _FIGURE.findall(_western(held))}
     new = [url for url in urls(text) if _address(url) not in addresses]
-    bare = unicodedata.normalize("NFKC", _MARK.sub(" ", _LIST_NUMBER.sub(" ", _URL.sub(" ", text))))
+    bare = _western(_MARK.sub(" ", _LIST_NUMBER.sub(" ", _URL.sub(" ", text))))
     for found in _FIGURE.findall(bare):
         digits = _figure(found)
         if digits not in figures and not (digits.isdigit() and int(digits) <= _COUNTING and digits == found):
@@ -175,6 +176,21 @@ def _address(url: str) -> str:
     scheme, _, rest = url.partition("://")
     host, slash, path = rest.partition("/")
     return f"{scheme.lower()}://{host.lower()}{slash}{path}".rstrip("/")
+
+
+def _western(text: str) -> str:
+    """The text with the digits of all scripts as 0 to 9."""
+    return text if text.isascii() else text.translate(_digits())
+
+
+@functools.cache
+def _digits() -> dict[int, str]:
+    """Decimal digits of all scripts (Unicode category Nd, which ends below U+1FC00)."""
+    return {
+        code: str(unicodedata.decimal(chr(code)))
+        for code in range(0x80, 0x1FC00)
+        if unicodedata.category(chr(code)) == "Nd"
+    }
 
 
 def _figure(text: str) -> str:

@@ -21,6 +21,7 @@ from .._writing import (
     shortened,
     unsourced,
 )
+from ._kept_sources import sources_of, with_sources
 from ._post import body_of, excerpt_of, post_shape, tags_of, titled
 
 #: Words aimed at.
@@ -28,8 +29,8 @@ LENGTHS = {"short": 400, "medium": 900, "long": 1_600}
 #: A source says only so much: nothing may be made up, so a short one cannot carry a long post.
 MOST_WORDS_OF_SOURCE = 1.5
 FEWEST_WORDS = 120
-#: Share of the words aimed at that a post must have to count as one.
-LEAST_SHARE = 0.4
+#: Share of the words aimed at that a post must have to count as one; a good short post is better than none.
+LEAST_SHARE = 0.2
 
 _INSTRUCTIONS = f"""You are an editor. You rewrite source material as a blog post for given readers.
 
@@ -39,6 +40,8 @@ _INSTRUCTIONS = f"""You are an editor. You rewrite source material as a blog pos
 anywhere else, your own knowledge included. What the source leaves open stays open.
 - Do not change what figures, names and quotations mean. Keep statements the source hedges hedged.
 - Write for the readers named: explain what they cannot know, leave out what they do not need, use their words.
+- Where the source has marks such as [1] behind a statement, keep them behind it. Its list of sources is added; leave \
+it out.
 - Begin with what matters to these readers, not with an announcement of what the post will do.
 - Sections with telling headings, short paragraphs, lists or tables where they help. No title: it is set already.
 - Plain words, active voice; no filler, no superlatives, no "in today's world", no summary that only repeats.
@@ -144,7 +147,7 @@ def _is_a_post(output: Output, _files: object) -> str | None:
             "Is told to say only what the source says, but a model can still err: figures and addresses that the "
             "source lacks are listed, other statements are not checked.",
             "Reads at most the first 160,000 characters of the source.",
-            "Adds no sources and no call to action; for those use `content.ground` and `blog.append_cta`.",
+            "Adds no sources of its own and no call to action; for those use `content.ground` and `blog.append_cta`.",
             "Does not save or publish anything; for that use `blog.publish`.",
         ],
     ),
@@ -153,7 +156,8 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
     """Writes a blog post for certain readers out of source material, and says nothing the material does not say.
 
     The material is data: what it asks for is not done. An answer that is too short, or has blanks left to fill in, is
-    sent back to the model once. Figures and web addresses that the source does not hold are listed and warned about.
+    sent back to the model once. Marks such as `[1]` and the sources they name are carried over. Figures and web
+    addresses that the source does not hold are listed and warned about.
     """
     source = input.source_content.strip()
     for name, value in (("source_content", source), ("audience", input.audience), ("title", input.title)):
@@ -180,6 +184,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
     if new:
         ctx.warn(f"The source does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} before publishing.")
     words = count_words(body)
+    body = with_sources(body, sources_of(source))
     ctx.progress(1.0, f"{words:,} words written")
     return Output(
         markdown=titled(title, body),

@@ -128,6 +128,10 @@ class Pack(CatalogEntry):
     preserves_session: bool = strawberry.field(description="Whether it leaves a session later steps can use.")
     credentials: list[str] = strawberry.field(description="Names of the credentials it needs.")
     services: list[str] = strawberry.field(description="Services and programs it needs.")
+    model_roles: list[str] = strawberry.field(description="Model roles it uses.")
+    cost_estimate: str | None = strawberry.field(
+        description="What one call costs, in units a person can price; null when it costs nothing."
+    )
     post_conditions: list[str] = strawberry.field(
         description="What is checked before it counts as succeeded, for people."
     )
@@ -148,6 +152,8 @@ class Pack(CatalogEntry):
             preserves_session=pack.preserves_session,
             credentials=[need.key for need in pack.credentials],
             services=[service.name for service in pack.services],
+            model_roles=[need.role for need in pack.models],
+            cost_estimate=pack.cost or None,
             post_conditions=[condition.description for condition in pack.post_conditions],
             pack=pack,
         )

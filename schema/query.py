@@ -10,6 +10,7 @@ from schema.callers import CallerQueries
 from schema.catalog import CatalogQueries
 from schema.credentials import CredentialQueries
 from schema.mcp_servers import McpServerQueries
+from schema.models import ModelQueries
 from schema.node import NodeQueries
 from schema.packs import PackQueries
 from schema.pipelines import PipelineQueries
@@ -22,6 +23,7 @@ from schema.server import ServerQueries
 class Query(
     AuditQueries,
     McpServerQueries,
+    ModelQueries,
     ServerQueries,
     CredentialQueries,
     CallerQueries,

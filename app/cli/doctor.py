@@ -21,6 +21,8 @@ _PROGRAMS = {
     "bwrap": "agent steps run without a sandbox (package `bubblewrap`)",
     "chromium": "pages and videos cannot be drawn by a browser",
 }
+#: What findings about roles are called, before the role.
+_ROLE = "models of "
 _ROOM_BYTES = 1 << 30
 
 
@@ -65,7 +67,10 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         state: State = "ok" if found else "warning"
         yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
     yield _page()
-    yield from _server(server)
+    told = list(_server(server))
+    yield from told
+    if not any(finding.what.startswith(_ROLE) for finding in told):
+        yield from _models(settings)
 
 
 def _data_folder(folder: Path) -> Iterator[Finding]:
@@ -164,6 +169,33 @@ def _page() -> Finding:
     return Finding("web page", "warning", "not part of this installation; API and commands work without it.")
 
 
+def _models(settings: Settings) -> Iterator[Finding]:
+    """What each role resolves to by the settings alone; keys that lie in the vault are not looked at."""
+    from app.settings_models import given_keys, providers_of, roles_of
+    from runner.gateway.keys import GivenKeys
+    from runner.gateway.listing import chain_of
+    from runner.gateway.roles import Roles
+
+    providers = providers_of(settings.model_providers)
+    roles = Roles(providers, roles_of(settings.model_roles), GivenKeys(given_keys(providers)))
+    for role in roles.names():
+        chain = chain_of(roles, role)
+        lacks = [
+            None if one.missing is None else f"{one.missing.message} The vault may hold it: ask a server."
+            for one in chain
+        ]
+        yield _role(role, [(one.key, lack) for one, lack in zip(chain, lacks, strict=True)])
+
+
+def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
+    """A role, its models in the order they are tried, and what each that cannot be used lacks."""
+    what = f"{_ROLE}{role}"
+    if not chain:
+        return Finding(what, "ok", f"no model; set PACKLINE_MODEL_{role.upper()} to have one.")
+    said = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
+    return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", said)
+
+
 def _server(address: str | None) -> Iterator[Finding]:
     from app.cli import documents
     from app.cli.client import EXIT_UNREACHABLE, Client, CliError, Target
@@ -185,5 +217,11 @@ def _server(address: str | None) -> Iterator[Finding]:
     )
     if not told["accepting"]:
         yield Finding("server", "warning", "It takes no runs now.")
+    for role in answer["modelRoles"]:
+        models = [
+            (model["key"], None if model["availability"]["usable"] else model["availability"]["missing"][0])
+            for model in role["chain"]
+        ]
+        yield _role(role["role"], [(key, lack and f"{lack['message']} {lack['hint'] or ''}") for key, lack in models])
     for check in told["health"]:
         yield Finding(check["name"], "ok" if check["ok"] else "broken", check["message"])

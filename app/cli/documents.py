@@ -87,7 +87,13 @@ fragment ProblemParts on Problem {
 """
 )
 
-SERVER = "query CliServer { server { version accepting health { name ok message } } viewer { name subject scopes } }"
+SERVER = """
+query CliServer {
+  server { version accepting health { name ok message } }
+  viewer { name subject scopes }
+  modelRoles { role chain { key availability { usable missing { message hint } } } }
+}
+"""
 
 PIPELINE_INPUTS = """
 query CliPipelineInputs($id: ID!) {

@@ -17,6 +17,7 @@ import structlog
 
 from runner.failures import FailureCode, PackError
 from runner.gateway import images, speech
+from runner.gateway.listing import not_installed
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices, offline_missing
@@ -100,7 +101,7 @@ class Gateway:
         if len(lacking) == len(chain):
             return lacking[0]
         if role != "image" and importlib.util.find_spec("pydantic_ai") is None:
-            return _not_installed()
+            return not_installed()
         return None
 
     def client(self) -> httpx2.AsyncClient:
@@ -121,7 +122,7 @@ class Gateway:
             PackError: `not_found` when the extra is not installed.
         """
         if importlib.util.find_spec("pydantic_ai") is None:
-            missing = _not_installed()
+            missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
         async with self._loading:
             return await asyncio.to_thread(_load_wire, provider)
@@ -274,10 +275,3 @@ def _load_wire(provider: Provider) -> ModuleType:
     wire = importlib.import_module("runner.gateway.wire")
     wire.load(provider.kind)
     return wire
-
-
-def _not_installed() -> Missing:
-    return Missing(
-        "The Python library `pydantic_ai` is not installed, which text models are asked through.",
-        "Install it with `pip install 'packline[llm]'`.",
-    )

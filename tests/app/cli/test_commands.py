@@ -735,11 +735,24 @@ def test_doctor_says_what_works(packline, server):
             "health": [{"name": "store", "ok": False, "message": "The disk is full."}],
         },
         "viewer": {"name": "Ada", "subject": "ada", "scopes": []},
+        "modelRoles": [
+            {
+                "role": "writer",
+                "chain": [
+                    {
+                        "key": "openai:gpt-5-mini",
+                        "availability": {"usable": False, "missing": [{"message": "No key.", "hint": "Set it."}]},
+                    },
+                    {"key": "ollama:qwen3", "availability": {"usable": True, "missing": []}},
+                ],
+            }
+        ],
     }
     result = packline("doctor")
     found = {line["what"]: line["state"] for line in result.lines}
     assert found["packs"] == "ok"
     assert found["server"] == "ok"
+    assert found["models of writer"] == "ok"
     assert found["store"] == "broken"
     assert result.status == 1
 

@@ -1,0 +1,117 @@
+"""What people may choose from: models and voices by name, and what each role resolves to now."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from runner.gateway.offline_voice import missing_offline, offline_voices
+from runner.gateway.providers import OFFLINE, ModelRef
+from runner.gateway.speech import list_voices
+from runner.pack import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.gateway.roles import Candidate, Roles
+
+ModelKind = Literal["text", "image", "voice"]
+_KINDS: dict[str, ModelKind] = {"image": "image", "voice": "voice"}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model or voice.
+
+    Attributes:
+        key: `provider:name`, as packs take it.
+        name: For people.
+        provider: Who serves it; `offline` for a voice of this machine.
+        labels: Language and the like.
+        missing: Why it cannot be used now; None when it can.
+    """
+
+    key: str
+    kind: ModelKind
+    name: str
+    provider: str
+    labels: tuple[str, ...]
+    missing: Missing | None
+
+
+def choices(roles: Roles, kinds: Iterable[ModelKind] | None = None) -> list[Choice]:
+    """The models of all roles, then the other voices that are known, each once.
+
+    Args:
+        roles: The roles as the settings have them.
+        kinds: Of these alone; all when None.
+    """
+    wanted = {"text", "image", "voice"} if kinds is None else set(kinds)
+    found: dict[tuple[str, str], Choice] = {}
+    for role in roles.names():
+        kind = _KINDS.get(role, "text")
+        if kind in wanted:
+            for choice in chain_of(roles, role):
+                found.setdefault((choice.kind, choice.key), choice)
+    if "voice" in wanted:
+        for voice in list_voices():
+            choice = _voice(roles.candidate(ModelRef.parse(voice.name)), voice.label, voice.language)
+            earlier = found.get(("voice", voice.name))
+            found["voice", voice.name] = choice if earlier is None or earlier.missing is None else earlier
+    return list(found.values())
+
+
+def chain_of(roles: Roles, role: str) -> list[Choice]:
+    """What a role resolves to now, in the order it is tried; a voice of this machine stands at the end of voices."""
+    kind = _KINDS.get(role, "text")
+    candidates = roles.chain(role)
+    if kind == "voice":
+        known = {voice.name: voice for voice in list_voices()}
+        local = offline_voices()
+        if local and all(candidate.ref.provider != OFFLINE for candidate in candidates):
+            candidates.append(roles.candidate(ModelRef(OFFLINE, local[0])))
+        named = [(candidate, known.get(str(candidate.ref))) for candidate in candidates]
+        return [
+            _voice(candidate, voice.label if voice else candidate.ref.name, voice.language if voice else None)
+            for candidate, voice in named
+        ]
+    lacks_extra = kind == "text" and importlib.util.find_spec("pydantic_ai") is None
+    return [
+        Choice(
+            key=str(candidate.ref),
+            kind=kind,
+            name=candidate.ref.name,
+            provider=candidate.ref.provider,
+            labels=(),
+            missing=candidate.missing or (not_installed() if lacks_extra else None),
+        )
+        for candidate in candidates
+    ]
+
+
+def not_installed() -> Missing:
+    """What is said where the extra for text models is not installed."""
+    return Missing(
+        "The Python library `pydantic_ai` is not installed, which text models are asked through.",
+        "Install it with `pip install 'packline[llm]'`.",
+    )
+
+
+def _voice(candidate: Candidate, label: str, language: str | None) -> Choice:
+    missing = candidate.missing
+    if candidate.ref.provider == OFFLINE:
+        missing = missing_offline()
+        if missing is None and candidate.ref.name not in offline_voices():
+            missing = Missing(
+                f"There is no voice `{candidate.ref.name}` on this machine.",
+                f"There are {', '.join(offline_voices())}.",
+            )
+    return Choice(
+        key=str(candidate.ref),
+        kind="voice",
+        name=label,
+        provider=candidate.ref.provider,
+        labels=() if language is None else (language,),
+        missing=missing,
+    )

@@ -105,10 +105,12 @@ class GhostDouble:
     def _browse(self, query: dict[str, str]) -> Reply:
         found = list(self.posts.values())
         if wanted := query.get("filter"):
-            match = re.fullmatch(r"created_at:>'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)'", wanted)
+            match = re.fullmatch(r"(?:status:\[([a-z,]+)\]\+)?created_at:>'(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)'", wanted)
             if match is None:
                 raise _RefusedError(400, "BadRequestError", "Error parsing filter")
-            found = [post for post in found if post["created_at"] > match[1].replace(" ", "T")]
+            statuses = (match[1] or "published").split(",")
+            found = [post for post in found if post["created_at"] > match[2].replace(" ", "T")]
+            found = [post for post in found if post["status"] in statuses]
         field, _, direction = query.get("order", "created_at desc").partition(" ")
         found.sort(key=lambda post: (post[field], post["id"]), reverse=direction.lower() == "desc")
         size, page = min(100, int(query.get("limit", "15"))), int(query.get("page", "1"))

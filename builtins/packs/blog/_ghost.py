@@ -114,7 +114,7 @@ class Ghost:
             if page is None:
                 return None
             query = {
-                "filter": f"created_at:>'{since}'",
+                "filter": f"status:[draft,published,scheduled,sent]+created_at:>'{since}'",
                 "order": "created_at asc",
                 "fields": _HEAD_FIELDS,
                 "limit": str(PAGE_SIZE),

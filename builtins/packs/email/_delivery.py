@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-import ssl
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from packline import PackError
 from ._addresses import MailAddress, parse_address
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import Mapping, Sequence
 
     import aiosmtplib
@@ -114,6 +114,8 @@ async def deliver(
         PackError: `credential_invalid`, `invalid_input`, `resource_exhausted`, `upstream_unavailable` and `timeout`
             mean that nothing was sent; `outcome_unknown` that nobody knows.
     """
+    import ssl
+
     import aiosmtplib
 
     context = None if account.security == "none" else await asyncio.to_thread(ssl.create_default_context)
@@ -271,6 +273,8 @@ def _later(account: Account, what: str) -> PackError:
 
 
 def _unreachable(account: Account, error: Exception) -> PackError:
+    import ssl
+
     if isinstance(error, TimeoutError):
         return PackError("timeout", f"The mail server {account.where} did not answer in time. {_NOTHING}")
     cause: BaseException | None = error

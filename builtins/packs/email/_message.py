@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.policy import SMTP
-from email.utils import format_datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from email.headerregistry import Address
     from pathlib import Path
 
     from ._addresses import MailAddress
@@ -62,6 +59,10 @@ class Parts:
 
 def compose(parts: Parts) -> bytes:
     """The message. Blind copies are not in it; they are a matter of the envelope alone."""
+    from email.message import EmailMessage
+    from email.policy import SMTP
+    from email.utils import format_datetime
+
     message = EmailMessage(policy=SMTP)
     message["From"] = _header(parts.sender)
     if parts.to:
@@ -103,6 +104,8 @@ def html_of(markdown: str) -> str:
 
 
 def _header(address: MailAddress) -> Address:
+    from email.headerregistry import Address
+
     return Address(address.name, address.local, address.domain)
 
 

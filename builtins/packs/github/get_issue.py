@@ -34,6 +34,7 @@ class Output(IssueHead):
     """The issue."""
 
     repo: str = Field(description="`owner/name`.")
+    repo_url: str = Field(description="Address of the repository, as `repo.fetch` takes it.")
     body: str = Field(description="Text, in GitHub's Markdown; may be empty.")
     comments: list[Comment] = Field(description="Oldest first; as many as asked for.")
 
@@ -52,7 +53,7 @@ def _is_asked_for(output: Output, _files: object) -> str | None:
     post_conditions=[PostCondition("the issue has an address", _is_asked_for)],
     metadata=Metadata(
         accepts=["repo_url", "issue_number", "url"],
-        produces=["markdown", "source_content", "json"],
+        produces=["markdown", "source_content", "repo_url", "json"],
         intent_keywords=[
             "github issue",
             "read issue",
@@ -113,7 +114,10 @@ async def get_issue(ctx: PackContext, input: Input) -> Output:
         page = await github.page_kept(url, _comment_kept, what=f"comments on {what}")
         comments = [comment_of(read(RawComment, item)) for item in page.items[: input.max_comments]]
     ctx.progress(1.0, f"{what}: {raw.title[:100]}")
-    return Output(**head_fields(raw), repo=repo.full_name, body=without_mark(raw.body or ""), comments=comments)
+    repo_url = raw.html_url.rsplit("/", 2)[0]  # without `/issues/7` or `/pull/7`
+    return Output(
+        **head_fields(raw), repo=repo.full_name, repo_url=repo_url, body=without_mark(raw.body or ""), comments=comments
+    )
 
 
 def _issue_kept(data: dict[str, Any]) -> JSONValue:

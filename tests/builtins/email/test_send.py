@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from packline import PackError
 from tests.support.pack_harness import Harness, load_module, load_pack
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 send = load_pack("email/send.py")
 delivery = load_module("email/_delivery.py")
 addresses = load_module("email/_addresses.py")
+messages = load_module("email/_message.py")
 MAIL = {"to": ["ada@example.org"], "subject": "Lights at sea", "text": "Fire, then glass."}
 
 
@@ -215,6 +219,38 @@ async def test_too_much_to_attach(harness: Harness, server: SmtpDouble, monkeypa
     found = await failure(harness, attachments=[ref.artifact_id])
     assert (found.code, found.field) == ("invalid_input", "attachments")
     assert server.connections == 0
+
+
+TEXTS = st.one_of(
+    st.text(max_size=80), st.from_regex(r"[^@<>]{0,20}<?[^@<>]{1,20}@[^@<>]{1,20}>?(\r\n.*)?", fullmatch=True)
+)
+
+
+@given(TEXTS)
+def test_whatever_is_given_an_address_is_one_address_and_no_header(text: str) -> None:
+    try:
+        address = addresses.parse_address(text)
+    except ValueError:
+        return
+    assert re.fullmatch(r"[\x21-\x7e]+@[a-z0-9.-]+", address.spec)
+    assert not set(address.spec) & set(' <>,;:"()[]\\\r\n')
+    assert not addresses.has_control(address.name)
+
+
+@given(TEXTS, st.text(max_size=300), st.text(max_size=200))
+def test_whatever_is_written_no_header_is_added(name: str, subject: str, text: str) -> None:
+    try:
+        to = addresses.parse_address(f"{name} <ada@example.org>")
+    except ValueError:
+        to = addresses.parse_address("ada@example.org")
+    subject = "x" if addresses.has_control(subject) or not subject.strip() else subject
+    parts = messages.Parts("<1@example.org>", to, [to], [], None, subject, text, None, [])
+    headers = messages.compose(parts).partition(b"\r\n\r\n")[0].decode("ascii")
+    names = [line.partition(":")[0] for line in headers.split("\r\n") if line[:1] not in (" ", "\t")]
+    assert sorted(names) == sorted(
+        ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "Content-Type", "MIME-Version"]
+        + ["Content-Transfer-Encoding"]
+    )
 
 
 # --------------------------------------------------------------------------------------------------- recipients

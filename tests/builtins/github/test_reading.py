@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from packline import PackError
 from tests.support.github_server import TOKEN
@@ -50,6 +53,7 @@ async def test_an_issue_with_its_comments(harness: Harness, github: GitHubDouble
     assert output["assignees"] == ["hubot"]
     assert output["author"] == "mona"
     assert output["url"] == "https://github.com/octo/lights/issues/1"
+    assert output["repo_url"] == "https://github.com/octo/lights"
     assert output["comments_count"] == 3
     assert [comment["body"] for comment in output["comments"]] == ["Comment 0", "Comment 1"]
     sent = github.http.requests[0].headers
@@ -299,6 +303,22 @@ def test_anything_else_is_refused(harness: Harness, text: str) -> None:
     with pytest.raises(PackError) as caught:
         repos.parse_repo(harness.context(), text)
     assert (caught.value.failure.code, caught.value.failure.field) == ("invalid_input", "repo")
+
+
+@given(st.one_of(st.text(max_size=60), st.from_regex(r"(https?://)?(github\.com/)?[^/]*/[^/]*(/.*)?", fullmatch=True)))
+def test_whatever_is_given_a_name_needs_no_escaping(text: str) -> None:
+    class Context:
+        def service_url(self, name: str) -> None:
+            return None
+
+    try:
+        repo = repos.parse_repo(Context(), text)
+    except PackError as error:
+        assert error.failure.field == "repo"
+    else:
+        assert quote(repo.path, safe="/") == repo.path
+        assert posixpath.normpath(repo.path) == repo.path
+        assert repo.path.count("/") == 3
 
 
 def test_another_github_has_its_own_addresses(harness: Harness) -> None:

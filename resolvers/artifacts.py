@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resolvers.access import visible_to
-from resolvers.operations import operation
-from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
+from resolvers.operations import operation, write_audited
+from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from runner.issues import error
 from runner.media_types import is_text_type
 from runner.previews import may_have_picture
 from store.artifacts import (
     ArtifactFilter,
     ArtifactRecord,
+    change_status,
     count_artifacts,
     find_artifact,
     list_artifacts,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.redaction import Redactor
     from store.blob_port import Blobs
+    from store.dialects import Connection
     from store.paging import PageWindow
     from store.previews import PreviewRecord
 
@@ -203,6 +205,23 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
         raise NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
     if pinned and not again.pinned:
         raise Forbidden(f"The artifact {id} is in quarantine, because it seems to hold a secret.")
+    return again
+
+
+@operation("release_artifact", scope=Scope.MANAGE, kind="command", target="id")
+async def release(context: Context, *, id: str) -> ArtifactRecord:
+    """Lets an artifact out of quarantine; from then on it is handed out like any other."""
+    found = await get_artifact(context, id=id)
+    if found is None:
+        raise NotFound("artifact", id)
+
+    def unit(conn: Connection) -> bool:
+        return change_status(conn, id, ArtifactStatus.QUARANTINED, ArtifactStatus.STORED)
+
+    if found.status != ArtifactStatus.QUARANTINED or not await write_audited(context, unit):
+        raise Conflict(f"The artifact {id} is not in quarantine.", current_id=id)
+    again = await get_artifact(context, id=id)
+    assert again is not None, "a row is never deleted while its run is there"
     return again
 
 

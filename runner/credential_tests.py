@@ -138,7 +138,7 @@ async def _smtp(fields: Mapping[str, str]) -> Verdict:
         async with asyncio.timeout(TIMEOUT_SECONDS):
             await server.connect()
             if "username" not in fields:
-                await server.noop()
+                await server.ehlo()
                 return Verdict(True, f"{where} answers, and no account was given to sign in with.")
             await server.login(fields["username"], fields.get("password", ""))
             return Verdict(True, f"{where} lets it sign in.")

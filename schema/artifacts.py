@@ -17,6 +17,7 @@ from resolvers.artifacts import (
     list_visible_artifacts,
     pin,
     preview_address,
+    release,
     text_preview,
 )
 from resolvers.problems import Problem as Refusal
@@ -25,7 +26,7 @@ from schema.directives import Cost, Mcp, Requires
 from schema.enums import described_enum
 from schema.node_interface import Node
 from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
-from schema.problems import ForbiddenProblem, NotFoundProblem, problem_of
+from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, problem_of
 from schema.scalars import Cursor, Long
 from store.artifacts import ArtifactRecord
 from store.paging import PageWindow
@@ -248,6 +249,11 @@ PinArtifactResult = Annotated[
     strawberry.union("PinArtifactResult", description="What came of pinArtifact."),
 ]
 
+ReleaseArtifactResult = Annotated[
+    ArtifactSuccess | NotFoundProblem | ConflictProblem | ForbiddenProblem,
+    strawberry.union("ReleaseArtifactResult", description="What came of releaseArtifact."),
+]
+
 
 async def artifact_page(
     info: Info,
@@ -329,6 +335,22 @@ class ArtifactMutations:
         """Pins or unpins."""
         try:
             record = await pin(info.context.context, id=id, pinned=pinned)
+        except Refusal as refusal:
+            return problem_of(refusal)
+        return ArtifactSuccess(artifact=Artifact.of(record))
+
+    @strawberry.mutation(
+        description="Lets an artifact out of quarantine, although it holds a secret the vault knows.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    async def release_artifact(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
+    ) -> ReleaseArtifactResult:
+        """Releases it."""
+        try:
+            record = await release(info.context.context, id=id)
         except Refusal as refusal:
             return problem_of(refusal)
         return ArtifactSuccess(artifact=Artifact.of(record))

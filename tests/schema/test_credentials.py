@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.front_door import audit_rows, command, look, ran, save, start, step
+from tests.support.front_door import audit_rows, command, ended, look, ran, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
-from tests.support.vaults import SECRET, credentials, leaker, put, reader, tried
+from tests.support.vaults import SECRET, Patient, credentials, leaker, opener, put, reader, tried
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 #: Any of these would do to find the value in part, in any form that is not masked.
 TELLTALES = ("battery", "horse/", "horse%2F", "62617474657279", "YmF0dGVyeQ", "JhdHRlcn", "iYXR0ZXJ5")
 READ = step("read", "test.reader")
+PATIENT = Patient()
 
 
 @pytest.fixture
 async def it(tmp_path: Path) -> AsyncIterator[Product]:
-    async with product(tmp_path, [*Workbench().packs, reader(), leaker(), optional()]) as running:
+    PATIENT.reset()
+    async with product(
+        tmp_path, [*Workbench().packs, reader(), leaker(), optional(), opener(), PATIENT.pack()]
+    ) as running:
         yield running
 
 
@@ -325,3 +329,77 @@ async def test_generic_credentials_have_no_test_and_say_so(it: Product) -> None:
         "UnavailableProblem",
         "Credentials of kind generic have no test.",
     )
+
+
+async def test_an_artifact_leaves_quarantine_only_through_a_manager(it: Product) -> None:
+    await store(it, "test.leaker")
+    await save(it, "leak", step("leak", "test.leaker"))
+    run = await ran(it, "leak")
+    artifact = run["steps"][0]["artifacts"][0]["id"]
+    release = """mutation ($id: ID!) { releaseArtifact(id: $id) { __typename
+        ... on ArtifactSuccess { artifact { status downloadUrl } } ... on Problem { code } } }"""
+    token = await it.token_for("admin", "READ", "RUN", "WRITE")
+    assert (await it.mutate(release, {"id": artifact}, token=token))["code"] == "FORBIDDEN"
+    released = await it.mutate(release, {"id": artifact})
+    assert released["artifact"]["status"] == "STORED"
+    assert released["artifact"]["downloadUrl"] is not None
+    assert (await it.mutate(release, {"id": artifact}))["code"] == "CONFLICT"
+    rows = await audit_rows(it, "release_artifact")
+    assert [row["accepted"] for row in rows] == [False, True, False]
+
+
+async def test_a_later_step_cannot_open_what_is_in_quarantine(it: Product) -> None:
+    await store(it, "test.leaker")
+    await save(
+        it,
+        "leak",
+        step("leak", "test.leaker"),
+        step("open", "test.opener", artifact_id="${{ steps.leak.output.artifacts[0] }}"),
+    )
+    run = await ran(it, "leak")
+    assert run["failure"]["code"] == "ARTIFACT_FAILED"
+    assert "is in quarantine, because it holds a secret" in run["failure"]["message"]
+
+
+async def test_a_grant_taken_back_while_the_step_runs_counts_at_once(it: Product) -> None:
+    await store(it, "test.patient")
+    run = (await command(it, "runPack", pack="test.patient", input={}))["run"]
+    await PATIENT.first.wait()
+    await store(it)
+    PATIENT.go_on.set()
+    ended_run = await ended(it, run["id"])
+    assert ended_run["failure"]["code"] == "CREDENTIAL_INVALID"
+    assert "not granted to the pack test.patient" in ended_run["failure"]["message"]
+    assert [row["accepted"] for row in await audit_rows(it, "use_credential")] == [False, True]
+
+
+# ------------------------------------------------------------------------------------------ a wrong key
+
+
+async def test_with_a_wrong_key_the_server_runs_and_says_what_does_not(tmp_path: Path) -> None:
+    packs = [*Workbench().packs, reader()]
+    async with product(tmp_path, packs) as it:
+        await store(it, "test.reader")
+        assert (await call(it))["state"] == "SUCCEEDED"
+        assert (tmp_path / "data" / "vault.key").stat().st_mode & 0o777 == 0o600
+    right = (tmp_path / "data" / "vault.key").read_text()
+    async with product(tmp_path, packs, vault_key="00" * 32) as it:
+        health = {
+            check["name"]: check for check in (await it.query("{server{health{name ok message}}}"))["server"]["health"]
+        }
+        assert not health["vault key"]["ok"]
+        assert "the key in PACKLINE_VAULT_KEY is not the one" in health["vault key"]["message"]
+        (missing,) = (await call(it))["missing"]
+        assert missing["message"].startswith("The vault is locked")
+        assert "PACKLINE_VAULT_KEY" in missing["hint"]
+        assert (await call(it, "test.echo", text="the rest runs"))["state"] == "SUCCEEDED"
+        assert not (await credentials(it))["key"]["readable"]
+        refused = await store(it)
+        assert (refused["__typename"], refused["code"]) == ("UnavailableProblem", "UNAVAILABLE")
+        assert (await tried(it, (await credentials(it))["key"]["id"]))["code"] == "UNAVAILABLE"
+        granted = await put(it, "key", "generic", grants=[])
+        assert granted["grants"] == [], "what needs no key can be done"
+    async with product(tmp_path, packs, vault_key=right.strip()) as it:
+        assert (await credentials(it))["key"]["readable"]
+        await store(it, "test.reader")
+        assert (await call(it))["output"]["json"]["matches"]

@@ -5,6 +5,7 @@ stored = await put(it, "github", "github", {"token": SECRET}, grants=["test.read
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field
@@ -89,6 +90,55 @@ def reader(*, required: bool = True, key: str = "key", name: str = "test.reader"
         return Given(names=sorted(found), matches=found.get("secret") == SECRET)
 
     return read
+
+
+class File(BaseModel):
+    """Which file."""
+
+    artifact_id: str = Field(description="Id of the artifact.")
+
+
+def opener() -> Pack:
+    """A pack that opens an artifact."""
+
+    @pack("test.opener", version="1.0.0", effects="none", repeatable=True)
+    async def look(ctx: PackContext, file: File) -> File:
+        """Opens it."""
+        await ctx.open_artifact(file.artifact_id)
+        return file
+
+    return look
+
+
+class Patient:
+    """A pack that asks twice for its credential, and what it waits for in between."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """As for a first call."""
+        self.first, self.go_on = asyncio.Event(), asyncio.Event()
+
+    def pack(self) -> Pack:
+        """The pack."""
+
+        @pack(
+            "test.patient",
+            version="1.0.0",
+            effects="none",
+            repeatable=True,
+            credentials=[CredentialNeed("key", "generic")],
+        )
+        async def wait(ctx: PackContext, asked: Asked) -> Given:
+            """Asks, waits and asks again."""
+            await ctx.credential("key")
+            self.first.set()
+            await self.go_on.wait()
+            found = await ctx.credential("key")
+            return Given(names=sorted(found), matches=True)
+
+        return wait
 
 
 class Way(BaseModel):

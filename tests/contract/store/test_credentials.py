@@ -112,7 +112,7 @@ async def test_values_moved_to_another_row_do_not_open(store: Store, keys: KeyFi
     await put(store, keeper, "two", "the value of two", "area.verb")
 
     def swap(conn: Connection) -> None:
-        rows = dict(conn.all(Sql("SELECT key, sealed FROM credential")))
+        rows: dict[str, str] = dict(conn.all(Sql("SELECT key, sealed FROM credential")))
         for key, other in (("one", "two"), ("two", "one")):
             conn.run(
                 Sql("UPDATE credential SET sealed = :sealed WHERE key = :key"), {"sealed": rows[other], "key": key}

@@ -313,12 +313,11 @@ def test_whatever_is_given_a_name_needs_no_escaping(text: str) -> None:
 
     try:
         repo = repos.parse_repo(Context(), text)
-    except PackError as error:
-        assert error.failure.field == "repo"
-    else:
-        assert quote(repo.path, safe="/") == repo.path
-        assert posixpath.normpath(repo.path) == repo.path
-        assert repo.path.count("/") == 3
+    except PackError:
+        return
+    assert quote(repo.path, safe="/") == repo.path
+    assert posixpath.normpath(repo.path) == repo.path
+    assert repo.path.count("/") == 3
 
 
 def test_another_github_has_its_own_addresses(harness: Harness) -> None:

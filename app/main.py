@@ -14,6 +14,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
+from app.artifact_store import artifact_store
 from app.auth import Authenticator
 from app.downloads import Downloads
 from app.gate import AttemptGate
@@ -23,9 +24,9 @@ from app.hosts import guard_for
 from app.logging import mask_logs
 from app.login import login_routes
 from app.pages import health_route, home_without_ui
-from app.uploads import Uploads
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
+from app.uploads import Uploads
 from resolvers.context import Caller, Context, Services
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
@@ -43,7 +44,6 @@ from runner.tail import Tails
 from runner.vault_keeper import VaultKeeper
 from schema.build import build_schema
 from schema.context import RequestContext
-from store.blobs import BlobStore
 from store.engine import open_store
 from store.retention import RetentionPolicy
 from store.states import RunCause
@@ -124,7 +124,7 @@ class Application:
         stack.push_async_callback(keeper.stop)
         resources = Resources(
             store=store,
-            blobs=BlobStore(settings.data_dir, settings.artifact_quota_bytes),
+            blobs=artifact_store(settings),
             registry=registry,
             redactor=redactor,
             egress=egress,

@@ -159,6 +159,20 @@ class Settings(BaseSettings):
     run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs that are kept.")
     artifact_days: int = Field(7, ge=1, le=36_500, description="Days an artifact is kept after its run succeeded.")
     artifact_quota_bytes: Bytes = Field(20 << 30, description="All artifacts together, in bytes; more are refused.")
+    artifact_store: str = Field(
+        "disk", description="Where contents of artifacts are kept: `disk`, in the data folder, or s3://bucket/folder."
+    )
+    artifact_store_endpoint: str | None = Field(
+        None, description="Address of a service that speaks S3 and is not Amazon's, such as https://minio.example:9000."
+    )
+    artifact_store_region: str = Field("us-east-1", min_length=1, description="Region of the bucket.")
+    artifact_store_key_id: str | None = Field(
+        None, description="Access key for the bucket; what the AWS_ variables or the machine's role say when absent."
+    )
+    artifact_store_secret: SecretStr | None = Field(None, min_length=1, description="Secret of that access key.")
+    artifact_cache_bytes: Bytes = Field(
+        2 << 30, description="Contents of a bucket kept on this machine while in use, in bytes."
+    )
     upload_bytes: Bytes = Field(100 << 20, description="One uploaded file, in bytes.")
     uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload in a minute.")
     audit_days: int = Field(365, ge=1, le=36_500, description="Days the audit is kept.")
@@ -176,7 +190,7 @@ class Settings(BaseSettings):
     #: What `load` wants said about the environment, for the log.
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
-    SECRETS: ClassVar = frozenset({"bootstrap_token", "vault_key"})
+    SECRETS: ClassVar = frozenset({"bootstrap_token", "artifact_store_secret", "vault_key"})
 
     @classmethod
     def load(cls, overrides: Mapping[str, object] | None = None) -> Self:
@@ -294,6 +308,22 @@ class Settings(BaseSettings):
     def _mounts(cls, value: dict[str, settings_mounts.McpServerSetting]) -> dict[str, settings_mounts.McpServerSetting]:
         settings_mounts.check_keys(value)
         return value
+
+    @field_validator("artifact_store", mode="after")
+    @classmethod
+    def _artifact_store(cls, value: str) -> str:
+        if value != "disk":
+            from store.blobs_s3 import Bucket
+
+            Bucket.parse(value)
+        return value
+
+    @field_validator("artifact_store_endpoint", mode="after")
+    @classmethod
+    def _endpoint(cls, value: str | None) -> str | None:
+        if value is not None:
+            _require_http(value)
+        return value.rstrip("/") if value else None
 
     @field_validator("database_url", mode="after")
     @classmethod

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from runner.availability import pack_requirements
+from store.blob_port import BlobError
 from store.engine import StoreError
 from store.run_reads import RunFilter, count_runs
 from store.states import HELD_RUN_STATES, RunState, Scope
@@ -69,6 +70,7 @@ async def health(context: Context) -> list[HealthCheck]:
         store,
         _vault(context),
         disk,
+        await _artifacts(context),
         _packs(context),
         await asyncio.to_thread(_programs, context),
         *(_mounted(mounted) for mounted in context.services.mounts.servers()),
@@ -98,6 +100,13 @@ async def _store(context: Context) -> HealthCheck:
         return HealthCheck("store", False, f"Nothing can be written: {error}.")
     milliseconds = (time.perf_counter() - began) * 1000
     return HealthCheck("store", True, f"{context.services.store.dialect} answered in {milliseconds:.1f} ms.")
+
+
+async def _artifacts(context: Context) -> HealthCheck:
+    try:
+        return HealthCheck("artifacts", True, await context.services.engine.resources.blobs.check())
+    except BlobError as error:
+        return HealthCheck("artifacts", False, str(error))
 
 
 def _disk(context: Context) -> HealthCheck:

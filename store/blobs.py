@@ -192,6 +192,24 @@ class BlobStore:
         self._used = None
         return removed, size
 
+    def shrink(self, limit_bytes: int, *, grace_seconds: float = GRACE_SECONDS) -> int:
+        """Removes the contents put or used longest ago until the rest fits; how many bytes are left.
+
+        For a folder whose contents are kept elsewhere too. What was used within `grace_seconds` stays all the same.
+        """
+        found = []
+        for entry in self._entries():
+            with suppress(FileNotFoundError):
+                status = entry.stat()
+                found.append((status.st_mtime, status.st_size, Path(entry.path).parent.name + entry.name))
+        left = sum(size for _, size, _ in found)
+        young = time.time() - grace_seconds
+        for used_at, _, digest in sorted(found):
+            if left <= limit_bytes or used_at >= young:
+                break
+            left -= self.remove([digest], grace_seconds=grace_seconds)[1]
+        return left
+
     def sweep_parts(self, *, grace_seconds: float = 24 * GRACE_SECONDS) -> int:
         """Removes what writers that died left half written; how many files."""
         removed = 0

@@ -61,6 +61,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         yield Finding("settings", "warning", warning)
     yield from _data_folder(settings.data_dir)
     yield _database(settings)
+    yield _artifacts(settings)
     yield from _packs(settings)
     for program, without in _PROGRAMS.items():
         found = shutil.which(program)
@@ -114,6 +115,20 @@ def _database(settings: Settings) -> Finding:
         f"{path} has schema {found}, this release needs {head_revision()}: the next start or `packline migrate` "
         "brings it up, after making a copy.",
     )
+
+
+def _artifacts(settings: Settings) -> Finding:
+    import asyncio
+
+    from app.artifact_store import artifact_store
+    from store.blob_port import BlobError
+
+    if settings.artifact_store == "disk":
+        return Finding("artifacts", "ok", f"kept in {settings.data_dir / 'blobs'}")
+    try:
+        return Finding("artifacts", "ok", asyncio.run(artifact_store(settings).check()))
+    except BlobError as error:
+        return Finding("artifacts", "broken", str(error))
 
 
 def _postgres(settings: Settings) -> Finding:

@@ -120,7 +120,9 @@ def backup(
         made = back_up(settings.data_dir, target, files=("packline.toml", "download.key"))
     except StoreError as error:
         raise CliError(str(error)) from error
-    for digest in made.missing:
+    if settings.artifact_store != "disk":
+        output.note(f"Contents of artifacts are kept in {settings.artifact_store} and are not in it: back that up too.")
+    for digest in made.missing if settings.artifact_store == "disk" else ():
         output.note(f"warning: the content {digest} of an artifact was not on disk.")
     if output.is_json:
         output.emit({"type": "backup", "file": str(target), "revision": made.revision, "contents": len(made.blobs)})

@@ -1,0 +1,40 @@
+"""Where the settings say that the contents of artifacts are kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.blobs import BlobStore
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from store.blob_port import Blobs
+
+
+def artifact_store(settings: Settings) -> Blobs:
+    """The place; nothing is asked of it yet.
+
+    Raises:
+        BlobsRefusedError: it is a bucket and the extra `s3` is not installed.
+    """
+    if settings.artifact_store == "disk":
+        return BlobStore(settings.data_dir, settings.artifact_quota_bytes)
+    from dataclasses import replace
+
+    # Its library is large, and most servers keep contents on their disk.
+    from store.blobs_s3 import Bucket, S3Blobs
+
+    secret = settings.artifact_store_secret
+    bucket = replace(
+        Bucket.parse(settings.artifact_store),
+        endpoint=settings.artifact_store_endpoint,
+        region=settings.artifact_store_region,
+        key_id=settings.artifact_store_key_id,
+        secret=None if secret is None else secret.get_secret_value(),
+    )
+    return S3Blobs(
+        bucket,
+        settings.data_dir / "artifact-cache",
+        quota_bytes=settings.artifact_quota_bytes,
+        cache_bytes=settings.artifact_cache_bytes,
+    )

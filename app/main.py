@@ -32,11 +32,11 @@ from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import FirstOf, GivenKeys
+from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
 from runner.mounts.mounts import Mounts
 from runner.previews import Previews
 from runner.processes import stop_processes
-from runner.redaction import Redactor
+from runner.redaction import MIN_SECRET_LENGTH, Redactor
 from runner.registry import builtins_folder, load_registry
 from runner.resources import Resources, RunLimits
 from runner.starters import seed_starters
@@ -134,7 +134,7 @@ class Application:
                 run_days=settings.run_days, run_count=settings.run_count, audit_days=settings.audit_days
             ),
             service_urls=dict(settings.service_urls),
-            gateway=_gateway(settings, egress, keeper.vault),
+            gateway=_gateway(settings, egress, keeper.vault, redactor),
             vault=keeper.vault,
         )
         authenticator = Authenticator(store, settings)
@@ -238,12 +238,15 @@ def transport_limits(settings: Settings) -> TransportLimits:
     )
 
 
-def _gateway(settings: Settings, egress: Egress, vault: Vault) -> Gateway:
+def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor) -> Gateway:
     providers = providers_of(settings.model_providers)
+    given = given_keys(providers)
+    # What is shorter is no key anybody gives out, and would be masked inside ordinary words.
+    redactor.learn({f"{name}.{KEY_FIELD}": key for name, key in given.items() if len(key) >= MIN_SECRET_LENGTH})
     return Gateway(
         providers,
         roles_of(settings.model_roles),
-        FirstOf((vault, GivenKeys(given_keys(providers)))),
+        FirstOf((vault, GivenKeys(given))),
         egress,
         call_seconds=settings.model_call_seconds,
     )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 
 from packline import ModelNeed, PackContext, pack
 from tests.support.front_door import look, ran, save, start, step
-from tests.support.model_server import ModelServer, model_server
+from tests.support.model_server import KEY, ModelServer, model_server
 from tests.support.product import Product, product
 
 if TYPE_CHECKING:
@@ -259,6 +259,18 @@ async def test_a_list_of_runs_reads_their_costs_at_once(it: Product) -> None:
     usage = "usage { runs medianCostUsd }"
     data = await it.query(f'{{ pack(id: "test.write") {{ {usage} }} pipeline(id: "write") {{ {usage} }} }}')
     assert data["pack"]["usage"] == data["pipeline"]["usage"] == {"runs": 3, "medianCostUsd": amounts[1]}
+
+
+async def test_a_key_of_the_environment_is_masked(
+    tmp_path: Path, server: ModelServer, hanging: asyncio.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    async with product(tmp_path, make_packs(hanging), **server.settings(writer=["good"])) as it:
+        await save(it, "write", step("write", "test.write", text=f"The key is {KEY} and a secret."))
+        run = await ran(it, "write")
+        assert server.asked[0].key == KEY
+        assert "secret" in run["output"]["json"]["text"]
+        assert KEY not in str(run)
 
 
 async def test_without_a_model_nothing_is_started_or_spent(

@@ -40,6 +40,7 @@ _RUN = """id title state cause progress resumeCount acknowledgedAt endedAt input
 _PIPELINE = "id key name builtin currentVersion { number digest note document } inputSchema actions"
 _ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
 _TOKEN = "id name scopes revokedAt caller { id subject }"
+_CREDENTIAL = "id key kind fieldsSet fingerprint readable grants { id } lastTest { accepted }"
 _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {_PIPELINE} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
 _PAGE = "pageInfo { hasNextPage endCursor }"
@@ -89,6 +90,13 @@ ANSWERS = {
     "list_artifacts": f"nodes {{ {_ARTIFACT} }} {_PAGE}",
     "artifact_text": f"text nextOffset artifact {{ {_ARTIFACT} }}",
     "pin_artifact": f"artifact {{ {_ARTIFACT} }}",
+    "release_artifact": f"artifact {{ {_ARTIFACT} }}",
+    # credentials
+    "set_credential": f"credential {{ {_CREDENTIAL} }}",
+    "credentials": f"nodes {{ {_CREDENTIAL} }} {_PAGE}",
+    "credential_kinds": "name fields { name secret required } freeFields testable",
+    "test_credential": f"credential {{ {_CREDENTIAL} }}",
+    "delete_credential": "deletedId",
     # callers and the server
     "viewer": "id subject name scopes",
     "callers": f"nodes {{ id subject tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",

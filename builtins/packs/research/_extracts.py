@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from .._pages import sentences_of
-from .._writing import count_words, one_line
+from .._writing import count_words, one_line, urls
 from ..content._passages import ranked
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ def extracts(question: str, pages: Sequence[Page], per_source: int) -> dict[int,
         for place, sentence in enumerate(s for passage in page.passages for s in sentences_of(passage)):
             text = one_line(sentence)
             key = re.sub(r"\W+", "", text.lower())
-            if len(text) <= LONGEST_SENTENCE and count_words(text) >= FEWEST_WORDS and key not in known:
+            is_fitting = len(text) <= LONGEST_SENTENCE and count_words(text) >= FEWEST_WORDS and not urls(text)
+            if is_fitting and key not in known:
                 known.add(key)
                 told.append((number, place, text))
     chosen: dict[int, list[tuple[int, str]]] = {}

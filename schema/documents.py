@@ -50,6 +50,28 @@ class CheckedDocument:
     #: Cost plans by the same names.
     costs: Mapping[str | None, CostPlan]
 
+    def name_of(self, operation: str | None) -> str | None:
+        """Return the name of the operation that a request which names this one executes; for logs."""
+        return operation if operation is not None else next((name for name in self.operations if name), None)
+
+    def kind_of(self, operation: str | None) -> OperationType | None:
+        """Return what kind of operation is asked for, the first when several are there and none is named."""
+        if operation is None and None not in self.operations:
+            return next(iter(self.operations.values()), None)
+        return self.operations.get(operation)
+
+    def verdict(
+        self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
+    ) -> list[GraphQLError]:
+        """Return why this operation of the document is not executed with these variables; nothing when it may be."""
+        if self.errors:
+            return list(self.errors)
+        if operation not in self.operations:
+            # Strawberry would take the first one; the specification (6.1) wants it named.
+            return [GraphQLError("The document holds several operations; name one in `operationName`.")]
+        refusal = self.refusal(operation, variables, limits)
+        return [] if refusal is None else [refusal]
+
     def refusal(
         self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
     ) -> GraphQLError | None:
@@ -142,18 +164,9 @@ class DocumentGuard(SchemaExtension):
             checked = self._documents.get(context.query)
             if checked.document is not None:
                 context.graphql_document = checked.document
-                context.pre_execution_errors = self._verdict(checked)
+                context.pre_execution_errors = checked.verdict(
+                    context._provided_operation_name, context.variables or {}, self._documents.limits
+                )
             else:
                 context.parse_options = {"max_tokens": self._documents.limits.lexemes}  # it fails the same way again
         yield
-
-    def _verdict(self, checked: CheckedDocument) -> list[GraphQLError]:
-        if checked.errors:
-            return list(checked.errors)
-        context = self.execution_context
-        operation = context._provided_operation_name
-        if operation not in checked.operations:
-            # Strawberry would take the first one; the specification (6.1) wants it named.
-            return [GraphQLError("The document holds several operations; name one in `operationName`.")]
-        refusal = checked.refusal(operation, context.variables or {}, self._documents.limits)
-        return [] if refusal is None else [refusal]

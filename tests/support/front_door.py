@@ -202,7 +202,7 @@ async def until_state(it: Product, run_id: str, state: str) -> dict[str, Any]:
         if run["endedAt"] is not None:
             break
         cursor = data["waitRun"]["cursor"]
-    raise AssertionError(f"run {run_id} is {run['state']}, not {state}")
+    raise AssertionError(f"run {run_id} is {run['state']}, not {state}: {run['failure']}")
 
 
 async def audit_rows(it: Product, action: str | None = None) -> list[dict[str, Any]]:

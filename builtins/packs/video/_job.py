@@ -6,8 +6,11 @@ with the attempt.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +21,8 @@ from ._progress import ToldProgress
 from ._stage import SCALES, STAGES, Asset, Stage, open_stage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from concurrent.futures import Future
 
 #: Imported before a worker starts on a job.
 PRELOAD = ("av",)
@@ -26,6 +30,8 @@ MAX_SECONDS = 720.0
 #: Longest a render may take; less than the pack's own limit, so that the failure can say where it stood.
 RENDER_SECONDS = 1500.0
 _TELL_SECONDS = 0.5
+#: Calls the encoder may be behind; bounds the memory of pictures that wait.
+_FRAMES_AHEAD = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,13 @@ class Rendered:
     warnings: tuple[str, ...]
 
 
+def measure_audio(path: str) -> float:
+    """Length of a sound file in seconds; a little more than `MAX_SECONDS` for any longer one."""
+    from ._encode import audio_seconds
+
+    return audio_seconds(path, MAX_SECONDS + 1)
+
+
 def render_composition(job: Job) -> Rendered:
     """Renders a composition.
 
@@ -101,15 +114,15 @@ def render_composition(job: Job) -> Rendered:
         drawn = 0
         shown: bytes | None = None
         told = 0.0
-        with Film(Path(job.target), width, height, job.fps, job.audio) as film:
+        with Film(Path(job.target), width, height, job.fps, job.audio) as film, _beside() as do:
             for number in range(frames):
                 if stage.seek(number / job.fps) or shown is None:
                     picture = stage.picture()
                     drawn += 1
                     if picture != shown:
                         shown = picture
-                        film.show(picture)
-                film.add()
+                        do(film.show, picture)
+                do(film.add)
                 if number == poster_at:
                     poster = shown
                 now = time.monotonic()
@@ -128,6 +141,25 @@ def render_composition(job: Job) -> Rendered:
     if problem is not None:
         raise PackError("invalid_output", f"The video is not what it should be: {problem}.")
     return Rendered(length, width, height, frames, drawn, sound, poster, tuple(warnings))
+
+
+@contextlib.contextmanager
+def _beside() -> Iterator[Callable[..., None]]:
+    """Does calls in order in a thread, so that a frame is encoded while the next is drawn; all done at the block's end.
+
+    What a call raises comes out of a later one, or of the block.
+    """
+    pending: deque[Future[object]] = deque()
+    with ThreadPoolExecutor(1) as thread:
+
+        def do(function: Callable[..., object], *args: object) -> None:
+            pending.append(thread.submit(function, *args))
+            while len(pending) > _FRAMES_AHEAD:
+                pending.popleft().result()
+
+        yield do
+        while pending:
+            pending.popleft().result()
 
 
 def _length(stage: Stage, sound: float | None, warnings: list[str]) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack, python_module
+from packline import ArtifactRef, Metadata, PackContext, PostCondition, pack, python_module
 
 from ._chromium import CHROMIUM
 
@@ -17,15 +17,11 @@ if TYPE_CHECKING:
 
     from packline import ArtifactFile
 
-    from ._stage import Asset
-
 AspectRatio = Literal["16:9", "9:16", "1:1"]
 Resolution = Literal["720p", "1080p"]
 
 #: As in `_job`.
 RENDER_SECONDS = 1500.0
-MAX_ASSETS = 50
-MAX_ASSET_BYTES = 30 * 1024 * 1024
 
 
 class Input(BaseModel):
@@ -137,6 +133,7 @@ async def render(ctx: PackContext, input: Input) -> Output:
     `data-end` are visible within them, and animations in them count from there. The page is fenced in: no network, no
     files, no pop-ups; scripts that do not come to an end fail this step alone.
     """
+    from ._assets import open_assets
     from ._declared import declarations, file_stem
     from ._job import Job, render_composition
     from ._progress import heard_progress
@@ -146,7 +143,7 @@ async def render(ctx: PackContext, input: Input) -> Output:
     audio = None
     if audio_id is not None:
         audio = str((await ctx.open_artifact(audio_id)).path)
-    assets = await _assets(ctx, input.composition_html, audio_id)
+    assets = await open_assets(ctx, input.composition_html, audio_id)
     ctx.progress(0.02, "Loading the composition")
     with tempfile.TemporaryDirectory(prefix="packline-video-") as name:
         folder = Path(name)
@@ -182,37 +179,3 @@ async def render(ctx: PackContext, input: Input) -> Output:
         audio_seconds=None if made.audio_seconds is None else round(made.audio_seconds, 3),
         warnings=list(made.warnings),
     )
-
-
-async def _assets(ctx: PackContext, html: str, audio_id: str | None) -> dict[str, Asset]:
-    """The artifacts a composition shows, opened for the caller."""
-    from ._stage import Asset, referenced_artifacts
-
-    wanted = [artifact for artifact in referenced_artifacts(html) if artifact != audio_id]
-    if len(wanted) > MAX_ASSETS:
-        raise PackError(
-            "invalid_input",
-            f"The composition shows {len(wanted)} artifacts; at most {MAX_ASSETS} can be shown.",
-            field="composition_html",
-            hint="Show fewer, or put small ones in as data: addresses.",
-        )
-    assets = {}
-    for artifact in wanted:
-        file = await ctx.open_artifact(artifact)
-        if not file.ref.media_type.startswith(("image/", "font/")):
-            raise PackError(
-                "invalid_input",
-                f"The composition shows {file.ref.name} ({artifact}), which is {file.ref.media_type}.",
-                field="composition_html",
-                hint="Only pictures and fonts can be shown; sound is given as `audio_artifact`.",
-            )
-        if file.ref.size_bytes > MAX_ASSET_BYTES:
-            raise PackError(
-                "invalid_input",
-                f"{file.ref.name} ({artifact}) has {file.ref.size_bytes:,} bytes; at most {MAX_ASSET_BYTES:,} can be "
-                "shown.",
-                field="composition_html",
-                hint="Use a smaller picture.",
-            )
-        assets[artifact] = Asset(str(file.path), file.ref.media_type)
-    return assets

@@ -120,7 +120,8 @@ def speakable(text: str) -> str:
         for character in unicodedata.normalize("NFC", text)
     )
     kept = re.sub(r"[ \t]+([.,;:!?])", r"\1", kept)
-    return re.sub(r"[ \t]+", " ", kept).strip()
+    kept = re.sub(r"[ \t]+", " ", kept).strip()
+    return kept if any(character.isalnum() for character in kept) else ""
 
 
 def not_spoken(text: str) -> str | None:

@@ -24,7 +24,8 @@ class OfflineModels:
         draw: Answers `image`.
         tones: Voices that answer with a tone as long as the text takes, `provider:name` to hertz; faster than real
             speech.
-        fail_after: The tone voices fail with `upstream_unavailable` after this many calls of `speak_all`.
+        fail_after: After this many calls of `speak_all` the last tone voice replaces the others.
+        broken: A tone voice that is always replaced so.
         spoken: What was asked for: texts and voice.
         written: Prompts of `structured`.
     """
@@ -34,6 +35,7 @@ class OfflineModels:
     draw: Callable[[str, int, int], tuple[bytes, str]] | None = None
     tones: dict[str, float] = field(default_factory=dict)
     fail_after: int | None = None
+    broken: str | None = None
     spoken: list[tuple[list[str], str | None]] = field(default_factory=list)
     written: list[str] = field(default_factory=list)
 
@@ -66,8 +68,10 @@ class OfflineModels:
         if name not in self.tones:
             return await speak_all_offline(texts, voice)
         replaced = None
-        if self.fail_after is not None and len(self.spoken) > self.fail_after:
-            first, name = name, list(self.tones)[-1]
+        last = list(self.tones)[-1]
+        late = self.fail_after is not None and len(self.spoken) > self.fail_after
+        if (late or name == self.broken) and name != last:
+            first, name = name, last
             replaced = f"`{first}` does not answer. {name} spoke instead."
         return [SpeechAnswer(tone(text, self.tones[name]), 24_000, name, replaced) for text in texts]
 

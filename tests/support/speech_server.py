@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import functools
 import io
 import json
 import math
@@ -32,16 +33,21 @@ _RATE = 24_000
 
 
 def tone(text: str, hertz: float = 220.0, rate: int = _RATE) -> bytes:
-    """16-bit samples for a text: a tone for each word (0.3 s), a pause between them, a longer one after sentences."""
-    samples = array("h")
-    for word in text.split():
-        count = int(rate * 0.3)
-        samples.extend(
+    """16-bit samples for a text: a tone for each word (0.2 s), a pause between them, a longer one after sentences."""
+    word_sound = _tone(hertz, rate)
+    return b"".join(word_sound + bytes(2 * int(rate * (0.3 if word[-1] in ".!?" else 0.05))) for word in text.split())
+
+
+@functools.lru_cache
+def _tone(hertz: float, rate: int) -> bytes:
+    count = int(rate * 0.2)
+    return array(
+        "h",
+        (
             int(9000 * math.sin(2 * math.pi * hertz * n / rate) * min(1, n / 200, (count - n) / 200))
             for n in range(count)
-        )
-        samples.extend([0] * int(rate * (0.35 if word[-1] in ".!?" else 0.06)))
-    return samples.tobytes()
+        ),
+    ).tobytes()
 
 
 def png(width: int, height: int, grey: int = 128) -> bytes:

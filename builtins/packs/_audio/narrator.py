@@ -96,12 +96,10 @@ async def speak_passages(
     pieces = [(passage.key, piece) for passage in passages if passage.speaker == speaker for piece in _pieces(passage)]
     for _ in range(_ROUNDS):
         made, used, remarks = await _in_one_voice(ctx, pieces, voice, folder, speaker, progressed)
+        spoken.remarks += [remark for remark in remarks if remark not in spoken.remarks]
         if len(used) <= 1:
             break
         voice = used[-1]  # begin again with the voice that took over
-    for remark in remarks:
-        if remark not in spoken.remarks:
-            spoken.remarks.append(remark)
     if used:
         spoken.voices[speaker] = used[-1]
     for key, sound in made:

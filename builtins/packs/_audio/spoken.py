@@ -17,7 +17,7 @@ _ABBREVIATIONS = frozenset(
 _SENTENCE_END = re.compile(r"(?:(?<=[.!?\u2026])[\"'\u201d\u2019)\]]*\s+|(?<=[\u3002\uff01\uff1f])\s*)(?=\S)")
 _FENCE = re.compile(r"(?ms)^(```|~~~).*?^\1[^\n]*$")
 _PICTURE = re.compile(r"!\[([^\]]*)\]\([^)]*\)")
-_LINK = re.compile(r"\[([^\]]+)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[([^\]]+)\]\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)")
 _NO_TEXT = re.compile(r"\[\s*\]\([^)]*\)")
 _MARK = re.compile(r"\s?\[(?:\d{1,3}|\^[^\]]{1,20})\]")
 _ADDRESS = re.compile(r"<?\bhttps?://(?:www\.)?([^\s/<>()]+)[^\s<>()]*>?")
@@ -156,4 +156,4 @@ def _without_marks(line: str) -> str:
 def _closed(line: str) -> str:
     if not any(character.isalnum() for character in line):
         return ""
-    return line if line[-1] in ".!?\u2026:;\u3002\uff01\uff1f\"'\u201d\u2019)" else f"{line}."
+    return line if line.rstrip("\"'\u201d\u2019)")[-1:] in tuple(".!?\u2026:;\u3002\uff01\uff1f") else f"{line}."

@@ -55,6 +55,8 @@ def decode(content: bytes) -> str | None:
 
 def _webp(head: bytes) -> Measured | None:
     """RFC 9649: lossy, lossless and extended files keep the size in different places."""
+    if len(head) < 30:
+        return None
     match head[12:16]:
         case b"VP8 ":
             width, height = struct.unpack_from("<HH", head, 26)

@@ -69,10 +69,10 @@ async def _tell_apart(
 ) -> None:
     """Both speakers ended up with one voice, as when a provider failed between them; the second gets another."""
     other = ctx.models.other_voice(voice)
-    if other is None:
-        ctx.warn(f"Only the voice `{voice}` can be had, so all speakers sound alike.")
-        return
-    for passage in passages:
-        if passage.speaker == speaker:
-            spoken.sounds.pop(passage.key, None)
-    await speak_passages(ctx, passages, speaker, other, folder, spoken, lambda _: None)
+    if other is not None:
+        for passage in passages:
+            if passage.speaker == speaker:
+                spoken.sounds.pop(passage.key, None)
+        await speak_passages(ctx, passages, speaker, other, folder, spoken, lambda _: None)
+    if spoken.voices.get(speaker) == voice:
+        ctx.warn(f"Only the voice `{voice}` can be had, so both speakers sound alike.")

@@ -21,6 +21,8 @@ _LEAD_SECONDS = 0.55
 _TAIL_SECONDS = 0.7
 _LAST_TAIL_SECONDS = 1.4
 _BETWEEN_SECONDS = 0.4
+#: Where less than this share of a slide's text is heard, as far as time tells, most of it was not spoken.
+_HEARD_SHARE = 0.45
 #: A slide on which nothing is said is seen this long at least.
 _SILENT_SECONDS = 3.0
 
@@ -33,7 +35,7 @@ class Timing:
         clips: The sound track, silence included; as long as all frames together.
         frames: How long each slide is seen.
         spoken: For each clip the sentences heard in it.
-        written: Cues of slides that are silent though they have a text.
+        written: Cues of slides whose text is not heard, or only little of it.
     """
 
     clips: tuple[Clip, ...]
@@ -79,8 +81,11 @@ def timing_of(passages: Sequence[Sequence[Sentence]], sounds: Mapping[int, Seque
     for index, passage in enumerate(passages):
         tail = _LAST_TAIL_SECONDS if index == len(passages) - 1 else _TAIL_SECONDS
         here = sounds.get(index, ())
+        said = sum(reading_seconds(sentence.shown) for sentence in passage)
+        partly = sum(sound.samples / sound.sample_rate for sound in here) < _HEARD_SHARE * said
+        if partly and here:
+            written += _read_cues(passage, at + _LEAD_SECONDS)
         if not here:
-            said = sum(reading_seconds(sentence.shown) for sentence in passage)
             seconds = max(_SILENT_SECONDS, _LEAD_SECONDS + said + tail)
             frames.append(round(seconds * FRAMES_A_SECOND))
             silence(frames[-1] * rate // FRAMES_A_SECOND)
@@ -92,12 +97,13 @@ def timing_of(passages: Sequence[Sequence[Sentence]], sounds: Mapping[int, Seque
                 if number:
                     silence(round(_BETWEEN_SECONDS * rate))
                     used += round(_BETWEEN_SECONDS * rate)
-                heard = tuple(sentence for sentence in sound.sentences if sentence.said)
+                heard = () if partly else tuple(sentence for sentence in sound.sentences if sentence.said)
                 weights = tuple(len(sentence.said) for sentence in heard)
                 clips.append(Clip(sound.path, sound.sample_rate, sound.samples, "", weights))
                 spoken.append(heard)
                 used += math.ceil(sound.samples * rate / sound.sample_rate)
-            frames.append(math.ceil((used / rate + tail) * FRAMES_A_SECOND))
+            seconds = max(used / rate, _LEAD_SECONDS + said if partly else 0.0) + tail
+            frames.append(math.ceil(seconds * FRAMES_A_SECOND))
             silence(frames[-1] * rate // FRAMES_A_SECOND - used)
         at += frames[-1] / FRAMES_A_SECOND
     return Timing(tuple(clips), tuple(frames), tuple(spoken), tuple(written))

@@ -105,6 +105,7 @@ _EXPIRED = Sql(
 )
 _COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
 _STATUS_AT = 9
+_STATUSES = {status.value: status for status in ArtifactStatus}
 
 
 # ------------------------------------------------------------------------------------------------ units
@@ -275,6 +276,4 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
 
 
 def _record(row: Sequence[Any]) -> ArtifactRecord:
-    values = list(row)
-    values[_STATUS_AT] = ArtifactStatus(values[_STATUS_AT])
-    return ArtifactRecord(*values)
+    return ArtifactRecord(*row[:_STATUS_AT], _STATUSES[row[_STATUS_AT]], *row[_STATUS_AT + 1 :])

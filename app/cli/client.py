@@ -172,6 +172,33 @@ class Client:
         self._require_welcome(answer)
         return answer
 
+    def upload(self, file: Path) -> JSON:
+        """Sends a file; the artifact it became.
+
+        Raises:
+            CliError: it cannot be read, the server cannot be reached, or refuses it.
+        """
+        import httpx2
+
+        headers = {"content-type": "application/octet-stream"}
+        try:
+            with file.open("rb") as content:
+                answer = self._session().post(
+                    "/artifacts", params={"name": file.name}, content=content, headers=headers
+                )
+        except httpx2.TransportError as error:
+            raise self._unreachable(error) from error
+        except OSError as error:
+            raise CliError(f"The file {file} cannot be read: {error.strerror or error}.") from error
+        if answer.status_code == 401:
+            raise CliError(self._unknown())
+        body: JSON = answer.json() if answer.headers.get("content-type") == "application/json" else {}
+        if answer.status_code != 201:
+            problem = body.get("problem") or {"message": f"The server answered {answer.status_code}.", "hint": None}
+            raise CliError(" ".join(part for part in (problem["message"], problem["hint"]) if part))
+        artifact: JSON = body["artifact"]
+        return artifact
+
     def download(self, path: str, target: Path) -> int:
         """Saves an artifact as `target`, complete or not at all; the number of bytes.
 

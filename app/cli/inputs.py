@@ -104,7 +104,7 @@ def _read(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).expanduser().read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text; --upload NAME=FILE sends it"
         raise CliError(f"The file {file} cannot be read: {reason}.") from error
 
 

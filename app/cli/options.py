@@ -23,6 +23,16 @@ Inputs = Annotated[
         show_default=False,
     ),
 ]
+Uploads = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--upload",
+        "-u",
+        metavar="NAME=FILE",
+        help="Send a file and give the artifact it becomes as an input. Repeatable.",
+        show_default=False,
+    ),
+]
 InputsFile = Annotated[
     str | None, typer.Option(metavar="FILE", help="Inputs as a YAML or JSON file; `-` reads them.", show_default=False)
 ]

@@ -16,6 +16,7 @@ from app.cli.options import (  # noqa: TC001 - typer reads the annotations
     Json,
     RunId,
     Server,
+    Uploads,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def run(
     ],
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
+    uploads: Uploads = None,
     title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
     version: Annotated[
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
@@ -51,13 +53,18 @@ def run(
     from app.cli.client import Client, CliError, Target
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
+    from app.cli.uploads import uploaded
 
     output = Output(as_json)
+    if uploads and dry_run:
+        raise CliError("--dry-run sends nothing: give the id of an artifact as --input instead of --upload.")
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
         if is_pack and (title or deadline):
             raise CliError(f"`{target}` is a pack: --title and --deadline are for pipelines.")
-        given = read_inputs(inputs or (), inputs_file, _input_schema(client, target, is_pack=is_pack))
+        schema = _input_schema(client, target, is_pack=is_pack)
+        files = uploaded(client, output, uploads or ())
+        given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
         if is_pack:
             result = client.execute(
                 documents.RUN_PACK,

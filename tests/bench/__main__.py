@@ -28,6 +28,7 @@ ROWS = {
     "recovery": rows.recovery,
     "graphql": rows.graphql,
     "history": rows.history,
+    "artifacts": rows.artifacts,
 }
 
 

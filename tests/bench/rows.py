@@ -318,6 +318,79 @@ async def history(folder: Path, *, runs: int) -> list[Figure]:
     ]
 
 
+async def artifacts(folder: Path) -> list[Figure]:
+    """Listing a thousand artifacts: from the store at once, and as pages of the API."""
+    server = Server(folder / "data")
+    server.start()
+    client = Client(server)
+    try:
+        one = await pipeline_of(client, "one", 1)
+        await start_run(client, one, "first", wait=20)
+    finally:
+        await client.close()
+        server.stop()
+    await _fill(folder / "data", 1_000)
+    reads = await _read_all(folder / "data")
+    server.start()
+    client = Client(server)
+    page = "{ artifacts(first: 100%s) { nodes { id name mediaType sizeBytes status } pageInfo { endCursor } } }"
+    try:
+        pages = []
+        for _ in range(25):
+            begun = time.perf_counter()
+            after = ""
+            for _ in range(10):
+                answer = await client.ask(page % after)
+                after = f', after: "{answer["artifacts"]["pageInfo"]["endCursor"]}"'
+            pages.append(time.perf_counter() - begun)
+    finally:
+        await client.close()
+        server.stop()
+    return [
+        Figure("artifacts", "1,000 artifacts from the store, p50", statistics.median(reads) * 1e3, "ms", 30),
+        Figure("artifacts", "1,000 artifacts over GraphQL, 10 pages, p50", statistics.median(pages) * 1e3, "ms"),
+        Figure("artifacts", "one page of 100 over GraphQL, p50", statistics.median(pages) * 1e2, "ms"),
+    ]
+
+
+async def _fill(data: Path, count: int) -> None:
+    """Uploads of the server's administrator, as rows."""
+    from store.artifacts import add_upload
+    from store.callers import ensure_caller
+    from store.engine import open_store
+
+    store = await open_store("sqlite", data, migrate=False)
+    try:
+        admin = await store.write(ensure_caller, "admin", "Administrator")
+        given = {"caller_id": admin.id, "media_type": "application/pdf", "size_bytes": 1_000_000, "keep_days": 7}
+        writes = (
+            store.write(add_upload, name=f"report {number}.pdf", digest=f"{number:064x}", **given)
+            for number in range(count)
+        )
+        await asyncio.gather(*writes)
+    finally:
+        await store.close()
+
+
+async def _read_all(data: Path) -> list[float]:
+    from store.artifacts import ArtifactFilter, list_artifacts
+    from store.engine import open_store
+    from store.paging import PageWindow
+
+    store = await open_store("sqlite", data, migrate=False)
+    times = []
+    try:
+        for _ in range(40):
+            begun = time.perf_counter()
+            async with store.read() as connection:
+                found = await list_artifacts(connection, ArtifactFilter(), PageWindow(limit=1_000))
+            times.append(time.perf_counter() - begun)
+            assert len(found) >= 1_000
+    finally:
+        await store.close()
+    return times
+
+
 def in_folder(measure: Callable[[Path], Awaitable[list[Figure]]]) -> list[Figure]:
     """Runs a measure in a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="packline-bench-") as name:

@@ -186,3 +186,15 @@ def test_other_machines_are_not_let_in_before_anybody_can_sign_in(tmp_path):
     fresh.environment["PACKLINE_BOOTSTRAP_TOKEN"] = "a token for automation"
     with fresh.up("--host", "0.0.0.0"):
         assert fresh.lines("token", "list")
+
+
+def test_a_file_of_this_machine_is_read_by_a_run(machine, tmp_path):
+    document = tmp_path / "Tea & more.md"
+    document.write_text("# Tea\n\nGreen tea is steeped for three minutes.\n")
+    lines = machine.lines("run", "doc.parse", "--upload", f"artifact={document}")
+    assert lines[-1]["run"]["state"] == "SUCCEEDED"
+    missing = machine.run("run", "doc.parse", "--upload", "artifact=nowhere.pdf")
+    assert (missing.returncode, "there is no file nowhere.pdf" in missing.stderr) == (2, True)
+    (tmp_path / "empty.pdf").touch()
+    empty = machine.run("run", "doc.parse", "-u", f"artifact={tmp_path / 'empty.pdf'}")
+    assert (empty.returncode, "empty.pdf is empty" in empty.stderr) == (2, True)

@@ -17,6 +17,7 @@ from store.artifacts import (
     list_artifacts,
     pin_artifact,
     unpin_artifact,
+    use_upload,
 )
 from store.ids import new_id
 from store.paging import PageWindow
@@ -96,6 +97,28 @@ async def test_an_upload_expires_and_a_pinned_one_does_not(store: Store):
     assert erased is not None
     assert erased.erased_at is not None
     assert not await store.write(pin_artifact, one), "what is erased cannot be pinned"
+
+
+async def test_an_upload_that_is_used_stays_longer(store: Store):
+    ada = await caller(store)
+
+    async def until(artifact_id: str) -> datetime | None:
+        async with store.read() as connection:
+            found = await find_artifact(connection, artifact_id)
+        assert found is not None
+        return found.expires_at
+
+    soon, later = START + timedelta(minutes=1), datetime.now(UTC) + timedelta(days=6, hours=23)
+    used = await artifact(store, ada.id, expires_at=soon)
+    assert await store.write(use_upload, used, keep_days=7)
+    expires_at = await until(used)
+    assert expires_at is not None
+    assert expires_at > later
+    assert not await store.write(use_upload, used, keep_days=7), "an hour is near enough"
+    for changes in ({"pinned": True, "expires_at": None}, {"run_id": new_id("run"), "expires_at": soon}):
+        other = await artifact(store, ada.id, **changes)
+        assert not await store.write(use_upload, other, keep_days=7)
+        assert await until(other) == changes["expires_at"]
 
 
 async def test_what_another_run_reuses_does_not_expire(store: Store):

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
+from store.artifacts import erase_artifacts
 from store.blobs import BlobStore
 from store.paging import PageWindow
+from store.previews import PreviewKind, PreviewRecord, find_previews, save_preview
 from store.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from store.run_reads import RunFilter, list_runs
-from store.tables import ARTIFACT, ATTEMPT, BLOB, LOG_LINE, RUN_EVENT, RUN_STEP
+from store.tables import ARTIFACT, ATTEMPT, BLOB, LOG_LINE, PREVIEW, RUN_EVENT, RUN_STEP
 from tests.contract.store.test_artifacts import artifact
 from tests.support.rows import attempt, caller, insert, run, step
 
@@ -31,7 +33,7 @@ async def runs_left(store: Store) -> set[str]:
 
 async def rows_left(store: Store) -> dict[str, int]:
     async with store.read() as connection:
-        tables = (RUN_STEP, ATTEMPT, LOG_LINE, RUN_EVENT, ARTIFACT, BLOB)
+        tables = (RUN_STEP, ATTEMPT, LOG_LINE, RUN_EVENT, ARTIFACT, BLOB, PREVIEW)
         return {
             table.name: (await connection.execute(select(func.count()).select_from(table))).scalar_one()
             for table in tables
@@ -62,6 +64,7 @@ async def test_old_final_runs_go_with_everything_below_them(store: Store):
         "run_event": 0,
         "artifact": 1,
         "blob": 0,
+        "preview": 0,
     }
     async with store.read() as connection:
         assert (await connection.execute(select(ARTIFACT.c.id))).scalars().all() == [pinned]
@@ -107,6 +110,31 @@ async def test_contents_without_an_artifact_are_pruned_and_others_not(store: Sto
     assert await prune_blobs(store, blobs) == (2, len(b"erased") + len(b"unknown"))
     assert set(blobs.digests()) == {used, fresh}
     assert (await rows_left(store))["blob"] == 1
+
+
+async def test_previews_live_as_long_as_what_they_show(store: Store, tmp_path: Path):
+    ada = await caller(store)
+    blobs = BlobStore(tmp_path / "files")
+    shown, size = await blobs.put(b"a picture")
+    small, small_size = await blobs.put(b"smaller")
+    kept = await artifact(store, ada.id, digest=shown)
+    await store.write(insert, "blob", dict(digest=shown, size_bytes=size, created_at=NOW))
+    preview = PreviewRecord(shown, PreviewKind.PICTURE, small, "image/webp", width=3, peaks=(0.5, 1.0), reason="r")
+    await store.write(save_preview, preview, image_bytes=small_size)
+    await store.write(save_preview, PreviewRecord(shown, PreviewKind.NONE))
+    async with store.read() as connection:
+        assert await find_previews(connection, [shown, small]) == {shown: preview}, "the first one stands"
+    for digest in (shown, small):
+        os.utime(blobs.path(digest), (0, 0))
+    assert await prune_blobs(store, blobs) == (0, 0)
+    await store.write(erase_artifacts, [kept])
+    await prune_blobs(store, blobs)
+    await prune_blobs(store, blobs)  # whichever of the two was looked at first
+    assert set(blobs.digests()) == set()
+    left = await rows_left(store)
+    assert (left["preview"], left["blob"]) == (0, 0)
+    await store.write(save_preview, preview, image_bytes=small_size)
+    assert (await rows_left(store))["preview"] == 0, "of a content that has gone there is none"
 
 
 async def test_a_sweep_goes_on_until_nothing_is_left(store: Store, tmp_path: Path):

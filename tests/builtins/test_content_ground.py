@@ -285,7 +285,7 @@ class TestCiting:
     def test_hostile_titles_and_addresses_stay_inside_their_link(self) -> None:
         source = citing.Source("https://a.example/x) [y](javascript:1", "A] [b](c) `d`", (3,))
 
-        text = citing.cite("Abc def.", [source], 1)
+        text = citing.cite("Abc def.", [source], {source.url: 1})
 
         assert text.splitlines()[-1] == r"1. [A\] \[b\](c) \`d\`](https://a.example/x%29%20[y]%28javascript:1)"
         assert text.startswith("Abc [1] def.")
@@ -296,7 +296,7 @@ class TestCiting:
         ends = data.draw(st.lists(st.integers(0, len(text)), unique=True, max_size=4))
         sources = [citing.Source(f"https://a.example/{end}", "T", (end,)) for end in ends]
 
-        assert without_marks(citing.cite(text, sources, 1)) == text
+        assert without_marks(citing.cite(text, sources, citing.numbers_of(text, sources))) == text
 
 
 def test_ranking_prefers_the_page_with_the_telling_words() -> None:

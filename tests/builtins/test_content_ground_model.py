@@ -360,8 +360,20 @@ async def test_a_very_long_text_is_shown_in_part_and_never_cut(harness: Harness,
 def test_replacements_and_marks_are_made_from_the_end() -> None:
     sources = [citing.Source("https://a.example", "A", (3,)), citing.Source("https://b.example", "B", (3, 8))]
 
+    numbers = {"https://a.example": 1, "https://b.example": 2}
     text = citing.cite(
-        "One Two. End", sources, 1, replacements=[citing.Replacement(0, 3, "Uno"), citing.Replacement(4, 8, "2.")]
+        "One Two. End", sources, numbers, replacements=[citing.Replacement(0, 3, "Uno"), citing.Replacement(4, 8, "2.")]
     )
 
     assert text.startswith("Uno [1] [2] 2. [2] End")
+
+
+async def test_a_source_the_text_lists_already_keeps_its_number(harness: Harness, web: LoopbackHttp) -> None:
+    entry = f"1. [Eddystone \\[old\\]]({web.url('/eddystone')})"
+    text = f"Something else [1]. {SMEATON} {FRESNEL}\n\n## Sources\n\n{entry}\n"
+
+    output = await harness.call(ground, {"text": text})
+
+    assert f"Something else [1]. {SMEATON} [1] {FRESNEL} [2]\n" in output["grounded_text"]
+    assert output["grounded_text"].count("/eddystone") == 1
+    assert [citation["number"] for citation in output["citations"]] == [1, 2]

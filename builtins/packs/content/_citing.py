@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: For sources chosen by shared words.
 HEADING = "## Related sources"
@@ -17,6 +17,7 @@ CHECKED_HEADING = "## Sources"
 CHECKED_NOTE = "Compared with the text by a model; each quotation it rests on is in its source."
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
+_ENTRY = re.compile(r"(?m)^(\d{1,3})\. \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
 _SECTION = r"^{heading}\s*$(?!.*^#)"
 
 
@@ -39,37 +40,55 @@ class Replacement:
     text: str
 
 
-def first_number(markdown: str) -> int:
-    """The number after the highest `[n]` that the text has already."""
-    return max((int(number) for number in _MARK.findall(markdown)), default=0) + 1
+def numbers_of(markdown: str, sources: Sequence[Source]) -> dict[str, int]:
+    """The number of each source's mark by its address.
+
+    A source the text lists already keeps its number there, unless there is something to remark on it; the others are
+    counted on from the highest `[n]` the text has.
+    """
+    listed = {target: int(number) for number, target in _ENTRY.findall(markdown)}
+    following = max((int(number) for number in _MARK.findall(markdown)), default=0) + 1
+    following = max(following, *(number + 1 for number in listed.values())) if listed else following
+    numbers: dict[str, int] = {}
+    for source in sources:
+        known = None if source.remark else listed.get(_link_target(source.url))
+        if known is None:
+            known, following = following, following + 1
+        numbers[source.url] = known
+    return numbers
 
 
 def cite(
     markdown: str,
     sources: Sequence[Source],
-    first: int,
+    numbers: Mapping[str, int],
     *,
     heading: str = HEADING,
     note: str = NOTE,
     replacements: Sequence[Replacement] = (),
 ) -> str:
-    """The text with ` [n]` after each place and the sources listed at its end.
+    """The text with ` [n]` after each place, `n` as `numbers_of` has it, and new sources listed at its end.
 
     Nothing but the replacements is changed otherwise; they must not overlap, nor hold a place inside them. A list of
     sources that an earlier pass put at the end under the same heading is continued.
     """
     if not sources:
         return markdown
+    marks = [(end, numbers[source.url]) for source in sources for end in source.ends]
     edits = [
-        *((end, 1, number, end, f" [{number}]") for number, source in enumerate(sources, first) for end in source.ends),
+        *((end, 1, number, end, f" [{number}]") for end, number in marks),
         *((change.start, 0, 0, change.end, change.text) for change in replacements),
     ]
     text = markdown
     for start, _, _, end, new in sorted(edits, reverse=True):
         text = f"{text[:start]}{new}{text[end:]}"
+    listed = {(int(number), target) for number, target in _ENTRY.findall(markdown)}
+    added = [source for source in sources if (numbers[source.url], _link_target(source.url)) not in listed]
+    if not added:
+        return text
     entries = "\n".join(
-        f"{number}. [{_link_text(source.title)}]({_link_target(source.url)}){source.remark}"
-        for number, source in enumerate(sources, first)
+        f"{numbers[source.url]}. [{_link_text(source.title)}]({_link_target(source.url)}){source.remark}"
+        for source in added
     )
     text = text.rstrip()
     if re.search(_SECTION.format(heading=re.escape(heading)), text, re.MULTILINE | re.DOTALL):

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from packline import Metadata, PackContext, PackError, PostCondition, pack
 
 from .._writing import WRITER, WRITER_HELPS, use_model
-from ._citing import CHECKED_HEADING, CHECKED_NOTE, Replacement, Source, cite, first_number
+from ._citing import CHECKED_HEADING, CHECKED_NOTE, Replacement, Source, cite, numbers_of
 from ._claims import find_claims
 from ._lexical import look_up, topic_of
 from ._modelled import Grounding, ground_with_model
@@ -177,7 +177,6 @@ async def ground(ctx: PackContext, input: Input) -> Output:
 
 
 def _by_model(input: Input, result: Grounding) -> Output:
-    first = first_number(input.text)
     pairs = [(result.statements[place], result.evidence[place]) for place in sorted(result.evidence)]
     order = list(dict.fromkeys(evidence.page.url for _, evidence in pairs))
     replacements = [
@@ -189,14 +188,15 @@ def _by_model(input: Input, result: Grounding) -> Output:
     for url in order:
         own = [(statement, evidence) for statement, evidence in pairs if evidence.page.url == url]
         sources.append(Source(url, own[0][1].page.title, tuple(statement.end for statement, _ in own), _remark(own)))
+    numbers = numbers_of(input.text, sources)
     return Output(
         grounded_text=cite(
-            input.text, sources, first, heading=CHECKED_HEADING, note=CHECKED_NOTE, replacements=replacements
+            input.text, sources, numbers, heading=CHECKED_HEADING, note=CHECKED_NOTE, replacements=replacements
         ),
         mode="model",
         citations=[
             Citation(
-                number=first + order.index(evidence.page.url),
+                number=numbers[evidence.page.url],
                 claim=statement.text,
                 url=evidence.page.url,
                 title=evidence.page.title,
@@ -211,7 +211,7 @@ def _by_model(input: Input, result: Grounding) -> Output:
             Change(
                 before=input.text[statement.start : statement.end],
                 after=evidence.correction,
-                number=first + order.index(evidence.page.url),
+                number=numbers[evidence.page.url],
             )
             for statement, evidence in pairs
             if evidence.correction is not None
@@ -247,7 +247,6 @@ async def _by_words(ctx: PackContext, input: Input) -> Output:
     if not claims:
         ctx.warn("No sentence was found that states something to look up; the text is unchanged.")
     found, matches = await look_up(ctx, claims, topic_of(input.text))
-    first = first_number(input.text)
     order = list(dict.fromkeys(match.hit.url for _, match in matches))
     sources = [
         Source(
@@ -257,15 +256,16 @@ async def _by_words(ctx: PackContext, input: Input) -> Output:
         )
         for url in order
     ]
+    numbers = numbers_of(input.text, sources)
     if claims and found is not None and not matches:
         ctx.warn(f"None of the pages found is close to one of the {len(claims)} statements; the text is unchanged.")
     ctx.progress(1.0, f"{len(matches)} of {len(claims)} statements have a related source")
     return Output(
-        grounded_text=cite(input.text, sources, first),
+        grounded_text=cite(input.text, sources, numbers),
         mode="lexical",
         citations=[
             Citation(
-                number=first + order.index(match.hit.url),
+                number=numbers[match.hit.url],
                 claim=claim.text,
                 url=match.hit.url,
                 title=match.hit.title,

@@ -8,6 +8,8 @@ just replaced. Each change wakes `vault`.
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +23,7 @@ from store.tables import CREDENTIAL, CREDENTIAL_GRANT, VAULT, columns_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -312,6 +315,16 @@ async def grants_of(connection: AsyncConnection, credential_id: str) -> list[str
     """Whom a credential is shared with, in alphabetical order."""
     wanted = select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
     return sorted(row[0] for row in await connection.execute(wanted))
+
+
+def sqlite_proof(path: Path) -> str | None:
+    """The proof in an embedded database, read beside the server that may be using it; None when there is no vault."""
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as raw:
+            row = raw.execute("SELECT sealed FROM vault WHERE id = ?", (VAULT_ID,)).fetchone()
+    except sqlite3.Error:  # no file yet, or the schema of an older release
+        return None
+    return None if row is None else str(row[0])
 
 
 async def _where(connection: AsyncConnection, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy

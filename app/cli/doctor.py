@@ -61,6 +61,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         yield Finding("settings", "warning", warning)
     yield from _data_folder(settings.data_dir)
     yield _database(settings)
+    yield from _vault(settings)
     yield _artifacts(settings)
     yield from _packs(settings)
     for program, without in _PROGRAMS.items():
@@ -148,6 +149,32 @@ def _postgres(settings: Settings) -> Finding:
     except StoreError as error:
         return Finding("database", "broken", str(error))
     return Finding("database", "ok", "PostgreSQL, with the schema of this release")
+
+
+def _vault(settings: Settings) -> Iterator[Finding]:
+    """Whether the key fits; on PostgreSQL the server tells."""
+    from store.credentials import sqlite_proof
+    from store.vault import VaultKeyError
+    from store.vault_key import KeyFile, key_source
+
+    keys = key_source(settings.data_dir, settings.vault_key_text())
+    if isinstance(keys, KeyFile) and keys.is_open_to_others():
+        yield Finding("vault key", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
+    if settings.database_url != "sqlite":
+        return
+    proof = sqlite_proof(settings.data_dir / "packline.db")
+    if proof is None:
+        yield Finding("vault key", "ok", f"{keys.origin}; the vault is made with the first credential")
+        return
+    try:
+        fits = any(found.cipher.fits(proof) for found in keys.candidates())
+    except VaultKeyError as error:
+        yield Finding("vault key", "warning", f"The vault is locked: {error}")
+        return
+    if fits:
+        yield Finding("vault key", "ok", f"{keys.origin} opens the vault; back it up apart from the database")
+    else:
+        yield Finding("vault key", "warning", f"The vault is locked: {keys.origin} does not open it. {keys.remedy}")
 
 
 def _packs(settings: Settings) -> Iterator[Finding]:

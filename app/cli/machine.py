@@ -32,10 +32,9 @@ def up(
     ] = None,
 ) -> None:
     """Start the server; Ctrl-C stops it, nothing is lost."""
-    import gc
+    from app.startup import prepare_imports
 
-    # The imports make more garbage collections than garbage; `serve` turns them on again.
-    gc.disable()
+    prepare_imports()
     from app.server import serve
 
     settings = _settings(host=host, port=port, data_dir=data_dir, log_level=log_level)

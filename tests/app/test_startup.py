@@ -19,7 +19,10 @@ LATE = {
     "pptx",
     "psycopg",
     "pydantic_ai",
+    "pygments",
     "python_calamine",
+    "rich",
+    "sqlalchemy.dialects.postgresql",
     "trafilatura",
     "typer",
     "typst",
@@ -27,13 +30,15 @@ LATE = {
 
 SCRIPT = """
 import asyncio, json, sys
+from app.startup import prepare_imports
+prepare_imports()
 from app.main import create_app
 from app.settings import Settings
 
 async def main():
     app = create_app(Settings.load({"data_dir": sys.argv[1]}))
     await app.start()
-    print(json.dumps(sorted(name for name in sys.modules if "." not in name)))
+    print(json.dumps(sorted(name for name in sys.modules if name.count(".") < 3)))
     await app.stop()
 
 asyncio.run(main())

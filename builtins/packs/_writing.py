@@ -98,6 +98,7 @@ def use_model(ctx: PackContext, mode: Literal["auto", "model"] | str, otherwise:
     if missing is None:
         return True
     if mode == "auto":
+        ctx.log(f"No model takes part. {missing.message} {missing.hint}".rstrip())
         return False
     raise PackError(
         "invalid_input",

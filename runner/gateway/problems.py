@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.failures import FailureCode, PackError, code_for_status
+from runner.gateway.providers import DEFAULT_URLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +108,9 @@ def inner_pack_error(error: BaseException) -> PackError | None:
 def key_hint(provider: Provider) -> str:
     """How to give a provider its key."""
     variable = f", or set {provider.api_key_env}" if provider.api_key_env else ""
-    return f"Store a key with `packline credential set {provider.credential}`{variable}."
+    is_vendor = provider.base_url == DEFAULT_URLS[provider.kind] and provider.kind != "ollama"
+    kind = provider.kind if is_vendor else "openai-compatible"
+    return f"Store a key with `packline credential set {provider.credential} --kind {kind}`{variable}."
 
 
 def no_model(role: str) -> PackError:

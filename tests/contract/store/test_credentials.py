@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
@@ -242,3 +242,31 @@ def test_what_is_granted_is_decided_without_the_database() -> None:
         "ghost.admin_api_key": "1234:abcdefgh",
         "ghost.part1": "abcdefgh",
     }
+
+
+async def test_what_another_server_stores_is_heard_of(
+    store: Store, keys: KeyFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine, theirs = await opened(store, keys), await opened(store, keys)
+    filled = asyncio.Event()
+    fill = mine.vault.fill
+
+    def noted(*given: Any) -> None:
+        fill(*given)
+        filled.set()
+
+    monkeypatch.setattr(mine.vault, "fill", noted)
+    await mine.start()
+    try:
+        await put(store, theirs, "one")
+        async with asyncio.timeout(4):  # below the poll, so it was a wake-up
+            while (found := mine.vault.get("one")) is None or found.fields is None:
+                filled.clear()
+                await filled.wait()
+            await store.write(delete_credential, found.id)
+            while mine.vault.get("one") is not None:
+                filled.clear()
+                await filled.wait()
+    finally:
+        await mine.stop()
+        await mine.stop()

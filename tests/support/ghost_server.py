@@ -117,6 +117,10 @@ class GhostDouble:
         pages = max(1, -(-len(found) // size))
         pagination = {"page": page, "limit": size, "pages": pages, "total": len(found), "prev": None}
         pagination["next"] = page + 1 if page < pages else None
+        fields = query.get("fields", "uuid").split(",")
+        if "uuid" not in fields and any(post["status"] != "published" for post in found):
+            # The address of a draft is made of it, whether it is asked for or not.
+            raise _RefusedError(500, "InternalServerError", "An unexpected error occurred, please try again.")
         shown = [_shown(post, query) for post in found[(page - 1) * size : page * size]]
         return json_reply({"posts": shown, "meta": {"pagination": pagination}})
 
@@ -152,6 +156,7 @@ class GhostDouble:
         self.posts[post_id] = {
             **{name: given.get(name) for name in ("title", "custom_excerpt", "feature_image", "codeinjection_head")},
             "id": post_id,
+            "uuid": f"00000000-0000-4000-8000-{post_id[-12:]}",
             "slug": slug,
             "status": status,
             "html": None if html is None else _through_the_editor(html),

@@ -32,7 +32,8 @@ MAX_PAGES = 10
 _KEY = re.compile(r"([0-9a-f]{24}):([0-9a-f]{64})\Z")
 #: Ghost's names of fields to ours.
 _FIELDS = {"title": "title", "slug": "title", "custom_excerpt": "excerpt", "html": "body", "tags": "tags"}
-_HEAD_FIELDS = "id,slug,url,status,title,codeinjection_head,created_at"
+#: Ghost makes the addresses of drafts whether asked for or not, and stumbles without `uuid` and `status`.
+_HEAD_FIELDS = "id,uuid,status,created_at,codeinjection_head"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
@@ -43,7 +44,7 @@ class Author(BaseModel):
 
 
 class GhostPost(BaseModel):
-    """A post as Ghost sends it; of a list, without its text."""
+    """A post as Ghost sends it."""
 
     id: str
     slug: str
@@ -51,8 +52,12 @@ class GhostPost(BaseModel):
     status: Literal["draft", "published", "scheduled", "sent"]
     title: str
     html: str | None = None
-    codeinjection_head: str | None = None
     authors: list[Author] = []
+
+
+class _Head(BaseModel):
+    id: str
+    codeinjection_head: str | None = None
 
 
 class _Pagination(BaseModel):
@@ -63,9 +68,13 @@ class _Meta(BaseModel):
     pagination: _Pagination = _Pagination()
 
 
+class _Heads(BaseModel):
+    posts: list[_Head]
+    meta: _Meta = _Meta()
+
+
 class _Posts(BaseModel):
     posts: list[GhostPost]
-    meta: _Meta = _Meta()
 
 
 class _Image(BaseModel):
@@ -102,12 +111,13 @@ class Ghost:
         """What a post of this step carries in its head; readers do not see it."""
         return f'<meta name="packline" content="{mark_of(self.ctx)}">'
 
-    async def find_own(self) -> GhostPost | None:
-        """The post an earlier attempt of this step made, drafts included.
+    async def find_own(self) -> str | None:
+        """Id of the post an earlier attempt of this step made, drafts included.
 
         Raises:
             PackError: `outcome_unknown` when this is a repeat and there are more posts since than are looked through.
         """
+        digest = mark_of(self.ctx)
         since = not_before(self.ctx).strftime("%Y-%m-%d %H:%M:%S")
         page: int | None = 1
         for _ in range(MAX_PAGES):
@@ -120,10 +130,10 @@ class Ghost:
                 "limit": str(PAGE_SIZE),
                 "page": str(page),
             }
-            listed = self._read(_Posts, await self._send("GET", f"posts/?{urlencode(query)}"))
+            listed = self._read(_Heads, await self._send("GET", f"posts/?{urlencode(query)}"))
             for post in listed.posts:
-                if self.mark in (post.codeinjection_head or ""):
-                    return post
+                if digest in (post.codeinjection_head or ""):
+                    return post.id
             page = listed.meta.pagination.next
         if page is not None and self.ctx.attempt_number > 1:
             raise PackError(

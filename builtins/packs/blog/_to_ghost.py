@@ -65,11 +65,11 @@ async def send(
             ctx.progress(0.5, "Sending the picture")
             fields["feature_image"] = await ghost.upload_image(*picture)
         ctx.progress(0.7, f"Sending the post to {ghost.host}")
-        found = await ghost.create(fields)
+        found = (await ghost.create(fields)).id
     else:
         ctx.warn(f"An earlier attempt of this step had sent this post to {ghost.host}; it was kept as it is.")
     ctx.progress(0.9, "Reading it back")
-    stored = await ghost.read_back(found.id)
+    stored = await ghost.read_back(found)
     _compare(ctx, ghost, post, stored, markup)
     if is_new and stored.status != status:
         ctx.warn(f"The post is {stored.status} on {ghost.host}, not {status}.")

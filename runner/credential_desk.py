@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.failures import Failure, FailureCode, PackError
+from runner.vault_keeper import USE_ACTION
 from store.audit import append_audit
 from store.credentials import note_use
 from store.engine import StoreError
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from runner.resources import Resources
     from runner.vault import Asker
     from store.dialects import Connection
-
-#: What a use is called in the audit.
-ACTION = "use_credential"
 
 
 class CredentialDesk:
@@ -121,7 +119,7 @@ class CredentialDesk:
         append_audit(
             conn,
             actor_id=self._asker.caller_id,
-            action=ACTION,
+            action=USE_ACTION,
             accepted=accepted,
             target_id=target_id,
             detail=orjson.dumps(shown).decode(),

@@ -17,6 +17,7 @@ from runner.bus import wait_flag
 from runner.credential_kinds import GENERIC, KINDS
 from runner.pack import Missing
 from runner.vault import OpenCredential, Vault
+from store.audit import append_audit
 from store.credentials import (
     VAULT_ID,
     CredentialChange,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from runner.redaction import Redactor
+    from store.dialects import Connection
     from store.engine import Store
     from store.vault_key import FoundKey, KeySource
 
@@ -45,6 +47,8 @@ log = structlog.get_logger(__name__)
 POLL_SECONDS = 5.0
 #: How often it is noted that the server itself used a credential.
 TOUCH_SECONDS = 60.0
+#: What the use of a credential is called in the audit.
+USE_ACTION = "use_credential"
 
 
 class VaultLockedError(Exception):
@@ -110,6 +114,10 @@ class VaultKeeper:
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            try:
+                await self._note_uses()
+            except StoreError as error:
+                log.warning("the last uses of credentials could not be noted", error=str(error))
 
     async def refresh(self) -> None:
         """Reads what the database holds and opens it, unless nothing changed."""
@@ -256,9 +264,16 @@ class VaultKeeper:
                 log.exception("the vault could not be followed by a defect; it is tried again")
 
     async def _note_uses(self) -> None:
-        touched = self.vault.drain_touched()
+        """Notes and audits, without an actor, which credentials the server itself used lately."""
+        touched = sorted(self.vault.drain_touched())
+
+        def unit(conn: Connection) -> None:
+            note_uses(conn, touched)
+            for credential_id in touched:
+                append_audit(conn, actor_id=None, action=USE_ACTION, accepted=True, target_id=credential_id)
+
         if touched:
-            await self._store.write(note_uses, sorted(touched))
+            await self._store.write(unit)
 
 
 def _opened_fields(cipher: Cipher, row: SealedCredential) -> dict[str, str] | None:

@@ -270,3 +270,19 @@ async def test_what_another_server_stores_is_heard_of(
     finally:
         await mine.stop()
         await mine.stop()
+
+
+async def test_what_the_server_itself_uses_is_noted_and_audited(store: Store, keys: KeyFile) -> None:
+    keeper = await opened(store, keys)
+    await keeper.start()
+    credential_id = await put(store, keeper, "one")
+    assert keeper.vault.has("one")
+    for _ in range(3):
+        keeper.vault.find("one")
+    await keeper.stop()
+    async with store.read() as connection:
+        record = await find_credential(connection, "one")
+        (row,) = await list_audit(connection, AuditFilter(), PageWindow())
+    assert record is not None
+    assert record.last_used_at is not None
+    assert (row.action, row.actor_id, row.target_id) == ("use_credential", None, credential_id)

@@ -228,13 +228,16 @@ async def test_a_real_page_is_read_by_the_extraction_of_scraping(harness: Harnes
     assert len(output["queries"]) == 1
 
 
-async def test_the_same_text_at_two_addresses_is_one_source(harness: Harness, web: LoopbackHttp) -> None:
+async def test_the_same_text_at_two_addresses_is_one_source(
+    writing: Harness, web: LoopbackHttp, server: ModelServer
+) -> None:
     found = (*articles(web, "fresnel", "mirror", "fresnel?utm_source=x"), *articles(web, "fresnel", host="localhost"))
     web.routes["/search"] = searxng(found)
 
-    output = await harness.call(deep, {"query": QUESTION})
+    output = await writing.call(deep, {"query": QUESTION})
 
     assert [source["url"] for source in output["sources"]] == [web.url("/fresnel")]
+    assert server.asked[-1].prompt.count("</source ") == 1
 
 
 async def test_pages_that_cannot_be_read_make_room_for_others(harness: Harness, web: LoopbackHttp) -> None:

@@ -53,7 +53,12 @@ to do next.
 class Input(BaseModel):
     """The post and what its closing points to."""
 
-    markdown: str = Field(min_length=1, max_length=800_000, description="The post, in Markdown.")
+    markdown: str = Field(
+        min_length=1,
+        max_length=800_000,
+        description="The post, in Markdown.",
+        examples=["# Heat without fire\n\nA heat pump moves heat instead of making it."],
+    )
     cta_copy: str | None = Field(
         default=None, max_length=4_000, description="The closing, in Markdown; appended as it is, no model is asked."
     )
@@ -199,7 +204,7 @@ async def _written(ctx: PackContext, input: Input, targets: Sequence[Target]) ->
         readers=input.audience, voice=input.persona, **{target.kind.replace("_", " "): target.url for target in targets}
     )
     prompt = "\n\n".join(filter(None, ("Write the closing of this post.", wanted, material("post", post))))
-    answer = await ctx.models.structured(WRITER, Closing, prompt, instructions=_INSTRUCTIONS, model=input.model)
+    answer = await ctx.models.structured(WRITER, Closing, prompt, instructions=_INSTRUCTIONS, model=input.model or None)
     heading = one_line(answer.value.heading).lstrip("# ")
     text, invented = only_known_links(unwrapped(answer.value.markdown), [target.url for target in targets])
     if invented:

@@ -57,6 +57,7 @@ class Input(BaseModel):
         min_length=1,
         max_length=500_000,
         description="What to write from: Markdown or plain text. The post says nothing that is not in it.",
+        examples=["Heat pumps move heat instead of making it. In 2021 a study of 550 homes found savings of 18 %."],
     )
     audience: str = Field(
         min_length=1,
@@ -175,7 +176,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
         post_shape(source, title, int(aim * LEAST_SHARE)),
         _prompt(input, title, given, aim),
         instructions=_INSTRUCTIONS,
-        model=input.model,
+        model=input.model or None,
     )
     body = body_of(answer.value.markdown, title)
     excerpt = excerpt_of(answer.value.excerpt)

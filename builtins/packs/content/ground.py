@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 class Input(BaseModel):
     """What to find sources for."""
 
-    text: str = Field(min_length=1, max_length=400_000, description="The text, in Markdown.")
+    text: str = Field(
+        min_length=1,
+        max_length=400_000,
+        description="The text, in Markdown.",
+        examples=["The first Fresnel lens was used in 1823 in the Cordouan lighthouse."],
+    )
     rewrite: bool = Field(
         default=False,
         description="Correct sentences that a source contradicts, which needs a model; every change is in the output. "
@@ -167,7 +172,9 @@ async def ground(ctx: PackContext, input: Input) -> Output:
         )
     if not has_model:
         return await _by_words(ctx, input)
-    result = await ground_with_model(ctx, input.text, most=input.max_claims, correct=input.rewrite, model=input.model)
+    result = await ground_with_model(
+        ctx, input.text, most=input.max_claims, correct=input.rewrite, model=input.model or None
+    )
     if not result.statements:
         ctx.warn("No sentence was found that states something to look up; the text is unchanged.")
     elif not result.evidence:

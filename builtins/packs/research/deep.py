@@ -159,7 +159,7 @@ async def deep(ctx: PackContext, input: Input) -> Output:
     if has_model and searches > 1:
         ctx.progress(0.02, "Choosing what to search for")
         plan = await ctx.models.structured(
-            WRITER, Searches, searches_prompt(question, searches), instructions=_SEARCHER, model=input.model
+            WRITER, Searches, searches_prompt(question, searches), instructions=_SEARCHER, model=input.model or None
         )
         planned = [one_line(query)[:200] for query in plan.value.queries if re.search(r"\w", query)]
         queries = list(dict.fromkeys([*planned, *queries]))[:searches]
@@ -205,7 +205,9 @@ async def _written_by_model(
     """The model's answer with its citations checked; None, with a warning, when not one of them holds."""
     ctx.progress(0.8, f"Writing from {len(pages)} sources")
     prompt = await asyncio.to_thread(synthesis_prompt, question, pages, words)
-    answer = await ctx.models.structured(WRITER, Synthesis, prompt, instructions=INSTRUCTIONS, model=input.model)
+    answer = await ctx.models.structured(
+        WRITER, Synthesis, prompt, instructions=INSTRUCTIONS, model=input.model or None
+    )
     result = await asyncio.to_thread(checked, answer.value, pages)
     if not result.cited:
         if input.mode == "model":

@@ -30,6 +30,7 @@ class Input(BaseModel):
     text: str = Field(
         max_length=500_000,
         description="What to make slides of: Markdown (its headings become sections) or plain text.",
+        examples=["# Lighthouses\n\n## Fresnel lenses\n\nThe first one was lit in 1823. It threw light for 30 km."],
     )
     title: str | None = Field(
         default=None, max_length=200, description="Title of the deck; else the text's own, else its first sentence."
@@ -224,7 +225,7 @@ async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
         deck_shape(input.text, most, pictures=input.include_image_prompts),
         prompt_for(input, text, most),
         instructions=instructions_for(input),
-        model=input.model,
+        model=input.model or None,
     )
     requested = " ".join(filter(None, (input.title, input.author, input.audience, input.angle)))
     if new := unsourced(shown_text(answer.value), (input.text, requested)):

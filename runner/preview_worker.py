@@ -24,6 +24,8 @@ SIDE = 960
 PIXELS = 100_000_000
 _QUALITY = 82
 _PAGE_SIDE = 1200
+#: Named one by one: some of Pillow's other readers start programs.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
 #: The EXIF tag that says how a camera was held, and its values for pictures that lie on their side.
 _ORIENTATION = 0x0112
 _ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
@@ -94,36 +96,33 @@ def _draw(path: str, media_type: str) -> Drawing:
 
 
 def _page(path: str) -> Drawing:
-    from pdf_oxide import PdfDocument
+    # PDFium, which browsers draw with: the reader of `doc.parse` leaves out ligatures and transparency when it draws.
+    from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # ships no types
 
     document = PdfDocument(path)
-    pages = document.page_count()
+    pages = len(document)
     if pages < 1:
         return Drawing("none", reason="the document has no pages", pages=0)
-    drawn = document.render_page_fit(0, _PAGE_SIDE, _PAGE_SIDE, format="png")
-    image, _, _ = _reduced(io.BytesIO(drawn), ("PNG",))
-    return Drawing("page", image, pages=pages)
+    page = document[0]
+    longer = max(page.get_size())
+    if not longer > 0:
+        return Drawing("none", reason="the first page has no size", pages=pages)
+    drawn = page.render(scale=_PAGE_SIDE / longer, may_draw_forms=False)
+    return Drawing("page", webp(drawn.to_pil()), pages=pages)
 
 
 def _picture(path: str) -> Drawing:
-    # Named one by one: some of Pillow's other readers start programs.
-    image, width, height = _reduced(path, ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF"))
-    return Drawing("picture", image, width=width, height=height)
-
-
-def _reduced(source: str | io.BytesIO, formats: tuple[str, ...]) -> tuple[bytes, int, int]:
-    """A picture as a small WebP, upright, and how large it was."""
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = None  # our own limit answers with a sentence instead of a warning
-    with Image.open(source, formats=formats) as picture:
+    with Image.open(path, formats=_FORMATS) as picture:
         width, height = picture.size
         if width * height > PIXELS:
-            raise ValueError(f"{width} x {height} pixels are more than are drawn")
+            return Drawing("none", reason=f"{width} x {height} pixels are more than are drawn")
         picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
         if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width
-        return webp(ImageOps.exif_transpose(picture)), width, height
+        return Drawing("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)
 
 
 def webp(picture: Image.Image) -> bytes:

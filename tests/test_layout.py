@@ -95,6 +95,18 @@ def test_help_of_the_command_line_loads_little(tmp_path):
 
 
 def test_every_test_folder_mirrors_a_package():
-    known = {*OURS, "builtins", "support", "contract", "examples", "faults", "bench", "scripts", "__pycache__"}
+    known = {
+        *OURS,
+        "builtins",
+        "support",
+        "contract",
+        "examples",
+        "faults",
+        "bench",
+        "browser",
+        "llm",
+        "scripts",
+        "__pycache__",
+    }
     folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
     assert folders <= known

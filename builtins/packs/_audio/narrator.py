@@ -95,7 +95,7 @@ async def speak_passages(
     """
     pieces = [(passage.key, piece) for passage in passages if passage.speaker == speaker for piece in _pieces(passage)]
     for _ in range(_ROUNDS):
-        made, used, remarks = await _in_one_voice(ctx, pieces, voice, folder, speaker, progressed)
+        made, used, remarks = await _in_one_voice(ctx, pieces, voice, folder, progressed)
         spoken.remarks += [remark for remark in remarks if remark not in spoken.remarks]
         if len(used) <= 1:
             break
@@ -111,7 +111,6 @@ async def _in_one_voice(
     pieces: Sequence[tuple[int, tuple[Sentence, ...]]],
     voice: str | None,
     folder: Path,
-    speaker: str,
     progressed: Callable[[int], None],
 ) -> tuple[list[tuple[int, Sound]], list[str], list[str]]:
     """The sounds, the voices that spoke, and what was remarked; ends early once a second voice is heard."""
@@ -127,7 +126,7 @@ async def _in_one_voice(
             if answer.replaced and answer.replaced not in remarks:
                 remarks.append(answer.replaced)
             if answer.pcm:
-                made.append((key, await _kept(answer, piece, folder, f"{abs(hash(speaker))}-{key}-{len(made)}.pcm")))
+                made.append((key, await _kept(answer, piece, folder, f"{key}-{len(made)}.pcm")))
         progressed(sum(map(len, texts)))
         if len(used) > 1:
             break

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+
+_WATCH_SECONDS = 1.0
 
 
 @asynccontextmanager
@@ -23,6 +25,32 @@ async def workspace() -> AsyncIterator[Path]:
         yield folder
     finally:
         await asyncio.shield(asyncio.to_thread(shutil.rmtree, folder, True))
+
+
+@asynccontextmanager
+async def watched(path: Path, total: int, tell: Callable[[float], None]) -> AsyncIterator[None]:
+    """Tells how far a worker process is that writes a count to a file, as a share of `total`, while the block runs."""
+
+    async def watch() -> None:
+        while True:
+            await asyncio.sleep(_WATCH_SECONDS)
+            done = await asyncio.to_thread(_count, path)
+            if done is not None:
+                tell(min(1.0, done / total))
+
+    task = asyncio.create_task(watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
+
+
+def _count(path: Path) -> int | None:
+    try:
+        return int(path.read_text("ascii"))
+    except (OSError, ValueError):
+        return None
 
 
 def file_stem(title: str, otherwise: str) -> str:

@@ -22,7 +22,7 @@ from .._audio.captions import to_srt, to_vtt
 from .._audio.engagement import Engagement, chapters_of, written
 from .._audio.narrator import Passage, Spoken, speak_passages
 from .._audio.spoken import WORDS_PER_MINUTE, reading_seconds, sentences
-from .._audio.workspace import file_stem, workspace
+from .._audio.workspace import file_stem, watched, workspace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +42,8 @@ Resolution = Literal["720p", "1080p"]
 
 _HEIGHTS: dict[Resolution, int] = {"720p": 720, "1080p": 1080}
 DRAW_SECONDS = 150.0
-#: About 40 minutes; longer videos would outlast the step.
-MAX_MINUTES = 40
+#: Longer videos would outlast the step on a small machine.
+MAX_MINUTES = 30
 _FADE_FRAMES = 11
 #: Sound quieter than this is no narration.
 _AUDIBLE_LUFS = -40.0
@@ -308,7 +308,8 @@ async def _film(
         if not scene.leads or scene.from_notes
     ]
     engagement = await written(ctx, "video", title, said, chapters, input.model)
-    ctx.progress(0.55, f"Making {timing.seconds:.0f} seconds of video")
+    filming = f"Making {timing.seconds:.0f} seconds of video"
+    ctx.progress(0.55, filming)
     height = _HEIGHTS[input.resolution]
     film = Film(
         shots=tuple(Shot(scene.picture, frames) for scene, frames in zip(drawn.scenes, timing.frames, strict=True)),
@@ -322,7 +323,8 @@ async def _film(
         description=engagement.description,
     )
     path = folder / "video.mp4"
-    facts = await ctx.run_in_process(make_video, film, track, str(path), timeout_seconds=120 + 8 * timing.seconds)
+    async with watched(folder / "frames", sum(timing.frames), lambda share: ctx.progress(0.55 + 0.38 * share, filming)):
+        facts = await ctx.run_in_process(make_video, film, track, str(path), timeout_seconds=120 + 8 * timing.seconds)
     has_narration = bool(spoken.sounds)
     _check(facts, timing, has_narration)
     ctx.progress(0.95, "Saving the video")

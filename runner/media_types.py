@@ -75,7 +75,8 @@ def media_type_of(head: bytes, name: str = "", claimed: str | None = None) -> st
         claimed: What its sender says; believed only of plain text, and only for another `text/` type.
     """
     for signature, media_type in _SIGNATURES:
-        if head.startswith(signature):
+        # Two or three letters may be how a text begins.
+        if head.startswith(signature) and (len(signature) > 3 or not is_text(head)):
             return media_type
     ending = "." + name.lower().rpartition(".")[2] if "." in name else ""
     if head.startswith(b"PK\x03\x04"):
@@ -133,7 +134,8 @@ def _container_type(head: bytes) -> str | None:
         return "video/quicktime" if brand == b"qt  " else "video/mp4"
     if head[:4] == b"OggS":
         return "video/ogg" if b"theora" in head[:512] else "audio/ogg"
-    if len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0 and head[1] & 0x18 != 0x08 and head[1] & 0x06:
+    # The beginning of an MPEG audio frame of layer II or III; UTF-16 begins much alike.
+    if len(head) > 3 and head[0] == 0xFF and head[1] & 0xE0 == 0xE0 and head[1] & 0x06 in (0x02, 0x04):
         return "audio/mpeg"
     return None
 

@@ -1,5 +1,6 @@
 import stat
 from datetime import timedelta
+from urllib.parse import unquote
 
 import httpx2
 import pytest
@@ -270,3 +271,18 @@ async def test_the_key_outlives_the_process_and_is_the_servers_own(house, tmp_pa
     assert signing_key(folder) == key
     assert stat.S_IMODE((folder / "download.key").stat().st_mode) == 0o600
     assert [path.name for path in folder.iterdir()] == ["download.key"]
+
+
+async def test_a_long_name_is_cut_at_a_whole_character(house, ada):
+    caller, headers = ada
+    artifact = await house.artifact(caller, name="ü" * 200 + ".pdf")
+    told = (await house.http.get(f"/artifacts/{artifact}", headers=headers)).headers["content-disposition"]
+    exact = told.partition("filename*=UTF-8''")[2]
+    assert unquote(exact, errors="strict") == "ü" * 127
+
+
+async def test_if_none_match_understands_any(house, ada):
+    caller, headers = ada
+    artifact = await house.artifact(caller)
+    answer = await house.http.get(f"/artifacts/{artifact}", headers={**headers, "if-none-match": "*"})
+    assert (answer.status_code, answer.content) == (304, b"")

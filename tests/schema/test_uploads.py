@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import hashlib
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel
 
 from packline import PackContext, pack
 from store.blobs import BlobStore
+from store.dialects import Sql
 from tests.support.front_door import audit_rows, command
 from tests.support.product import ADMIN_TOKEN, product
 
@@ -254,3 +256,38 @@ async def test_an_upload_is_an_input_for_its_caller_alone(it: Product, http: htt
     ]
     assert theirs["failure"]["code"] == "ARTIFACT_FAILED"
     assert "There is no artifact" in theirs["failure"]["message"]
+
+
+async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http: httpx2.AsyncClient) -> None:
+    it.services.redactor.learn({"github.token": "a-secret-nobody-may-see"})
+    answer = await http.post("/artifacts?name=notes.txt", content=b"The token is a-secret-nobody-may-see.")
+    assert answer.status_code == 201
+    made = answer.json()["artifact"]
+    assert (made["status"], made["downloadUrl"]) == ("QUARANTINED", None)
+    assert (await http.get(f"/artifacts/{made['id']}")).status_code == 403
+    assert (await http.get(f"/artifacts/{made['id']}/preview")).status_code == 403
+    listed = (await it.query("{ artifacts { nodes { preview previewUrl previewKind previewProblem } } }"))["artifacts"]
+    assert listed["nodes"] == [
+        {
+            "preview": None,
+            "previewUrl": None,
+            "previewKind": "NONE",
+            "previewProblem": "its content is not handed out",
+        }
+    ]
+    used = await command(it, "runPack", pack="test.read", input={"artifact": made["id"]}, waitSeconds=20)
+    assert used["run"]["failure"]["code"] == "ARTIFACT_FAILED"
+    assert "quarantine" in used["run"]["failure"]["message"]
+
+
+async def test_an_upload_that_a_run_uses_lives_longer(it: Product, http: httpx2.AsyncClient) -> None:
+    made = (await http.post("/artifacts?name=tea.txt", content=b"Tea.")).json()["artifact"]
+    soon = datetime.now(UTC) + timedelta(hours=2)
+    await it.services.store.write(
+        lambda conn: conn.run(
+            Sql("UPDATE artifact SET expires_at = :soon WHERE id = :id"), {"soon": soon, "id": made["id"]}
+        )
+    )
+    await command(it, "runPack", pack="test.read", input={"artifact": made["id"]}, waitSeconds=20)
+    nodes = (await it.query("{ artifacts { nodes { expiresAt } } }"))["artifacts"]["nodes"]
+    assert datetime.fromisoformat(nodes[0]["expiresAt"]) > soon + timedelta(days=6)

@@ -91,6 +91,11 @@ ANSWERS = {
     "artifact_text": f"text nextOffset artifact {{ {_ARTIFACT} }}",
     "pin_artifact": f"artifact {{ {_ARTIFACT} }}",
     "release_artifact": f"artifact {{ {_ARTIFACT} }}",
+    # models and mounted servers
+    "models": "key kind name provider labels availability { usable }",
+    "model_roles": "role chain { key availability { usable } }",
+    "mcp_servers": "key transport state lastError packs { id version toolChange { digest before after } }",
+    "accept_mcp_tool_change": "pack { id version toolChange { digest } availability { usable } }",
     # credentials
     "set_credential": f"credential {{ {_CREDENTIAL} }}",
     "credentials": f"nodes {{ {_CREDENTIAL} }} {_PAGE}",

@@ -98,7 +98,8 @@ class Api:
 async def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
     bench = Workbench()
     folder = tmp_path_factory.mktemp("house")
-    async with product(folder, bench.packs, database_url=request.param, caller_concurrent_runs=2) as running:
+    more = request.module.settings(folder) if hasattr(request.module, "settings") else {}
+    async with product(folder, bench.packs, database_url=request.param, caller_concurrent_runs=2, **more) as running:
         yield House(running, bench)
 
 

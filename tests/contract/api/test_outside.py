@@ -1,0 +1,70 @@
+"""Models and mounted MCP servers: what the operations on them promise."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.surfaces import Refused, states
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from tests.contract.api.conftest import Api
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TOOLS = Path(__file__).parents[2] / "support" / "mcp_tool_server.py"
+
+
+def settings(folder: Path) -> dict[str, Any]:
+    """A mounted server, and a writer that answers nobody here."""
+    (folder / "tools").mkdir()
+    return {
+        "mcp_commands": (sys.executable,),
+        "mcp_servers": {"tools": {"command": [sys.executable, str(TOOLS), "stdio", str(folder / "tools")]}},
+        "model_roles": {"writer": ("openai:writes-well", "ollama:writes-here")},
+    }
+
+
+@states("model_roles", "models")
+async def test_roles_tell_what_they_resolve_to_now(api: Api) -> None:
+    (writer,) = [role for role in await api.me.call("model_roles") if role["role"] == "writer"]
+    assert [model["key"] for model in writer["chain"]] == ["openai:writes-well", "ollama:writes-here"]
+    assert [model["availability"]["usable"] for model in writer["chain"]] == [False, True], "OpenAI has no key here"
+    texts = await api.me.call("models", kinds=["TEXT"])
+    assert {model["key"] for model in texts} >= {"openai:writes-well", "ollama:writes-here"}
+    voices = await api.me.call("models", kinds=["VOICE"])
+    assert {model["kind"] for model in voices} == {"VOICE"}
+
+
+@states("mcp_servers", "accept_mcp_tool_change")
+async def test_a_tool_that_changed_runs_again_once_it_is_accepted(api: Api) -> None:
+    async def server() -> dict[str, Any] | None:
+        (found,) = await api.me.call("mcp_servers")
+        return found if found["state"] == "CONNECTED" and found["packs"] else None
+
+    async def change() -> dict[str, Any] | None:
+        packs = {pack["id"]: pack for pack in ((await server()) or {}).get("packs", ())}
+        found = packs.get("mcp.tools.echo", {}).get("toolChange")
+        return found if found and found["after"]["description"] == said else None
+
+    await eventually(server)
+    said = f"Says it for {api.subject}."
+    (api.house.product.folder.parent / "tools" / "description").write_text(said)
+    # The server tells that its tools changed while it answers this call.
+    await api.admin.call("run_pack", pack="mcp.tools.grow", input={}, waitSeconds=20)
+    changed = await eventually(change) or {}
+
+    assert (await api.refusal("accept_mcp_tool_change", pack="mcp.tools.echo", digest=changed["digest"])).code == (
+        "FORBIDDEN"
+    )
+    with pytest.raises(Refused, match="CONFLICT"):
+        await api.admin.call("accept_mcp_tool_change", pack="mcp.tools.echo", digest="0" * 64)
+    accepted = await api.admin.call("accept_mcp_tool_change", pack="mcp.tools.echo", digest=changed["digest"])
+    assert accepted["pack"]["toolChange"] is None
+    assert accepted["pack"]["availability"]["usable"]
+    with pytest.raises(Refused, match="NOT_FOUND"):
+        await api.admin.call("accept_mcp_tool_change", pack="mcp.tools.nothing", digest="0" * 64)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import re
+import wave
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -20,6 +22,7 @@ from tests.support.model_server import Asked, ModelServer, model_server
 from tests.support.pack_harness import SAMPLES
 from tests.support.product import product
 from tests.support.scripted_http import serving
+from tests.support.speech_server import tone
 from tests.support.vaults import put
 
 if TYPE_CHECKING:
@@ -35,7 +38,12 @@ FRESNEL = (
     "Augustin-Jean Fresnel.\n\n## What it does\n\nIt bends light into a beam. It weighs less than a solid lens of the "
     "same power.\n"
 )
-README = "# Lamp\n\nLamp turns a light on and off. It needs no network.\n\n## Install\n\n- Run it\n- Enjoy the light\n"
+README = (
+    "# Lamp\n\nLamp turns a light on and off at the times you tell it. It needs no network and no account with anybody. "
+    "The timer asks the sun, and the sun answers slowly but always. Lamps that stand outside are told about rain.\n\n"
+    "## Install\n\nYou copy one file to the machine that the lamp hangs on. Then you tell the file when night is. "
+    "Nothing else has to be set up, and nothing has to be paid.\n"
+)
 BLOG = {"audience": "hobby sailors", "title": "Lights at sea"}
 SHORT = {"duration_target_min": 0.5}
 
@@ -114,10 +122,17 @@ async def make_world(stack: AsyncExitStack, folder: Path, writer: list[str], **s
 
 
 def post_or_default(asked: Asked) -> dict[str, Any] | None:
-    """A post made of the sentences it was given, where one is asked for; everything else as the double answers it."""
-    if asked.schema is None or not {"markdown", "excerpt", "tags"} <= asked.schema["properties"].keys():
+    """A post or a conversation of the sentences it was given; everything else as the double answers it."""
+    fields = set(asked.schema["properties"]) if asked.schema is not None else set()
+    sentences = re.findall(r"[A-Z][^.!?\n#<>:]{20,300}[.!?]", asked.prompt)
+    if fields >= {"title", "turns"}:
+        turns = [
+            {"speaker": ("Host", "Guest")[number % 2], "text": text, "chapter": ""}
+            for number, text in enumerate(sentences[:6])
+        ]
+        return {"title": "A talk", "turns": turns}
+    if not fields >= {"markdown", "excerpt", "tags"}:
         return None
-    sentences = re.findall(r"[A-Z][^.!?\n#<>]{20,300}[.!?]", asked.prompt)
     words = " ".join(sentences).split()
     paragraphs = [" ".join(sentences)] * (1 + 300 // max(len(words), 1))
     return {"markdown": "## What it is\n\n" + "\n\n".join(paragraphs), "excerpt": sentences[0], "tags": ["lights"]}
@@ -158,7 +173,7 @@ async def test_narrated_starters_leave_a_spoken_video_with_captions(
     world: World, key: str, inputs: dict[str, Any]
 ) -> None:
     given = {"repo_url": world.git.url("lamp")} if key == "repo-presentation" else inputs
-    run = await world.run(key, {**given, "max_slides": 4, "resolution": "720p"})
+    run = await world.run(key, {**given, "max_slides": 6, "resolution": "720p"})
     output = run["output"]["json"]
     assert output["has_narration"]
     seconds, kinds = probe(await world.content(run, "video/mp4"))
@@ -188,6 +203,62 @@ async def test_podcast_starters_leave_a_spoken_conversation(world: World, key: s
     seconds, kinds = probe(await world.content(run, "audio/mpeg"))
     assert abs(seconds - output["duration_seconds"]) < 1
     assert kinds == {"audio"}
+
+
+# ----------------------------------------------------------------------------------------------------- videos
+
+
+TALK = "# Lights\n\nFresnel lenses bend light into a beam. They were lit at Cordouan in 1823.\n"
+HTML = (
+    """<html data-duration="1"><body style="margin:0;background:#123"><div style="color:#fff">Hi</div></body></html>"""
+)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("key", "inputs", "kinds"),
+    [
+        ("html-video", {"composition_html": HTML}, {"video"}),
+        ("prompt-video", {"description": TALK}, {"video"}),
+        ("prompt-narrated-video", {"description": TALK, **SHORT}, {"video", "audio"}),
+        ("scaffolded-narrated-video", {"description": TALK, "example": "explainer", **SHORT}, {"video", "audio"}),
+    ],
+)
+async def test_video_starters_film_what_they_are_given(
+    tmp_path: Path, key: str, inputs: dict[str, Any], kinds: set[str]
+) -> None:
+    async with AsyncExitStack() as stack:
+        world = await make_world(stack, tmp_path, [])
+        run = await world.run(key, inputs)
+        output = run["output"]["json"]
+        seconds, found = probe(await world.content(run, "video/mp4"))
+        assert abs(seconds - output["duration_seconds"]) < 0.5
+        assert found == kinds
+
+
+@pytest.mark.browser
+async def test_a_recording_of_ones_own_gets_its_pictures(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        world = await make_world(stack, tmp_path, [])
+        sound = io.BytesIO()
+        with wave.open(sound, "wb") as written:
+            written.setnchannels(1)
+            written.setsampwidth(2)
+            written.setframerate(24_000)
+            written.writeframes(tone("These are some words of my own."))
+        url = (await world.it.query("{ server { uploadUrl } }"))["server"]["uploadUrl"]
+        answer = await world.it.admin.http.post(
+            world.it.url(f"{urlsplit(url).path}?name=talk.wav"),
+            content=sound.getvalue(),
+            headers={"authorization": f"Bearer {world.it.token}", "content-type": "audio/wav"},
+        )
+        uploaded = answer.json()["artifact"]["id"]
+        run = await world.run(
+            "byo-audio-narrated-video",
+            {"description": TALK, "audio_artifact_key": uploaded, "duration_seconds": 3},
+        )
+        _, kinds = probe(await world.content(run, "video/mp4"))
+        assert kinds == {"video", "audio"}
 
 
 # ------------------------------------------------------------------------------------------------------ posts

@@ -190,7 +190,7 @@ async def ended(it: Product, run_id: str) -> dict[str, Any]:
 async def until_state(it: Product, run_id: str, state: str) -> dict[str, Any]:
     """A run once it is in a state, waiting from change to change."""
     cursor = None
-    for _ in range(50):
+    for _ in range(2000):  # progress is a change, too
         data = await it.query(
             "query ($id: ID!, $after: Cursor, $wait: Int!) { waitRun(id: $id, untilChange: true, waitSeconds: $wait, "
             f"after: $after) {{ cursor timedOut run {{ {RUN} }} }} }}",

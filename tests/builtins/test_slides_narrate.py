@@ -253,3 +253,17 @@ def test_sound_and_pictures_last_equally_long() -> None:
     assert samples / 24_000 == pytest.approx(made.seconds, abs=0.001)
     assert made.frames[1] == 75
     assert made.starts[1] == made.frames[0] / 25
+
+
+def test_a_slide_of_which_little_is_heard_can_still_be_read() -> None:
+    sentences = tuple(
+        spoken.sentences("Twenty words that a voice for another language can say next to nothing of. " * 3)
+    )
+    short = narrator.Sound("x", 24_000, 24_000, sentences)
+    made = timing.timing_of([sentences], {0: [short]})
+    assert made.seconds > 42 / 150 * 60
+    assert made.spoken[1] == ()
+    assert " ".join(cue.text.replace("\n", " ") for cue in made.written).startswith("Twenty words that a voice")
+    heard = timing.timing_of([sentences], {0: [narrator.Sound("x", 24_000, 24_000 * 12, sentences)]})
+    assert heard.seconds < 15
+    assert heard.written == ()

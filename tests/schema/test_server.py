@@ -34,6 +34,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
         assert {check["name"]: check["ok"] for check in server["health"]} == {
             "store": True,
             "disk": True,
+            "artifacts": True,
             "vault key": True,
             "packs": True,
             "programs": True,

@@ -186,9 +186,8 @@ class Application:
             transport=transport_limits(self.settings),
             allowed_origins=self.settings.allowed_origins,
         )
-        inner = Starlette(
+        others = Starlette(
             routes=[
-                Route("/graphql", graphql),
                 WebSocketRoute("/graphql", graphql),
                 *downloads.routes(),
                 *Uploads(authenticator, self.settings, self._command).routes(),
@@ -197,6 +196,14 @@ class Application:
                 Route("/", home_without_ui, methods=["GET"]),
             ]
         )
+
+        async def inner(scope: Scope, receive: Receive, send: Send) -> None:
+            # Past the router and its layers, which take 25 µs of every request: it answers for its own errors.
+            if scope["type"] == "http" and scope["path"] == "/graphql":
+                await graphql(scope, receive, send)
+            else:
+                await others(scope, receive, send)
+
         return guard_for(AttemptGate(inner, authenticator), self.settings)
 
     def _context(self, caller: Caller, connection: HTTPConnection) -> RequestContext:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from packline import PackError
 
 from ._progress import ToldProgress
+from ._seen import missing_glyphs
 from ._stage import SCALES, STAGES, Asset, Stage, open_stage
 
 if TYPE_CHECKING:
@@ -108,6 +109,9 @@ def render_composition(job: Job) -> Rendered:
     until = time.monotonic() + RENDER_SECONDS
     with open_stage(job.html, job.aspect_ratio, scale, job.assets) as stage:
         seconds = _length(stage, sound, warnings)
+        with contextlib.suppress(PackError):  # what ails the page shows when it is filmed
+            if missing := stage.look()["missing"]:
+                warnings.append(missing_glyphs(missing))
         frames = max(1, math.ceil(seconds * job.fps - 1e-6))
         poster_at = min(frames - 1, round(_poster_seconds(stage, seconds) * job.fps))
         poster = b""
@@ -131,8 +135,10 @@ def render_composition(job: Job) -> Rendered:
                     progress.tell(0.05 + 0.9 * number / frames, f"Frame {number + 1} of {frames}")
                 if now > until:
                     raise _too_long(number, frames)
-        blocked = list(dict.fromkeys(stage.blocked))
+        blocked, failed = stage.report()
     progress.close()
+    if failed:
+        warnings.append(f"A script of the composition failed: {failed[0]}")
     if blocked:
         more = f" and {len(blocked) - 3} more" if len(blocked) > 3 else ""
         warnings.append(f"Not loaded, since a composition reaches no network: {', '.join(blocked[:3])}{more}.")

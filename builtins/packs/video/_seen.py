@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from packline import PackError
@@ -29,25 +28,29 @@ def seen_findings(html: str, aspect_ratio: str, assets: Mapping[str, Asset]) -> 
     Runs in a worker process. What keeps the composition from being loaded is a finding, not an error.
     """
     found: dict[tuple[str, str, str], Finding] = {}
-    script = Path(__file__).with_name("inspect.js").read_text("utf-8")
     try:
         with open_stage(html, aspect_ratio, 1.0, assets) as stage:
             duration = stage.evaluate("__packlinePlayer.duration()")
             for instant in _instants(html, float(duration) if isinstance(duration, int | float) else 10.0):
                 stage.seek(instant)
-                for finding in _at(stage, stage.evaluate(script), instant):
-                    found.setdefault((finding.rule, finding.element, finding.message), finding)
+                for finding in _at(stage, stage.look(), instant):
+                    _add(found, finding)
                 if len(found) >= MAX_FINDINGS:
                     break
-            for address in dict.fromkeys(stage.blocked):
-                finding = Finding("outside-resource", "error", f"It asks for `{address[:120]}`, which is not loaded.")
-                found.setdefault((finding.rule, "", finding.message), finding)
+            blocked, failed = stage.report()
+        for address in blocked:
+            _add(found, Finding("outside-resource", "error", f"It asks for `{address[:120]}`, which is not loaded."))
+        for text in failed:
+            _add(found, Finding("script-fails", "error", f"A script fails: {text}"))
     except PackError as error:
         if error.failure.code not in ("invalid_input", "timeout", "resource_exhausted"):
             raise
-        finding = Finding("does-not-run", "error", error.failure.message)
-        found[finding.rule, "", finding.message] = finding
+        _add(found, Finding("does-not-run", "error", error.failure.message))
     return list(found.values())
+
+
+def _add(found: dict[tuple[str, str, str], Finding], finding: Finding) -> None:
+    found.setdefault((finding.rule, finding.element, finding.message), finding)
 
 
 def _instants(html: str, duration: float) -> list[float]:
@@ -74,10 +77,14 @@ def _at(stage: Stage, seen: Any, instant: float) -> list[Finding]:  # noqa: ANN4
                 message = f"“{_cut(one['text'])}” and “{_cut(other['text'])}” overlap."
                 found.append(Finding("text-overlap", "error", message, one["element"], instant))
     if seen["missing"]:
-        signs = " ".join(seen["missing"][:12])
-        message = f"No font on this machine has {signs}; install one, such as fonts-noto-cjk or fonts-noto-color-emoji."
-        found.append(Finding("missing-glyphs", "warning", message))
+        found.append(Finding("missing-glyphs", "warning", missing_glyphs(seen["missing"])))
     return found
+
+
+def missing_glyphs(characters: list[str]) -> str:
+    """A sentence on characters no font has."""
+    signs = " ".join(characters[:12])
+    return f"No font on this machine has {signs}; install one, such as fonts-noto-cjk or fonts-noto-color-emoji."
 
 
 def _of_text(text: Mapping[str, Any], width: int, height: int, instant: float) -> list[Finding]:

@@ -99,13 +99,19 @@ class Stage:
     left_for: str | None = None
     has_crashed: bool = False
 
-    def evaluate(self, expression: str, *, seconds: float = STEP_SECONDS) -> Any:  # noqa: ANN401
+    @property
+    def is_lost(self) -> bool:
+        """Whether the page died or went elsewhere."""
+        return self.has_crashed or self.left_for is not None
+
+    def evaluate(self, expression: str, *, seconds: float | None = None) -> Any:  # noqa: ANN401
         """The JSON value of a JavaScript expression, awaited.
 
         Raises:
             PackError: `timeout` when scripts do not come to an end, `resource_exhausted` when the page died,
                 `invalid_input` when the expression fails because of what the page did.
         """
+        seconds = STEP_SECONDS if seconds is None else seconds
         with self._blamed(seconds):
             answer = self.devtools.call(
                 "Runtime.evaluate",
@@ -134,6 +140,17 @@ class Stage:
             f" + await __packlineStill())({seconds!r})"
         )
         return bool(changed)
+
+    def report(self) -> tuple[list[str], list[str]]:
+        """Addresses the page asked for in vain, and what failed in its scripts, each once."""
+        told = self.evaluate("__packlineClock.report()")
+        refused = [str(address) for address in told["refused"] if ":" in str(address)]
+        return list(dict.fromkeys([*self.blocked, *refused])), [str(text) for text in told["failed"]]
+
+    def look(self) -> dict[str, Any]:
+        """What can be seen now, as `inspect.js` tells it."""
+        seen: dict[str, Any] = self.evaluate((_HERE / "inspect.js").read_text("utf-8"))
+        return seen
 
     def picture(self) -> bytes:
         """The stage as it looks now, a JPEG."""
@@ -164,6 +181,9 @@ class Stage:
         except BrowserGoneError:
             raise _crashed() from None
         except DevToolsError as error:
+            # Why may arrive a little later than the refusal.
+            with contextlib.suppress(BrowserSlowError, BrowserGoneError):
+                self.devtools.wait(lambda: self.is_lost, 1.0, "its reason")
             if self.has_crashed:
                 raise _crashed() from None
             self._check()
@@ -214,9 +234,10 @@ def open_stage(
             devtools.tell("Page.navigate", stage.session, url=f"{ORIGIN}/")
             loaded: list[bool] = []
             devtools.on("Page.loadEventFired", lambda _params, _session: loaded.append(True))
-            devtools.wait(lambda: bool(loaded) or stage.has_crashed, LOAD_SECONDS, "load")
+            devtools.wait(lambda: bool(loaded) or stage.is_lost, LOAD_SECONDS, "load")
         if stage.has_crashed:
             raise _crashed()
+        stage._check()
         _watch_leaving(stage)
         stage.evaluate(_STILL, seconds=LOAD_SECONDS)
         stage.seek(0.0)
@@ -323,6 +344,8 @@ def _serve(stage: Stage, html: str, assets: Mapping[str, Asset]) -> None:
             if len(stage.blocked) < 50 and url != f"{ORIGIN}/favicon.ico":
                 stage.blocked.append(url[:500])
             if params.get("resourceType") == "Document":
+                if params.get("frameId") == stage.target:
+                    stage.left_for = url
                 # An empty answer keeps the page where it is; a failed one would show an error page.
                 devtools.tell("Fetch.fulfillRequest", session, requestId=params["requestId"], responseCode=204)
             else:

@@ -4,7 +4,7 @@
 (() => {
   "use strict";
   const EPOCH = Date.UTC(2026, 0, 1);
-  const MAX_CALLBACKS = 20000; // in one step of time; more is a loop
+  const MAX_CALLBACKS = 5000; // in one step of time; more is a loop
   let now = 0;
   let lastId = 0;
   let timers = new Map();
@@ -44,6 +44,15 @@
       (+c ^ ((random() * 16) >> (+c / 4))).toString(16));
   }
 
+  // What the page asked for in vain, and what went wrong in it: kept here, since the page may drop listeners of its own.
+  const refused = new Set(), failed = new Set();
+  addEventListener("securitypolicyviolation", (event) => {
+    if (refused.size < 50 && event.blockedURI) refused.add(event.blockedURI.slice(0, 500));
+  }, true);
+  addEventListener("error", (event) => {
+    if (failed.size < 20 && event.message) failed.add(event.message.slice(0, 300));
+  }, true);
+
   const add = (callback, delay, rest, every) => {
     const wait = Math.max(Number(delay) || 0, every === null ? 0 : 4);
     timers.set(++lastId, { at: now + wait, every: every === null ? null : wait, callback, rest, id: lastId });
@@ -53,7 +62,7 @@
     try {
       if (typeof callback === "function") callback.apply(window, given);
       else (0, eval)(String(callback));
-    } catch (error) { console.error(error); }
+    } catch (error) { failed.add(String(error).slice(0, 300)); }
   };
   window.setTimeout = (callback, delay, ...rest) => add(callback, delay, rest, null);
   window.setInterval = (callback, delay, ...rest) => add(callback, delay, rest, true);
@@ -92,5 +101,6 @@
     if (count) await breathe();
     return count;
   };
-  Object.defineProperty(window, "__packlineClock", { value: Object.freeze({ advance, now: () => now }) });
+  const report = () => ({ refused: [...refused], failed: [...failed] });
+  Object.defineProperty(window, "__packlineClock", { value: Object.freeze({ advance, now: () => now, report }) });
 })();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING, Literal
 
@@ -325,7 +326,7 @@ async def _produce(
     ctx.progress(0.95, "Saving the episode")
     stem = file_stem(script.title, "episode")
     transcript = transcript_of(script, starts, model, has_narration)
-    cues = captions_of(timing, passages, track)
+    cues = await asyncio.to_thread(captions_of, timing, passages, track)
     return Output(
         artifact=await ctx.save_artifact(f"{stem}.mp3", path, "audio/mpeg"),
         transcript=await ctx.save_artifact(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from packline import PackError
 
-from .._audio.spoken import plain_lines, split_sentences
+from .._audio.spoken import Sentence, plain_lines, reading_seconds, sentences, split_sentences
 from ._deck import Cards, Code, Listing, Paragraph, Quote, Subheading, Table, plain
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class Scene:
     Attributes:
         picture: Its PNG file.
         title: Its heading; empty without one, and on the later parts of a slide that was split.
-        speech: What is said, plain text; empty when nothing is.
+        sentences: What is said; empty when nothing is.
         from_notes: Whether that is its notes; else it is what the slide shows.
         leads: Whether it only leads through the talk: title, agenda, section.
     """
 
     picture: str
     title: str
-    speech: str
+    sentences: tuple[Sentence, ...]
     from_notes: bool
     leads: bool
 
@@ -52,11 +52,13 @@ class Drawn:
     Attributes:
         title: Of the deck.
         scenes: In order; at least one.
+        minutes: How long saying all of it takes, about.
         warnings: What is not as its author would like it.
     """
 
     title: str
     scenes: tuple[Scene, ...]
+    minutes: float
     warnings: tuple[str, ...]
 
 
@@ -96,8 +98,9 @@ def draw_slides(
         path.write_bytes(picture)
         leads = slide.layout in ("title", "agenda", "section")
         heading = plain(slide.title).strip() if slide.part[0] == 1 else ""
-        scenes.append(Scene(str(path), heading, speech, from_notes, leads))
-    return Drawn(deck.title, tuple(scenes), (*typeset.warnings, *split_warnings(typeset.deck)))
+        scenes.append(Scene(str(path), heading, tuple(sentences(speech)), from_notes, leads))
+    minutes = sum(reading_seconds(sentence.said) for scene in scenes for sentence in scene.sentences) / 60
+    return Drawn(deck.title, tuple(scenes), minutes, (*typeset.warnings, *split_warnings(typeset.deck)))
 
 
 def speeches(deck: Deck) -> list[tuple[str, bool]]:
@@ -128,11 +131,11 @@ def shown_text(slide: Slide) -> str:
 
 
 def _shared_out(notes: str, weights: Sequence[int]) -> list[str]:
-    sentences = [sentence for line in plain_lines(notes) for sentence in split_sentences(line)]
-    total, length = sum(weights) or 1, sum(map(len, sentences)) or 1
+    said_all = [sentence for line in plain_lines(notes) for sentence in split_sentences(line)]
+    total, length = sum(weights) or 1, sum(map(len, said_all)) or 1
     parts: list[list[str]] = [[] for _ in weights]
     part, said, shown = 0, 0, weights[0]
-    for sentence in sentences:
+    for sentence in said_all:
         while part < len(weights) - 1 and (said + len(sentence) / 2) / length > shown / total:
             part += 1
             shown += weights[part]

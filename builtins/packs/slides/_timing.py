@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 FRAMES_A_SECOND = 25
 #: Silence before the first word of a slide, its dissolve included, and after the last.
-_LEAD_SECONDS = 0.55
-_TAIL_SECONDS = 0.7
+_LEAD_SECONDS = 0.5
+_TAIL_SECONDS = 0.55
 _LAST_TAIL_SECONDS = 1.4
 _BETWEEN_SECONDS = 0.4
 #: Where less than this share of a slide's text is heard, as far as time tells, most of it was not spoken.

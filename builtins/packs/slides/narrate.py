@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from packline import (
 from .._audio.captions import to_srt, to_vtt
 from .._audio.engagement import Engagement, chapters_of, written
 from .._audio.narrator import Passage, Spoken, speak_passages
-from .._audio.spoken import WORDS_PER_MINUTE, reading_seconds, sentences
+from .._audio.spoken import WORDS_PER_MINUTE
 from .._audio.workspace import file_stem, watched, workspace
 
 if TYPE_CHECKING:
@@ -193,8 +194,8 @@ async def narrate(ctx: PackContext, input: Input) -> Output:
     has_voice = _has_voice(ctx, input)
     async with workspace() as folder:
         drawn = await _draw(ctx, input, folder)
-        passages = [tuple(sentences(scene.speech)) for scene in drawn.scenes]
-        _require_short(sum(reading_seconds(sentence.said) for passage in passages for sentence in passage) / 60)
+        _require_short(drawn.minutes)
+        passages = [scene.sentences for scene in drawn.scenes]
         spoken = await _speak(ctx, input, passages, folder) if has_voice else Spoken()
         return await _film(ctx, input, drawn, passages, spoken, folder)
 
@@ -296,7 +297,7 @@ async def _film(
 
     timing = timing_of(passages, spoken.sounds)
     track = await _sound(ctx, timing, folder)
-    cues = captions_of(timing, track)
+    cues = await asyncio.to_thread(captions_of, timing, track)
     title = input.title or drawn.title
     chapters = chapters_of(
         [(start, scene.title) for start, scene in zip(timing.starts, drawn.scenes, strict=True)], timing.seconds

@@ -83,7 +83,8 @@ class SpeechAnswer:
         pcm: Signed 16-bit little-endian samples, one channel.
         sample_rate: Samples a second.
         voice: The voice that spoke, `provider:name`.
-        replaced: Why it is not the voice that was asked for, one sentence for `ctx.warn`; None when it is.
+        replaced: What was not done as asked, for `ctx.warn`: another voice spoke, or some of the text could not be
+            spoken (then `pcm` may be empty); None when nothing.
     """
 
     pcm: bytes

@@ -519,7 +519,7 @@ def _service_variables() -> dict[str, str]:
 def _source(name: str, given: Mapping[str, object], file: Mapping[str, object], path: Path | None) -> str:
     if name in given:
         return "command line"
-    if os.environ.get(PREFIX + name.upper()) or _table_variables().get(name):
+    if os.environ.get(PREFIX + name.upper()) or (name in _TABLES and _table_variables().get(name)):
         return "environment"
     return str(path) if name in file else "default"
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SAMPLE_RATE = 48_000
 AUDIO_BITS = 160_000
 #: Constant quality of x264: 18 is seen as lossless, 23 is its default.
-QUALITY = "20"
+QUALITY = "22"
 _TOLERANCE_SECONDS = 0.05
 
 

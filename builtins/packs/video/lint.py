@@ -99,7 +99,8 @@ async def lint(ctx: PackContext, input: Input) -> Output:
     from ._rules import static_findings
 
     declared = declarations(input.composition_html)
-    found = static_findings(input.composition_html)
+    # A hostile document may take a while to read; the server's event loop is not the place for it.
+    found = await ctx.run_in_process(static_findings, input.composition_html, timeout_seconds=LINT_SECONDS)
     is_loaded = find_chromium() is not None
     if is_loaded:
         from ._assets import open_assets

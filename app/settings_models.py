@@ -7,10 +7,10 @@ Both are tables of the settings file; variables add to them and win:
     base_url = "https://api.groq.com/openai/v1"
 
     [model_roles]
-    writer = ["anthropic:claude-sonnet-4-5", "groq:llama-3.3-70b-versatile"]
+    writer = ["anthropic:claude-sonnet-5", "groq:llama-3.3-70b-versatile"]
 
     PACKLINE_PROVIDER_GROQ_URL=https://api.groq.com/openai/v1    also _KIND, _CREDENTIAL, _API_KEY_ENV
-    PACKLINE_MODEL_WRITER=anthropic:claude-sonnet-4-5,groq:llama-3.3-70b-versatile
+    PACKLINE_MODEL_WRITER=anthropic:claude-sonnet-5,groq:llama-3.3-70b-versatile
 """
 
 from __future__ import annotations

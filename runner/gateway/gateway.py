@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from runner.egress import Egress
     from runner.gateway.keys import KeySource
-    from runner.gateway.providers import ModelRef, Provider
+    from runner.gateway.providers import ModelRef, Provider, ProviderKind
     from runner.gateway.uses import ModelUse
     from runner.gateway.wire import Line, Question
     from runner.models import Models, Picture, SpeechAnswer
@@ -77,6 +77,7 @@ class Gateway:
         self._egress = egress
         self._client: httpx2.AsyncClient | None = None
         self._loading = asyncio.Lock()
+        self._ready: set[ProviderKind] = set()
 
     def attempt(self, record: Callable[[ModelUse], None] = _ignore, warn: Callable[[str], None] = _ignore) -> Models:
         """The gateway of one attempt.
@@ -116,16 +117,21 @@ class Gateway:
         return self._client
 
     async def wire(self, provider: Provider) -> ModuleType:
-        """`runner.gateway.wire` with what a provider needs; imported in a thread, once.
+        """`runner.gateway.wire`, ready for a provider of this kind; made ready in a thread, once.
 
         Raises:
             PackError: `not_found` when the extra is not installed.
         """
+        if provider.kind in self._ready:
+            return importlib.import_module("runner.gateway.wire")
         if importlib.util.find_spec("pydantic_ai") is None:
             missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
         async with self._loading:
-            return await asyncio.to_thread(_load_wire, provider)
+            if provider.kind not in self._ready:
+                await asyncio.to_thread(_make_ready, provider.kind)
+                self._ready.add(provider.kind)
+        return importlib.import_module("runner.gateway.wire")
 
 
 class AttemptModels:
@@ -271,7 +277,5 @@ def _provider_of(candidate: Candidate) -> Provider:
     return candidate.provider
 
 
-def _load_wire(provider: Provider) -> ModuleType:
-    wire = importlib.import_module("runner.gateway.wire")
-    wire.load(provider.kind)
-    return wire
+def _make_ready(kind: ProviderKind) -> None:
+    importlib.import_module("runner.gateway.rehearsal").rehearse(kind)

@@ -1,4 +1,4 @@
-"""Asks one text model, through pydantic-ai. Imported when the first model is asked: that takes 1 to 3 s of CPU.
+"""Asks one text model, through pydantic-ai. Imported by `runner.gateway.rehearsal` when the first model is asked.
 
 Nothing is repeated here but the one repair turn of a structured answer: the SDKs' own retries are off, because the
 gateway owns fallback and the runner owns repetition (CONTRACT 2.7). Requests leave through the client that is handed
@@ -28,6 +28,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models.wrapper import WrapperModel
 
+from runner.egress_transport import tls_context
 from runner.failures import FailureCode, PackError
 from runner.gateway.prices import cost_micros
 from runner.gateway.problems import about, failure_of_status, inner_pack_error, quota_exceeded
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
     from pydantic_ai.settings import ModelSettings
 
-    from runner.gateway.providers import ModelRef, Provider, ProviderKind
+    from runner.gateway.providers import ModelRef, Provider
     from runner.models import Picture
 
 _Output = TypeVar("_Output", bound=BaseModel)
@@ -100,22 +101,6 @@ class Line:
     client: httpx2.AsyncClient
     seconds: float
     answered: Callable[[ModelUse], None]
-
-
-def load(kind: ProviderKind) -> None:
-    """Imports what a kind of provider needs; to be called in a thread."""
-    match kind:
-        case "openai" | "ollama":
-            import pydantic_ai.models.openai
-            import pydantic_ai.providers.openai_compatible
-        case "anthropic":
-            import pydantic_ai.models.anthropic
-        case "google":
-            import pydantic_ai.models.google  # noqa: F401 - loaded for later
-        case "elevenlabs":
-            pass
-        case _:
-            assert_never(kind)
 
 
 async def ask_text(line: Line, question: Question) -> str:
@@ -245,11 +230,22 @@ def _model(line: Line) -> Model:
             )
             return AnthropicModel(line.ref.name, provider=AnthropicProvider(anthropic_client=anthropic))
         case "google":
+            from google.genai import Client
+            from google.genai.types import HttpOptions
             from pydantic_ai.models.google import GoogleModel
             from pydantic_ai.providers.google import GoogleProvider
 
-            google = GoogleProvider(api_key=line.key or "none", http_client=line.client, base_url=provider.base_url)
-            return GoogleModel(line.ref.name, provider=google)
+            # Without a TLS context the SDK makes two for every client, 150 ms each, and uses neither: requests leave
+            # through the client that is handed in.
+            tls = tls_context()
+            options = HttpOptions(
+                base_url=provider.base_url,
+                timeout=int(line.seconds * 1000),
+                httpx_async_client=line.client,
+                async_client_args={"verify": tls, "ssl": tls},
+            )
+            google = Client(vertexai=False, api_key=line.key or "none", http_options=options)
+            return GoogleModel(line.ref.name, provider=GoogleProvider(client=google))
         case "elevenlabs":
             raise PackError(
                 FailureCode.INVALID_INPUT,

@@ -315,7 +315,8 @@ async def _serve(server: ModelServer, request: Request, read: Callable[[Request]
         case "slow":
             await server.released.wait()
             return None
-    return _json(_ANSWERS[asked.protocol](asked, _answer(server, asked, times)))
+    answer = _ANSWERS[asked.protocol](asked, _answer(server, asked, times))
+    return _streamed(answer) if asked.protocol == "anthropic" and asked.body.get("stream") else _json(answer)
 
 
 def _answer(server: ModelServer, asked: Asked, times: int) -> str:
@@ -402,6 +403,28 @@ def _as_anthropic(asked: Asked, text: str) -> dict[str, Any]:
         "stop_sequence": None,
         "usage": {"input_tokens": read, "output_tokens": written},
     }
+
+
+def _streamed(message: dict[str, Any]) -> Reply:
+    """A message as Anthropic streams it: server-sent events, texts and arguments in two parts."""
+    begun = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
+    events: list[dict[str, Any]] = [{"type": "message_start", "message": begun}, {"type": "ping"}]
+    for index, block in enumerate(message["content"]):
+        is_tool = block["type"] == "tool_use"
+        written = json.dumps(block["input"]) if is_tool else block["text"]
+        empty = {**block, "input": {}} if is_tool else {**block, "text": ""}
+        events.append({"type": "content_block_start", "index": index, "content_block": empty})
+        for part in (written[: len(written) // 2], written[len(written) // 2 :]):
+            delta = (
+                {"type": "input_json_delta", "partial_json": part} if is_tool else {"type": "text_delta", "text": part}
+            )
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+        events.append({"type": "content_block_stop", "index": index})
+    ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    events += [{"type": "message_delta", "delta": ended, "usage": usage}, {"type": "message_stop"}]
+    text = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return Reply(text.encode(), headers={"content-type": "text/event-stream"})
 
 
 def _as_google(asked: Asked, text: str) -> dict[str, Any]:

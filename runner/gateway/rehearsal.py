@@ -1,0 +1,96 @@
+"""Gets the libraries that ask text models ready: imported, and everything built that they build at their first use.
+
+Importing takes 1 to 3 s of CPU, and the first answer of each protocol another 0.2 to 0.5 s: price list, TLS context,
+pydantic's schemas of requests and answers. All of it would hold up the event loop, so it is done in a thread: one
+question of each form is asked there of a server that exists in memory only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from typing import TYPE_CHECKING, Any, assert_never
+
+import httpx2
+import structlog
+from pydantic import BaseModel
+
+from runner.egress_transport import tls_context
+from runner.failures import PackError
+from runner.gateway import wire
+from runner.gateway.providers import DEFAULT_URLS, ModelRef, Provider
+
+if TYPE_CHECKING:
+    from runner.gateway.providers import ProviderKind
+
+log = structlog.get_logger(__name__)
+_MODEL = "rehearsal"
+_SECONDS = 30.0
+
+
+class _Form(BaseModel):
+    word: str
+
+
+@functools.cache
+def rehearse(kind: ProviderKind) -> None:
+    """Makes the next question to a provider of this kind as quick as any later one; to be called in a thread."""
+    if kind == "elevenlabs":
+        return  # it has voices only
+    tls_context()
+    try:
+        asyncio.run(_ask_once(kind))
+    except PackError as error:  # another release of a library: the first question will take longer, nothing else
+        log.warning("models of a kind could not be made ready ahead", kind=kind, error=error.failure.message)
+
+
+async def _ask_once(kind: ProviderKind) -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, json=_answer(kind, json.loads(request.content)))
+
+    provider = Provider(_MODEL, kind, DEFAULT_URLS[kind], _MODEL)
+    question = wire.Question("?", instructions="?")
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
+        line = wire.Line(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
+        await wire.ask_text(line, question)
+        await wire.ask_structured(line, question, _Form)
+
+
+def _answer(kind: ProviderKind, body: dict[str, Any]) -> dict[str, Any]:
+    """The shortest answer of a protocol: a call of the tool when one is offered, else a text that fits `_Form`."""
+    form = {"word": "."}
+    match kind:
+        case "openai" | "ollama":
+            message = {"role": "assistant", "content": json.dumps(form)}
+            return {
+                "id": _MODEL,
+                "object": "chat.completion",
+                "created": 0,
+                "model": _MODEL,
+                "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+            }
+        case "anthropic":
+            is_tool = bool(body.get("tools"))
+            called = {"type": "tool_use", "id": _MODEL, "name": "answer", "input": form}
+            return {
+                "id": _MODEL,
+                "type": "message",
+                "role": "assistant",
+                "model": _MODEL,
+                "content": [called if is_tool else {"type": "text", "text": "."}],
+                "stop_reason": "tool_use" if is_tool else "end_turn",
+                "stop_sequence": None,
+                "usage": {"input_tokens": 1, "output_tokens": 1},
+            }
+        case "google":
+            part = {"functionCall": {"name": "answer", "args": form}} if body.get("tools") else {"text": "."}
+            return {
+                "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+                "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+            }
+        case "elevenlabs":
+            return {}
+        case _:
+            assert_never(kind)

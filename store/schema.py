@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy.schema import CreateIndex, CreateTable
 from sqlmodel import SQLModel
 
-import store.models  # noqa: F401 - fills SQLModel.metadata
 from store.engine import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
+from store.models import complete_for_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -177,6 +177,8 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
 
 def schema_statements(dialect: Dialect) -> Iterator[str]:
     """The statements that make an empty database one of this release, the stamp included."""
+    if dialect.name == "postgresql":
+        complete_for_postgresql()
     for table in SQLModel.metadata.sorted_tables:
         yield str(CreateTable(table).compile(dialect=dialect))
         for index in sorted(table.indexes, key=lambda index: str(index.name)):

@@ -161,6 +161,19 @@ def test_the_list_of_revisions_is_that_of_the_folder():
     assert scripts.get_heads() == [head_revision()]
 
 
+def test_partial_indexes_are_partial_on_both_databases():
+    """In a process of its own: whatever imports the migrations has told PostgreSQL already."""
+    script = (
+        "from sqlalchemy.dialects import postgresql, sqlite\n"
+        "from store.schema import schema_statements\n"
+        "for dialect in (sqlite.dialect(), postgresql.dialect()):\n"
+        "    print(sum(' WHERE ' in statement for statement in schema_statements(dialect)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    on_sqlite, on_postgresql = done.stdout.split()
+    assert int(on_sqlite) == int(on_postgresql) >= 4
+
+
 def test_a_new_database_and_a_migrated_one_have_the_same_schema(database: Database, tmp_path: Path):
     database.upgrade()
     with database.engine() as engine, engine.connect() as connection:

@@ -58,6 +58,11 @@ class Connections:
         self._public: httpcore2.AsyncConnectionPool | None = None
         self._service: httpcore2.AsyncConnectionPool | None = None
 
+    async def make_ready(self) -> None:
+        """Makes what the first pool needs in a thread: reading all certificates would hold up the event loop."""
+        if self._public is None and self._service is None:
+            await asyncio.to_thread(tls_context)
+
     def public_pool(self) -> httpcore2.AsyncConnectionPool:
         """For everything the policy rules on."""
         if self._public is None:
@@ -187,6 +192,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if url.scheme not in ("http", "https"):
             raise refusal(f"only http and https are spoken, not `{url.scheme}`", host, port)
         is_service = (url.scheme, host.strip("[]").lower().removesuffix("."), port) in self._services
+        await self._connections.make_ready()
         pool = self._connections.service_pool() if is_service else self._connections.public_pool()
         with failures(host):
             answer = await pool.handle_async_request(

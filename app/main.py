@@ -36,9 +36,10 @@ from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
 from runner.mounts.mounts import Mounts
 from runner.previews import Previews
 from runner.processes import stop_processes
-from runner.redaction import MIN_SECRET_LENGTH, Redactor
+from runner.redaction import Redactor
 from runner.registry import builtins_folder, load_registry
 from runner.resources import Resources, RunLimits
+from runner.secret_forms import MIN_SECRET_LENGTH
 from runner.starters import seed_starters
 from runner.tail import Tails
 from runner.vault_keeper import VaultKeeper

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from runner.document import forbidden_text
 from runner.issues import Issue, did_you_mean, error
-from runner.redaction import MIN_SECRET_LENGTH
+from runner.secret_forms import MIN_SECRET_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO
 
-    from runner.redaction import Redactor, SecretFinder
+    from runner.redaction import Redactor
+    from runner.secret_finder import SecretFinder
 
 #: How much of an archive is unpacked to be looked at, and how many of its members; a bomb costs no more than that.
 UNPACKED_BYTES = 256 << 20

@@ -11,7 +11,8 @@ import pytest
 
 from runner import quarantine
 from runner.quarantine import known_secret_in
-from runner.redaction import Redactor, SecretTooShortError, forms_of
+from runner.redaction import Redactor
+from runner.secret_forms import SecretTooShortError, forms_of
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from runner.redaction import Redactor, SecretTooShortError, forms_of
+from runner.redaction import Redactor
+from runner.secret_forms import SecretTooShortError, forms_of
 
 AWKWARD = 'Zq9/+vault secret"42ü\\'
 KEY = (

@@ -1,0 +1,70 @@
+"""How a known secret may be written: as it is, encoded, escaped."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote, quote_plus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+MIN_SECRET_LENGTH = 8
+#: Lines of a multi-line secret are masked on their own from this length on; shorter ones are too common.
+_MIN_LINE_LENGTH = 16
+
+
+class SecretTooShortError(ValueError):
+    """A secret under 8 characters cannot be masked: it would be found everywhere."""
+
+
+def all_forms(known: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str, str]:
+    """The forms of known values and of further ones, with the name each is masked by."""
+    forms = dict(known)
+    for name, value in secrets.items():
+        if len(value) < MIN_SECRET_LENGTH:
+            raise SecretTooShortError(f"Secret `{name}` has {len(value)} characters; at least 8 are needed.")
+        for form in forms_of(value):
+            forms.setdefault(form, name)
+    return forms
+
+
+def forms_of(secret: str) -> set[str]:
+    """The ways a known value may be written: as it is, in URLs, JSON (once and twice), base64 and hexadecimal.
+
+    Base64 depends on what stands before, so the part that all texts containing the secret share is taken for each of
+    the three alignments. Long lines of multi-line secrets count on their own.
+    """
+    values = {secret}
+    if "\n" in secret:
+        values.add(secret.replace("\r\n", "\n"))
+        values.add(secret.replace("\r\n", "\n").replace("\n", "\r\n"))
+        lines = (line.strip() for line in secret.splitlines())
+        values |= {line for line in lines if len(line) >= _MIN_LINE_LENGTH and not line.startswith("-----")}
+    forms: set[str] = set()
+    for value in values:
+        forms |= {value, value.strip()}
+        forms |= _url_forms(value)
+        for escaped in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
+            forms |= {escaped, json.dumps(escaped)[1:-1], escaped.replace("/", "\\/")}
+        data = value.encode("utf-8", "surrogatepass")
+        forms |= {data.hex(), data.hex().upper()}
+        forms |= set(_base64_forms(data))
+    return {form for form in forms if len(form) >= MIN_SECRET_LENGTH}
+
+
+def _url_forms(value: str) -> set[str]:
+    text = value.encode("utf-8", "replace")
+    forms = {quote(text, safe=""), quote(text), quote_plus(text)}
+    return forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in forms}
+
+
+def _base64_forms(data: bytes) -> Iterator[str]:
+    for offset in range(3):
+        text = base64.b64encode(bytes(offset) + data).decode()
+        # Characters all of whose 6 bits come from the secret.
+        core = text[-(-8 * offset // 6) : 8 * (offset + len(data)) // 6]
+        yield core
+        yield core.replace("+", "-").replace("/", "_")

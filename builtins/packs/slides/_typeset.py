@@ -67,10 +67,13 @@ _FAMILIES = (
     "Noto Naskh Arabic",
     "Noto Sans Hebrew",
     "Noto Sans Devanagari",
+    "Noto Sans Thai",
+    "Droid Sans Fallback",  # Chinese, Japanese and Korean, where no finer font is installed
     "DejaVu Sans",
     "Noto Color Emoji",
     "Apple Color Emoji",
     "Segoe UI Emoji",
+    "Noto Emoji",
 )
 #: A code point that is unassigned for good (Unicode: noncharacter).
 _NOWHERE = "\ufdd0"

@@ -16,6 +16,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
 from packline import Missing, PackError, Service
 
@@ -37,6 +38,8 @@ MEMORY_BYTES = 3 * 1024**3
 #: Largest file it may write, into a folder that goes with it.
 FILE_BYTES = 256 * 1024**2
 END_SECONDS = 5.0
+#: Fonts that ship: the ones decks use, and one for each script that many machines have none for.
+FONTS = Path(__file__).parent.parent / "slides" / "fonts"
 
 _ARGUMENTS = (
     "--headless",
@@ -204,6 +207,7 @@ def _launch(argv: list[str], folder: str, errors: Path) -> tuple[subprocess.Pope
         "XDG_CACHE_HOME": folder,
         "LANG": "C.UTF-8",
         "TZ": "UTC",
+        "FONTCONFIG_FILE": _font_configuration(folder),
     }
     with errors.open("wb") as log:
         process = subprocess.Popen(
@@ -218,6 +222,18 @@ def _launch(argv: list[str], folder: str, errors: Path) -> tuple[subprocess.Pope
     os.close(its_reader)
     os.close(its_writer)
     return process, DevTools(our_writer, our_reader)
+
+
+def _font_configuration(folder: str) -> str:
+    """A file for fontconfig that adds the fonts that ship to those of the machine; its path."""
+    path = Path(folder) / "fonts.conf"
+    path.write_text(
+        '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig>\n'
+        '  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>\n'
+        f"  <dir>{escape(str(FONTS))}</dir>\n</fontconfig>\n",
+        "utf-8",
+    )
+    return str(path)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -235,7 +251,13 @@ def _namespace(program: str, folder: str) -> list[str]:
     argv = ["bwrap", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     homes = [Path.home() / ".fonts", Path.home() / ".local/share/fonts"]
     shown = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/fonts", "/etc/alternatives", "/etc/chromium"]
-    shown += ["/etc/ld.so.cache", "/etc/localtime", "/var/cache/fontconfig", str(Path(program).resolve().parent)]
+    shown += [
+        "/etc/ld.so.cache",
+        "/etc/localtime",
+        "/var/cache/fontconfig",
+        str(Path(program).resolve().parent),
+        str(FONTS),
+    ]
     for path in [*shown, *map(str, homes)]:
         argv += ["--ro-bind-try", path, path]
     return [*argv, "--bind", folder, folder, "--chdir", folder, "--"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from packline import PackError
 
-from ._chromium import started_chromium
+from ._chromium import FONTS, started_chromium
 from ._devtools import BrowserGoneError, BrowserSlowError, DevToolsError
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ._devtools import DevTools
 
 _HERE = Path(__file__).parent
-_FONTS = _HERE.parent / "slides" / "fonts"
 #: Where the page believes to be; no request for it leaves this process.
 ORIGIN = "https://composition.packline.invalid"
 #: Until the page is loaded: its scripts have run, its pictures and fonts are decoded.
@@ -337,7 +336,7 @@ def _serve(stage: Stage, html: str, assets: Mapping[str, Asset]) -> None:
         elif url.startswith(f"{ORIGIN}/artifact/") and (asset := assets.get(path.rpartition("/")[2])) is not None:
             answer(params, session, Path(asset.path).read_bytes(), asset.media_type)
         elif url.startswith(f"{ORIGIN}/font/") and path.rpartition("/")[2] in {face[3] for face in _FACES}:
-            answer(params, session, (_FONTS / path.rpartition("/")[2]).read_bytes(), "font/otf")
+            answer(params, session, (FONTS / path.rpartition("/")[2]).read_bytes(), "font/otf")
         elif url.startswith(("data:", "blob:")):
             devtools.tell("Fetch.continueRequest", session, requestId=params["requestId"])
         else:

@@ -13,7 +13,7 @@ import orjson
 from resolvers.problems import Invalid, NotFound
 from resolvers.starts import masked_issues, pack_input_issues
 from runner.availability import Requirement, preflight
-from runner.compiled import CompiledPipeline, CompiledStep, compile_document
+from runner.compiled import CompiledPipeline, compile_document
 from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
@@ -24,7 +24,6 @@ from runner.sessions import usable_sessions
 from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import ClaimedStep, Snapshot, snapshot
-from store.states import StepState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -197,11 +196,9 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
     digests = _digests(found.document)
     return [
         replace(
-            _pending(compiled.step(row.key), _pack_of(context, compiled, row), digests),
-            position=row.position,
-            state=row.state,
-            produced_session=row.session_id,
-            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            StepSnapshot.pending(
+                compiled.step(row.key), _pack_of(context, compiled, row), digests.get(row.key, "")
+            ).fared(row, row.state),
             mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
         )
         for row in found.steps
@@ -211,24 +208,10 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
 def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
     """The steps of another definition, none of which has run."""
     registry = context.services.registry
-    return [_pending(step, registry.find(step.pack, step.version), target.digests) for step in target.compiled.steps]
-
-
-def _pending(step: CompiledStep, pack: Pack | None, digests: Mapping[str, str]) -> StepSnapshot:
-    """A step that has not run; of a pack that is not installed the worst is assumed."""
-    return StepSnapshot(
-        key=step.key,
-        position=step.position,
-        state=StepState.PENDING,
-        definition_digest=digests.get(step.key, ""),
-        effects=pack.effects if pack else "external",
-        repeatable=pack.repeatable if pack else False,
-        preserves_session=pack.preserves_session if pack else False,
-        takes_idempotency_key=pack.takes_idempotency_key if pack else False,
-        uses_session=pack.uses_session if pack else False,
-        reads_inputs=step.reads_inputs,
-        reads_steps=step.reads_steps,
-    )
+    return [
+        StepSnapshot.pending(step, registry.find(step.pack, step.version), target.digests.get(step.key, ""))
+        for step in target.compiled.steps
+    ]
 
 
 def _pack_of(context: Context, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:

@@ -7,7 +7,7 @@ session that steps yet to run would be given is gone, or an artifact that they w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from runner.issues import Issue, error, has_errors, nearest, warning
@@ -16,7 +16,9 @@ from store.states import RunState, StepState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.pack import Effects
+    from runner.compiled import CompiledStep
+    from runner.pack import Effects, Pack
+    from store.runs import ClaimedStep
 
 Action = Literal["reuse", "run_again", "run"]
 
@@ -56,6 +58,33 @@ class StepSnapshot:
     mentioned_artifacts: frozenset[str] = frozenset()
     reads_inputs: frozenset[str] = frozenset()
     reads_steps: frozenset[str] = frozenset()
+
+    @classmethod
+    def pending(cls, step: CompiledStep, pack: Pack | None, definition_digest: str = "") -> StepSnapshot:
+        """A step that has not run; of a pack that is not installed the worst is assumed."""
+        return cls(
+            key=step.key,
+            position=step.position,
+            state=StepState.PENDING,
+            definition_digest=definition_digest,
+            effects=pack.effects if pack else "external",
+            repeatable=pack.repeatable if pack else False,
+            preserves_session=pack.preserves_session if pack else False,
+            takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+            uses_session=pack.uses_session if pack else False,
+            reads_inputs=step.reads_inputs,
+            reads_steps=step.reads_steps,
+        )
+
+    def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
+        """The step as it stands in a run, with the sessions it left and was given."""
+        return replace(
+            self,
+            position=row.position,
+            state=state,
+            produced_session=row.session_id,
+            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,22 +68,10 @@ class Sessions:
         return [step for step in self._snapshots(stretch) if step.state is not StepState.SUCCEEDED]
 
     def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
-        snapshots = []
-        for step in stretch.claim.steps:
-            pack = find_pack(self._resources.registry, stretch.pipeline, step)
-            snapshots.append(
-                StepSnapshot(
-                    key=step.key,
-                    position=step.position,
-                    state=stretch.states[step.key],
-                    definition_digest="",
-                    effects=pack.effects if pack else "none",
-                    repeatable=pack.repeatable if pack else False,
-                    preserves_session=pack.preserves_session if pack else False,
-                    takes_idempotency_key=pack.takes_idempotency_key if pack else False,
-                    uses_session=pack.uses_session if pack else False,
-                    produced_session=step.session_id,
-                    used_sessions=frozenset({step.session_used} if step.session_used else ()),
-                )
+        pipeline, registry = stretch.pipeline, self._resources.registry
+        return [
+            StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, step)).fared(
+                step, stretch.states[step.key]
             )
-        return snapshots
+            for step in stretch.claim.steps
+        ]

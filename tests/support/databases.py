@@ -22,7 +22,7 @@ import psycopg
 from sqlalchemy.dialects import postgresql
 
 from store.engine import open_store
-from store.schema import ensure_postgres_schema, libpq_url, schema_statements
+from store.schema import ensure_postgres_schema, ensure_sqlite_schema, libpq_url, schema_statements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 _numbers = itertools.count(1)
+#: The embedded database's file in a data folder.
+DATABASE = "packline.db"
 #: Unix socket paths end at about 100 characters, so the data folder cannot lie in pytest's tmp_path. Each environment
 #: has a server of its own: one that another environment started breaks when that is removed.
 _ENVIRONMENT = hashlib.sha256(sys.prefix.encode()).hexdigest()[:8]
@@ -79,9 +81,24 @@ def ready_database() -> Iterator[str]:
         yield url
 
 
+def prepare_sqlite(folder: Path) -> None:
+    """Puts a database with the schema of this release into a data folder that has none: a copy is quickly made."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not (folder / DATABASE).exists():
+        (folder / DATABASE).write_bytes(_sqlite_template())
+
+
+@cache
+def _sqlite_template() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        ensure_sqlite_schema(Path(folder) / DATABASE, migrate=True)
+        return (Path(folder) / DATABASE).read_bytes()
+
+
 @asynccontextmanager
 async def sqlite_store(folder: Path) -> AsyncIterator[Store]:
     """A new embedded store in a folder."""
+    prepare_sqlite(folder)
     store = await open_store("sqlite", folder, migrate=True)
     try:
         yield store

@@ -20,7 +20,7 @@ from unittest.mock import patch
 import app.main
 from app.settings import Settings
 from schema.build import build_schema
-from tests.support.databases import ready_database
+from tests.support.databases import prepare_sqlite, ready_database
 from tests.support.graphql_client import Answer, GraphQLClient, GraphQLSocket, Served, serve
 
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ async def product(
         if database_url == "postgresql":
             database_url = stack.enter_context(ready_database())
         data = folder / "data"
+        if database_url == "sqlite":
+            prepare_sqlite(data)
         given: dict[str, Any] = {
             "data_dir": data,
             "port": 0,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import av
 
-from runner.preview_worker import PIXELS, SIDE, Drawing, webp
+from runner.preview_drawing import PIXELS, SIDE, Drawing, webp
 
 if TYPE_CHECKING:
     from av.container import InputContainer

@@ -10,7 +10,7 @@ import re
 import zipfile
 from typing import TYPE_CHECKING
 
-from runner.preview_worker import Drawing
+from runner.preview_drawing import Drawing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,48 +6,19 @@ memory, never end — costs that process.
 
 from __future__ import annotations
 
-import io
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from runner.failures import FailureCode, PackError
 from runner.media_types import HEAD_BYTES, media_type_of
+from runner.preview_drawing import PIXELS, SIDE, Drawing, webp
 
-if TYPE_CHECKING:
-    from PIL import Image
-
-#: Longer side of a preview's picture, in pixels.
-SIDE = 960
-#: Pictures and frames with more pixels than this are not decoded.
-PIXELS = 100_000_000
-_QUALITY = 82
 _PAGE_SIDE = 1200
 #: Named one by one: some of Pillow's other readers start programs.
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
 #: The EXIF tag that says how a camera was held, and its values for pictures that lie on their side.
 _ORIENTATION = 0x0112
 _ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """A preview as the worker hands it over; the fields are those of `store.previews.PreviewRecord`.
-
-    Attributes:
-        image: The picture as WebP; None where there is none.
-    """
-
-    kind: str
-    image: bytes | None = None
-    pages: int | None = None
-    width: int | None = None
-    height: int | None = None
-    duration_seconds: float | None = None
-    peaks: tuple[float, ...] | None = None
-    text: str | None = None
-    reason: str | None = None
 
 
 def draw(path: str, name: str) -> Drawing:
@@ -123,13 +94,3 @@ def _picture(path: str) -> Drawing:
         if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width
         return Drawing("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)
-
-
-def webp(picture: Image.Image) -> bytes:
-    """A picture reduced to `SIDE` and encoded."""
-    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
-    small = picture.convert("RGBA" if has_alpha else "RGB")
-    small.thumbnail((SIDE, SIDE))
-    encoded = io.BytesIO()
-    small.save(encoded, "WEBP", quality=_QUALITY, method=4)
-    return encoded.getvalue()

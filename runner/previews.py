@@ -15,7 +15,8 @@ import structlog
 
 from runner.failures import FailureCode, PackError
 from runner.media_types import is_text_type
-from runner.preview_worker import Drawing, draw
+from runner.preview_drawing import Drawing
+from runner.preview_worker import draw
 from runner.processes import ProcessLimits, run_in_process
 from store.blob_port import BlobError
 from store.engine import StoreError

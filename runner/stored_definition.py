@@ -13,13 +13,13 @@ from store.pipelines import Definition as StoredDefinition
 from store.pipelines import Heading
 
 if TYPE_CHECKING:
-    from store.aliases import Alias
     from collections.abc import Mapping
 
     from runner.definition_models import Definition
     from runner.failures import JSONValue
     from runner.inputs import PackLookup
     from runner.metadata import Metadata
+    from store.aliases import Alias
 
 
 @dataclass(frozen=True, slots=True)

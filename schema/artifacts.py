@@ -124,7 +124,8 @@ class Artifact(Node):
     @strawberry.field(
         description=(
             "Where a small picture of it can be had, as WebP; valid for some minutes. Null when it has none, once "
-            "erased and in quarantine. The picture is made at the first request, which may find that there is none after all."
+            "erased and in quarantine. The picture is made at the first request, which may find that there is none "
+            "after all."
         )
     )
     async def preview_url(self, info: Info) -> str | None:

@@ -161,7 +161,9 @@ class Server:
         """Of all callers."""
         return await count_running(info.context.context)
 
-    @strawberry.field(description="What was looked at and how it is: store, vault key, disk, artifacts, packs, programs.")
+    @strawberry.field(
+        description="What was looked at and how it is: store, vault key, disk, artifacts, packs, programs."
+    )
     async def health(self, info: Info) -> list[HealthCheck]:
         """The checks."""
         return [HealthCheck.of(looked) for looked in await health(info.context.context)]

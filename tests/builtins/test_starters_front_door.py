@@ -39,7 +39,7 @@ FRESNEL = (
     "same power.\n"
 )
 README = (
-    "# Lamp\n\nLamp turns a light on and off at the times you tell it. It needs no network and no account with anybody. "
+    "# Lamp\n\nLamp turns a light on and off at the times you tell it. It needs no network and no account. "
     "The timer asks the sun, and the sun answers slowly but always. Lamps that stand outside are told about rain.\n\n"
     "## Install\n\nYou copy one file to the machine that the lamp hangs on. Then you tell the file when night is. "
     "Nothing else has to be set up, and nothing has to be paid.\n"

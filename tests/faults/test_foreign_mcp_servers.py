@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.schema.test_mcp_servers import connected
+from tests.schema.test_mcp_servers import MADE, connected
 from tests.support.foreign_mcp_servers import node_server, python_server
 from tests.support.front_door import command, look
 from tests.support.product import product
@@ -32,7 +32,7 @@ def mounted(command: list[str], **more: Any) -> dict[str, Any]:
 async def call(it: Product, tool: str, **input: Any) -> dict[str, Any]:
     started = await command(it, "runPack", pack=f"mcp.tools.{tool}", input=input, waitSeconds=40)
     assert started["__typename"] == "StartRunSuccess", started
-    run = await look(it, started["run"]["id"], select="output { json } artifacts(first: 9) { nodes { name mediaType } }")
+    run = await look(it, started["run"]["id"], select=MADE)
     assert run["state"] == "SUCCEEDED", run["failure"]
     return dict(run)
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SERVER = Path(__file__).resolve().parents[1] / "support" / "mcp_tool_server.py"
 
+MADE = "output { json } artifacts(first: 9) { nodes { name mediaType } }"
 ACCEPT = """mutation ($digest: String!) {
   acceptMcpToolChange(pack: "mcp.tools.echo", digest: $digest) {
     __typename
@@ -47,7 +48,7 @@ async def connected(it: Product, state: str = "CONNECTED") -> dict[str, Any]:
 async def call(it: Product, tool: str, **input: object) -> dict[str, Any]:
     started = await command(it, "runPack", pack=f"mcp.tools.{tool}", input=input, waitSeconds=20)
     assert started["__typename"] == "StartRunSuccess", started
-    return dict(await look(it, started["run"]["id"], select="output { json } artifacts(first: 9) { nodes { name mediaType } }"))
+    return dict(await look(it, started["run"]["id"], select=MADE))
 
 
 async def test_tools_are_packs_that_run_and_are_recorded(tmp_path: Path) -> None:
@@ -70,7 +71,8 @@ async def test_tools_are_packs_that_run_and_are_recorded(tmp_path: Path) -> None
         }
         assert (await call(it, "add_numbers", a=1, b=2))["output"]["json"] == {"sum": 3}
         drawn = await call(it, "picture")
-        assert [(file["name"], file["mediaType"]) for file in drawn["artifacts"]["nodes"]] == [("picture-1.png", "image/png")]
+        (picture,) = drawn["artifacts"]["nodes"]
+        assert (picture["name"], picture["mediaType"]) == ("picture-1.png", "image/png")
 
         refused = await command(it, "runPack", pack="mcp.tools.echo", input={"text": "x" * 101})
         assert refused["__typename"] == "InvalidProblem"

@@ -82,7 +82,7 @@ def ready_database() -> Iterator[str]:
 
 
 def prepare_sqlite(folder: Path) -> None:
-    """Puts a database with the schema of this release into a data folder that has none: a copy is quickly made."""
+    """Puts a database with the schema of this release into a data folder that has none; a copy is quick."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not (folder / DATABASE).exists():
         (folder / DATABASE).write_bytes(_sqlite_template())

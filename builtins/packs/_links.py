@@ -10,9 +10,16 @@ from ._writing import one_line, same_address
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\(\s*<?([^()\s<>]*)>?(?:\s+\"[^\"\n]*\")?\s*\)|<(https?://[^<>\s]+)>")
+#: The repetitions are bounded and begin differently, so that no text takes more than a few hundred steps a character.
+_ADDRESS = r"\(\s{0,9}<?((?:[^()\s<>]|\([^()\s<>]{0,200}\)){0,2000})>?(?:\s{1,9}[\"'(][^\n]{0,200}?[\"')])?\s{0,9}\)"
+_LINK = re.compile(
+    rf"!?\[((?:\\.|[^\[\]\\\n]|\[[^\[\]\n]{{0,200}}\]){{0,400}})\]{_ADDRESS}|<(https?://[^<>\s]{{1,2000}})>",
+    re.IGNORECASE,
+)
+#: What is left of a link whose words are longer or stranger than that.
+_TAIL = re.compile(rf"\]{_ADDRESS}")
 _BARE = re.compile(
-    r"(?<![\w(<\[\"'=/])https?://[^\s<>()\[\]\"'`\u3000-\u303f\uff00-\uffef]*"
+    r"(?<!\w)https?://[^\s<>()\[\]\"'`\u3000-\u303f\uff00-\uffef]*"
     r"[^\s<>()\[\]\"'`.,;:!?*_\u3000-\u303f\uff00-\uffef]",
     re.IGNORECASE,
 )
@@ -56,5 +63,13 @@ def only_known_links(markdown: str, known: Sequence[str]) -> tuple[str, list[str
         removed.append(match.group())
         return ""
 
-    text = _BARE.sub(check_bare, _LINK.sub(check_link, markdown))
+    def check_tail(match: re.Match[str]) -> str:
+        if is_known(match[1]):
+            return match.group()
+        removed.append(match[1])
+        return "]"
+
+    text = _LINK.sub(check_link, markdown)
+    text = _LINK.sub(check_link, text)  # a picture inside a link leaves a link behind
+    text = _BARE.sub(check_bare, _TAIL.sub(check_tail, text))
     return (re.sub(r"(?<=\S)[ \t]{2,}(?=\S)", " ", text) if removed else text), [url for url in removed if url]

@@ -30,12 +30,13 @@ PASSAGE_CHARS = 700
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", ""})
 _TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+#: Bounded, since pages are written by anybody: none may cost more than a few steps a character.
+_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
 _MARKUP = re.compile(r"[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}|\\(?=[^\w\s])")
-_LINE_START = re.compile(r"^\s*(?:#{1,6} +|[-*+] +|\d{1,3}[.)] +|>+ ?)")
+_LINE_START = re.compile(r"(?:#{1,6} +|[-*+] +|\d{1,3}[.)] +|>+ ?)")
 #: What encyclopedias put behind their sentences.
 _FOOTNOTE = re.compile(r"\\?\[(?:\d{1,3}|[a-z]|note \d+|citation needed)\\?\]", re.IGNORECASE)
-_RULE = re.compile(r"\s*(?:[-*_]\s*){3,}\Z|\s*\|?[\s:|-]+\|[\s:|-]*\Z")
+_RULE = re.compile(r"(?:[-*_][ \t]*){3,}\Z")
 _ENDED = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)]*\s*\Z")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'\u201d\u2019)]?\s+(?=[\"'\u201c\u2018(\[]?[^\W_a-z])|(?<=[\u3002\uff01\uff1f])")
 
@@ -130,14 +131,15 @@ def passages_of(markdown: str) -> Iterator[str]:
 def _lines(markdown: str) -> Iterator[str]:
     """Headings, list items, table rows and whole paragraphs, one after the other."""
     paragraph: list[str] = []
-    for raw in [*markdown.split("\n"), ""]:
+    for line in [*markdown.split("\n"), ""]:
+        raw = line.strip()
         start = _LINE_START.match(raw)
-        is_row = raw.lstrip().startswith("|")
+        is_row = raw.startswith("|")
         text = _plain(raw)
         if paragraph and (start or is_row or not text):
             yield " ".join(paragraph)
             paragraph = []
-        if _RULE.match(raw) or not re.search(r"\w", text):
+        if _RULE.match(raw) or not re.search(r"\w", text):  # a row of dashes has no letters either
             continue
         if is_row:
             yield f"| {text} |"

@@ -330,3 +330,11 @@ def test_sharing_a_few_words_is_not_being_about_it(title: str, text: str) -> Non
 
     assert passages.best_match(claim, [hit("https://a.example", title, text)]) is None
     assert passages.best_match(claim, [hit("https://a.example", title, f"{text} {sentence}")]) is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["a. " * 50_000, "A-" * 50_000 + ". x was 3.", "[" * 100_000, "`" * 100_000, "St. " * 30_000]
+)
+def test_texts_built_to_be_slow_are_read_like_any_other(text: str) -> None:
+    """With a step for each pair of characters these took minutes, which the test run's own limit would end."""
+    assert [claim.text for claim in claims.find_claims(f"{SMEATON}\n\n{text}", 1)] == [SMEATON]

@@ -432,3 +432,30 @@ def test_passages_keep_headings_items_and_rows_apart() -> None:
 
     assert passage == "# One\nA link and more.\n- one\n- two\n| a | b |\n| 1 | 2 |"
     assert pages.sentences_of(passage) == ["A link and more."]
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, "\\[" * 50_000, " " * 100_000 + "x", "[a](b" * 20_000, "| " * 50_000 + "x", "-" * 100_000]
+)
+def test_pages_built_to_be_slow_are_read_like_any_other(text: str) -> None:
+    """With a step for each pair of characters these took minutes, which the test run's own limit would end."""
+    links = load_module("_links.py")
+
+    assert isinstance(list(pages.passages_of(text)), list)
+    assert links.only_known_links(text[:20_000], ()) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See [a [b] c](https://evil.example/x(y)) and [![i](https://evil.example/p)](https://evil.example/q)",
+        '<a href="https://evil.example">x</a> [r][1]\n\n[1]: https://evil.example',
+        f"[{'w ' * 2_000}](https://evil.example/z)",
+        "[t](https://evil.example 'title') HTTPS://EVIL.EXAMPLE",
+    ],
+)
+def test_links_in_every_guise_are_taken_out(text: str) -> None:
+    kept, removed = load_module("_links.py").only_known_links(text, ["https://good.example"])
+
+    assert "evil.example" not in kept.lower()
+    assert removed

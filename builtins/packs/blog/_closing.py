@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 #: A link definition nothing refers to: no Markdown renderer shows it, and it survives being saved and read again.
 MARKER = '[//]: # "closing"'
-
-_SOURCES = re.compile(
-    r"(?im)^#{2,3}[ \t]+(?:related sources|sources|references|further reading|footnotes|notes)[ \t#]*$(?![\s\S]*^#)"
-)
+_HEADING = re.compile(r"(?m)^(#{1,6})[ \t]+(.*)$")
+_SOURCES = re.compile(r"(?:related )?sources|references|further reading|footnotes|notes", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +83,11 @@ def has_closing(markdown: str, closing: str = "") -> bool:
 def append(markdown: str, closing: str) -> str:
     """The post with the closing at its end, before a list of sources when it ends with one."""
     body = markdown.rstrip()
-    sources = _SOURCES.search(body)
-    before, after = (body[: sources.start()].rstrip(), body[sources.start() :]) if sources else (body, "")
+    before, after = body, ""
+    headings = list(_HEADING.finditer(body))
+    if headings and headings[-1][1] in ("##", "###") and _SOURCES.fullmatch(headings[-1][2].strip("# \t")):
+        start = headings[-1].start()
+        before, after = body[:start].rstrip(), body[start:]
     return "\n\n".join(part for part in (before, closing.strip(), MARKER, after) if part) + "\n"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Literal
 
@@ -166,7 +167,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
             raise PackError("invalid_input", f"`{name}` is blank.", field=name, hint=f"Give {_WHAT[name]}.")
     title = one_line(input.title)
     given = shortened(ctx, source, "The source")
-    source_words = count_words(given)
+    source_words = await asyncio.to_thread(count_words, given)
     aim = min(LENGTHS[input.length], max(FEWEST_WORDS, round(source_words * MOST_WORDS_OF_SOURCE)))
     if aim < LENGTHS[input.length]:
         ctx.warn(f"The source has only {source_words} words, so a post of about {aim} words was asked for.")
@@ -181,7 +182,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
     body = body_of(answer.value.markdown, title)
     excerpt = excerpt_of(answer.value.excerpt)
     requested = " ".join(filter(None, (title, input.audience, input.angle)))
-    new = unsourced(f"{body}\n{excerpt}", (source, requested))
+    new = await asyncio.to_thread(unsourced, f"{body}\n{excerpt}", (source, requested))
     if new:
         ctx.warn(f"The source does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} before publishing.")
     words = count_words(body)

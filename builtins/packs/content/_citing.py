@@ -18,7 +18,7 @@ CHECKED_NOTE = "Compared with the text by a model; each quotation it rests on is
 
 _MARK = re.compile(r"\[(\d{1,3})\](?!\()")
 _ENTRY = re.compile(r"(?m)^(\d{1,3})\. \[(?:\\.|[^\]\\\n])*\]\(([^()\s]*)\)")
-_SECTION = r"^{heading}\s*$(?!.*^#)"
+_HEADING = re.compile(r"(?m)^#.*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,8 @@ def cite(
         for source in added
     )
     text = text.rstrip()
-    if re.search(_SECTION.format(heading=re.escape(heading)), text, re.MULTILINE | re.DOTALL):
+    *_, last = ["", *_HEADING.findall(text)]
+    if last.rstrip() == heading:
         return f"{text}\n{entries}\n"
     return f"{text}\n\n{heading}\n\n{note}\n\n{entries}\n"
 

@@ -15,10 +15,16 @@ if TYPE_CHECKING:
 
 #: A sentence needs this much to count as a claim; see `_score`.
 THRESHOLD = 2.0
+#: What is longer is no sentence, and would take the rules too long.
+LONGEST_CHARS = 2_000
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 #: Never searched for sentence ends, never written into: code, links, pictures, addresses, tags.
-ATOMS = re.compile(r"(`+)[^`].*?\1|!?\[[^\]]*\]\([^)]*\)|<[^>\s][^>]*>|https?://\S+", re.DOTALL)
+#: Bounded, so that no text takes more than a few hundred steps a character.
+ATOMS = re.compile(
+    r"(?<!`)(`{1,20})[^`].{0,3000}?\1|!?\[[^\[\]]{0,600}\]\([^()]{0,2000}\)|<[^<>\s][^<>]{0,2000}>|https?://\S+",
+    re.DOTALL,
+)
 _LIST_MARK = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE_END = re.compile(r"[.!?]+[\"'\u201d\u2019)\]*_]*(?=\s|\Z)")
 _ABBREVIATION = re.compile(
@@ -27,7 +33,7 @@ _ABBREVIATION = re.compile(
 )
 HAS_SOURCE = re.compile(r"\]\(https?:|https?://|\[\d{1,3}\]|\[\^[^\]]+\]")
 _MARKUP = re.compile(r"[*_`~]+|\\(?=[^\w\s])")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_LINK = re.compile(r"!?\[([^\[\]]{0,600})\]\([^()]{0,2000}\)")
 
 _NUMBER = re.compile(r"\d")
 _YEAR = re.compile(r"\b(?:1[0-9]{3}|20[0-9]{2})\b")
@@ -104,6 +110,8 @@ def find_claims(markdown: str, limit: int) -> list[Claim]:
 
 def _claim(markdown: str, start: int, end: int) -> Claim | None:
     source = markdown[start:end]
+    if len(source) > LONGEST_CHARS:
+        return None
     if HAS_SOURCE.search(source) or re.match(r"\s*\[\d{1,3}\]", markdown[end : end + 8]):
         return None
     text = plain(source)
@@ -160,9 +168,11 @@ def _sentences(markdown: str) -> Iterator[tuple[int, int]]:
         masked = ATOMS.sub(lambda match: "x" * len(match.group()), block)
         position = 0
         for match in _SENTENCE_END.finditer(masked):
-            if match.group().startswith(".") and _ABBREVIATION.search(masked[: match.start() + 1]):
+            if match.group().startswith(".") and _ABBREVIATION.search(
+                masked[max(match.start() - 12, 0) : match.start() + 1]
+            ):
                 continue
-            following = masked[match.end() :].lstrip()
+            following = masked[match.end() : match.end() + 80].lstrip()
             if following and not re.match(r"[\"'\u201c\u2018(\[*_]*[A-Z0-9\u00c0-\u00de]", following):
                 continue
             yield _trimmed(markdown, start + position, start + match.end())

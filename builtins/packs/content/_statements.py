@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field
 
 from .._writing import MATERIAL_RULE, material, one_line
-from ._claims import ATOMS, HAS_SOURCE, paragraphs, plain
+from ._claims import ATOMS, HAS_SOURCE, LONGEST_CHARS, paragraphs, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ plans, questions, headings, instructions or statements about the text itself.
 - For each, a search query of three to seven words in the language of the text: names and terms, what "it" or "he" \
 stands for written out, not the whole sentence."""
 
+#: How often a sentence is looked for within one paragraph before it is given up.
+REPETITIONS = 20
 _END = re.compile(r"[.!?\u3002\uff01\uff1f]*[\"'\u201d\u2019)\]*_\u300d\u300f]*")
 _LIST_MARK = re.compile(r"\A\s*(?:[-*+]|\d{1,3}[.)])\s+")
 _FOLLOWED_BY_MARK = re.compile(r"\s*\[(?:\d{1,3}|\^[^\]]+)\](?!\()")
@@ -94,12 +97,16 @@ def _find(
     if len(re.findall(r"\w", text)) < 6:
         return None
     pattern = re.compile(r"\s+".join(map(re.escape, words)))
+    if len(text) > LONGEST_CHARS:
+        return None
     for begin, limit in places:
-        for match in pattern.finditer(markdown, begin, limit):
+        atoms: list[tuple[int, int]] | None = None
+        for match in itertools.islice(pattern.finditer(markdown, begin, limit), REPETITIONS):
             start, stop = match.span()
             end = _END.match(markdown, stop, limit)
             stop = end.end() if end else stop
-            atoms = (atom.span() for atom in ATOMS.finditer(markdown[begin:limit]))
+            if atoms is None:
+                atoms = [atom.span() for atom in ATOMS.finditer(markdown[begin:limit])]
             cuts_atom = any(low < edge - begin < high for low, high in atoms for edge in (start, stop))
             overlaps = any(start < other.end and other.start < stop for other in taken)
             cuts_word = markdown[stop : stop + 1].isalnum() and text[-1:].isascii() and text[-1:].isalnum()

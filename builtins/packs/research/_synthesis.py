@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PAGE_CHARS, ALL_CHARS = 7_000, 60_000
 #: What stands behind a sentence whose citations did not hold.
 UNSUPPORTED = "*(no source)*"
+SENTENCE_CHARS = 1_500
 #: Longest paragraph in sentences.
 PARAGRAPH = 4
 
@@ -176,7 +177,7 @@ def _holding(statement: Statement, text: str, pages: Sequence[Page]) -> list[int
 
 def _sentence(text: str) -> str:
     """One line that starts no block, links nowhere and leaves no blank."""
-    line, _ = only_known_links(_MARKS.sub("", one_line(text)), ())
+    line, _ = only_known_links(_MARKS.sub("", one_line(text[:SENTENCE_CHARS])), ())
     line = _BLOCK_START.sub("", line).replace("<!--", "").strip()
     return "" if not re.search(r"\w", line) or blanks(line, "") else line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import unicodedata
 from typing import Literal, TypedDict
@@ -215,7 +216,7 @@ async def _by_rules(ctx: PackContext, input: Input) -> Made:
 
 async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
     """Slides by a model, and the model's name."""
-    if not has_enough(input.text):
+    if not await asyncio.to_thread(has_enough, input.text):
         raise _too_little()
     text = shortened(ctx, input.text, "The text")
     most = room_for_content(input.text, input.max_slides)
@@ -228,7 +229,7 @@ async def _by_model(ctx: PackContext, input: Input) -> tuple[Made, str]:
         model=input.model or None,
     )
     requested = " ".join(filter(None, (input.title, input.author, input.audience, input.angle)))
-    if new := unsourced(shown_text(answer.value), (input.text, requested)):
+    if new := await asyncio.to_thread(unsourced, shown_text(answer.value), (input.text, requested)):
         ctx.warn(f"The text does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} on the slides.")
     made: Made = await ctx.run_in_process(
         write_modelled,

@@ -18,7 +18,7 @@ from broadcaster import Event as BroadcastEvent
 from store.engine import EVERYTHING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from store.engine import Store
 
@@ -28,9 +28,16 @@ COLLECTED = 1000
 
 
 class StoreBackend:
-    """A backend for `Broadcast`: what the store's commits woke; keys nobody has taken yet are merged."""
+    """A backend for `Broadcast`: what the store's commits woke; keys nobody has taken yet are merged.
 
-    def __init__(self, store: Store) -> None:
+    Args:
+        store: Whose commits.
+        watched: Picks the keys that somebody watches. The others go no further: each commit of a run names some, and
+            handing them on takes three turns of the event loop.
+    """
+
+    def __init__(self, store: Store, watched: Callable[[frozenset[str]], frozenset[str]]) -> None:
+        self._watched = watched
         self._keys: set[str] = set()
         self._ready = asyncio.Event()
         store.on_wake(self._woken)
@@ -59,8 +66,10 @@ class StoreBackend:
         return BroadcastEvent(_CHANNEL, " ".join(keys))
 
     def _woken(self, keys: frozenset[str]) -> None:
-        self._keys |= keys
-        self._ready.set()
+        wanted = self._watched(keys)
+        if wanted:
+            self._keys |= wanted
+            self._ready.set()
 
 
 class Flag(asyncio.Event):
@@ -115,7 +124,7 @@ class Bus:
     """Flags by key, set by wake-ups; one subscription to `broadcaster` feeds them all."""
 
     def __init__(self, store: Store) -> None:
-        self._broadcast = Broadcast(backend=StoreBackend(store))  # type: ignore[arg-type] # its base class is not public
+        self._broadcast = Broadcast(backend=StoreBackend(store, self._watched))  # type: ignore[arg-type] # its base class is not public
         self._flags: dict[str, set[Flag]] = {}
         self._collectors: set[Collector] = set()
         self._task: asyncio.Task[None] | None = None
@@ -162,6 +171,11 @@ class Bus:
             yield collector
         finally:
             self._collectors.discard(collector)
+
+    def _watched(self, keys: frozenset[str]) -> frozenset[str]:
+        if self._collectors or EVERYTHING in keys:
+            return keys
+        return keys & self._flags.keys()
 
     async def _fan_out(self, listening: asyncio.Event) -> None:
         async with self._broadcast.subscribe(_CHANNEL) as subscriber:

@@ -103,6 +103,8 @@ query CliPipelineInputs($id: ID!) {
 
 PACK_INPUTS = "query CliPackInputs($id: ID!) { pack(id: $id) { id name inputSchema } }"
 
+RUN_OUTPUT = "query CliRunOutput($id: ID!) { run(id: $id) { output { json excerpt truncated sizeBytes } } }"
+
 RUN = _RUN + "query CliRun($id: ID!) { run(id: $id) { ...RunParts } }"
 
 RUN_DETAIL = _RUN + _RUN_DETAIL + "query CliRunDetail($id: ID!) { run(id: $id) { ...RunParts ...RunDetail } }"

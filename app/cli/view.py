@@ -101,7 +101,10 @@ class RunView:
                 return None
             case "StepProgressed":
                 step = self._of(event["runStep"]["key"])
-                step.fraction, step.message = event["milestone"]["fraction"], event["milestone"]["message"]
+                said_before, step.message = step.message, event["milestone"]["message"]
+                step.fraction = event["milestone"]["fraction"]
+                if step.message == said_before:
+                    return None  # only the share of the work has grown
                 share = "" if step.fraction is None else f"{step.fraction:.0%} "
                 return f"{step.key}: {share}{step.message}".rstrip()
             case "ArtifactChanged":

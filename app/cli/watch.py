@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from app.cli import documents
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
     from app.cli.client import JSON, Client
     from app.cli.output import Output
+
+
+#: Characters of a called pack's result that are shown.
+RESULT_CHARACTERS = 4000
 
 
 def get_run(client: Client, run_id: str) -> JSON:
@@ -54,6 +59,8 @@ def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, 
         output.emit({"type": "run", "run": end})
     else:
         print_end(output, final)
+        if end["pack"] and final.state == "SUCCEEDED":
+            _print_result(client, output, final.id)
     if save is not None and final.artifacts:
         _save(client, output, final, save)
     return final.status
@@ -174,6 +181,18 @@ def print_end(output: Output, view: RunView) -> None:
         for command, meaning in view.advice():
             output.say(command, "bold")
             output.say(f"    {meaning}", "dim")
+
+
+def _print_result(client: Client, output: Output, run_id: str) -> None:
+    """What a pack that was called by itself gave; of a pipeline the files are what counts."""
+    found = client.execute(documents.RUN_OUTPUT, {"id": run_id})["run"]["output"]
+    if found is None:
+        return
+    text = found["excerpt"] if found["json"] is None else json.dumps(found["json"], ensure_ascii=False, indent=2)
+    output.say()
+    output.say(text if len(text) <= RESULT_CHARACTERS else f"{text[:RESULT_CHARACTERS]}\u2026")
+    if found["truncated"] or len(text) > RESULT_CHARACTERS:
+        output.say(f"`packline show {run_id} --json` shows all {found['sizeBytes']} bytes.", "dim")
 
 
 def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:

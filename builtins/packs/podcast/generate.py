@@ -327,8 +327,10 @@ async def _produce(
     stem = file_stem(script.title, "episode")
     transcript = transcript_of(script, starts, model, has_narration)
     cues = await asyncio.to_thread(captions_of, timing, passages, track)
+    artifact = await ctx.save_artifact(f"{stem}.mp3", path, "audio/mpeg")
+    ctx.progress(1.0, f"{facts.seconds / 60:.1f} minutes: {script.title}")
     return Output(
-        artifact=await ctx.save_artifact(f"{stem}.mp3", path, "audio/mpeg"),
+        artifact=artifact,
         transcript=await ctx.save_artifact(
             f"{stem}-transcript.md", transcript.encode(), "text/markdown; charset=utf-8"
         ),

@@ -328,10 +328,12 @@ async def _film(
         facts = await ctx.run_in_process(make_video, film, track, str(path), timeout_seconds=120 + 8 * timing.seconds)
     has_narration = bool(spoken.sounds)
     _check(facts, timing, has_narration)
-    ctx.progress(0.95, "Saving the video")
     stem = file_stem(title, "video")
+    ctx.progress(0.95, "Saving the video")
+    artifact = await ctx.save_artifact(f"{stem}.mp4", path, "video/mp4")
+    ctx.progress(1.0, f"{len(drawn.scenes)} slides, {facts.seconds:.0f} seconds: {title}")
     return Output(
-        artifact=await ctx.save_artifact(f"{stem}.mp4", path, "video/mp4"),
+        artifact=artifact,
         captions_srt=await _save_text(ctx, f"{stem}.srt", to_srt(cues), "application/x-subrip"),
         captions_vtt=await _save_text(ctx, f"{stem}.vtt", to_vtt(cues) if cues else "", "text/vtt; charset=utf-8"),
         poster=await ctx.save_artifact(f"{stem}.png", Path(drawn.scenes[0].picture), "image/png"),

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -19,8 +18,13 @@ from runner.issues import error, has_errors
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_caller_of, find_callers
 from store.credentials import (
+    GRANTS_MAX,
+    KEEP,
     CredentialChange,
     CredentialRecord,
+    GrantChange,
+    Keep,
+    TooManyGrantsError,
     VaultChangedError,
     delete_credential,
     find_credential,
@@ -44,21 +48,11 @@ if TYPE_CHECKING:
     from store.dialects import Connection
     from store.paging import PageWindow
 
-#: Longest description, in characters, and most grants of one credential.
+#: Longest description, in characters.
 DESCRIPTION_CHARACTERS = 500
-GRANTS_MAX = 200
 #: How often a change is tried anew when another one came between.
 TRIES = 5
 _KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
-
-
-class _Keep(Enum):
-    """Stands for what a change leaves as it is; None would take it away."""
-
-    KEEP = "keep"
-
-
-KEEP: Final = _Keep.KEEP
 
 
 @operation("credentials", scope=Scope.MANAGE, kind="query")
@@ -107,12 +101,17 @@ async def set_credential(
     *,
     key: str,
     kind: str,
-    description: str | _Keep | None = KEEP,
-    fields: JSONValue | _Keep = KEEP,
+    description: str | Keep | None = KEEP,
+    fields: JSONValue | Keep = KEEP,
     grants: Sequence[str] | None = None,
-    expires_at: datetime | _Keep | None = KEEP,
+    add_grants: Sequence[str] = (),
+    remove_grants: Sequence[str] = (),
+    expires_at: datetime | Keep | None = KEEP,
 ) -> CredentialRecord:
-    """Stores a credential, or changes what is given of it; a field that is null is removed, an absent one stays."""
+    """Stores a credential, or changes what is given of it; a field that is null is removed, an absent one stays.
+
+    `grants` replaces all grants; `add_grants` and `remove_grants` leave those that others change meanwhile alone.
+    """
     issues = _shape_issues(key, kind, description)
     given: Mapping[str, JSONValue] | None = None
     if isinstance(fields, dict):
@@ -121,16 +120,21 @@ async def set_credential(
         issues.append(error(("fields",), "wrong_type", "The fields are an object of texts."))
     if expires_at is not KEEP and expires_at is not None and expires_at <= context.services.now():
         issues.append(error(("expires_at",), "past", "It would have expired already.", "Give a later time."))
+    if grants is not None and (add_grants or remove_grants):
+        issues.append(error(("grants",), "given_twice", "`grants` replaces all; it goes with neither of the others."))
     if has_errors(issues):
         raise Invalid(f"The credential cannot be stored: {issues[0].message}", issues)
-    targets = frozenset(await _targets(context, grants)) if grants is not None else None
+    shared = await _grant_change(context, grants, add_grants, remove_grants)
     for _ in range(TRIES):
-        change = await _change(context, key, kind, description, given, targets, expires_at)
+        change = await _change(context, key, kind, description, given, shared, expires_at)
         try:
             credential_id = await _store(context, change)
         except VaultChangedError:
             await context.services.keeper.refresh()
             continue
+        except TooManyGrantsError as refused:
+            message = f"{refused} grants are too many; at most {GRANTS_MAX} are kept."
+            raise Invalid(message, [error(("grants",), "too_many", message)]) from refused
         await context.services.keeper.refresh()
         found = await find_stored(context, credential_id)
         if found is not None:
@@ -149,10 +153,10 @@ async def _change(
     context: Context,
     key: str,
     kind: str,
-    description: str | _Keep | None,
+    description: str | Keep | None,
     given: Mapping[str, JSONValue] | None,
-    targets: frozenset[str] | None,
-    expires_at: datetime | _Keep | None,
+    grants: GrantChange,
+    expires_at: datetime | Keep | None,
 ) -> CredentialChange:
     """What is to be stored, given what is.
 
@@ -167,10 +171,10 @@ async def _change(
     change = CredentialChange(
         key=key,
         kind=kind,
-        description=(stored.description if stored else None) if description is KEEP else description,
-        expires_at=(stored.expires_at if stored else None) if expires_at is KEEP else expires_at,
+        description=description,
+        expires_at=expires_at,
         values=None,
-        grants=targets,
+        grants=grants,
     )
     is_same_kind = stored is not None and stored.kind == kind
     if given is None and is_same_kind:
@@ -187,7 +191,7 @@ async def _change(
         raise Unavailable(locked.missing.message, (lack,), hint=locked.missing.hint) from locked
 
 
-def _shape_issues(key: str, kind: str, description: str | _Keep | None) -> list[Issue]:
+def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[Issue]:
     issues = kind_issues(kind)
     if not _KEY.match(key):
         issues.append(
@@ -206,35 +210,47 @@ def _shape_issues(key: str, kind: str, description: str | _Keep | None) -> list[
     return issues
 
 
-async def _targets(context: Context, grants: Sequence[str]) -> list[str]:
-    """Names of packs, ids of pipelines and callers, from what people call them by.
+async def _grant_change(
+    context: Context, grants: Sequence[str] | None, add: Sequence[str], remove: Sequence[str]
+) -> GrantChange:
+    """What to change about grants, in names of packs and ids of pipelines and callers.
 
     Raises:
-        NotFound: there is no such pack, pipeline or caller.
+        NotFound: there is no such pack, pipeline or caller to share it with. What is to be taken back may be gone.
         Invalid: there are too many.
     """
-    if len(grants) > GRANTS_MAX:
-        message = f"{len(grants)} grants are too many; at most {GRANTS_MAX} are kept."
+    given = add if grants is None else grants
+    if max(len(given), len(remove)) > GRANTS_MAX:
+        message = f"{max(len(given), len(remove))} grants are too many; at most {GRANTS_MAX} are kept."
         raise Invalid(message, [error(("grants",), "too_many", message)])
-    registry = context.services.registry
-    found = []
-    async with context.services.store.read() as connection:
-        for grant in grants:
-            if registry.find(grant) is not None or grant in await find_callers(connection, [grant]):
-                found.append(grant)
-            elif (
-                pipeline := await find_pipeline(context.services.store, grant)
-            ) is not None and pipeline.deleted_at is None:
-                found.append(pipeline.id)
-            elif (caller := await find_caller_of(connection, grant)) is not None:
-                found.append(caller.id)
-            else:
-                raise NotFound(
-                    "pack, pipeline or caller",
-                    grant,
-                    hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller.",
-                )
-    return found
+    found = [await _target(context, target) for target in given]
+    for target, known in zip(given, found, strict=True):
+        if known is None:
+            raise NotFound(
+                "pack, pipeline or caller",
+                target,
+                hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller.",
+            )
+    return GrantChange(
+        add=frozenset(known for known in found if known is not None),
+        remove=frozenset([*remove, *[known for target in remove if (known := await _target(context, target))]]),
+        replaces=grants is not None,
+    )
+
+
+async def _target(context: Context, ref: str) -> str | None:
+    """Name of a pack, id of a pipeline or caller, from what people call it by; None when there is none."""
+    if context.services.registry.find(ref) is not None:
+        return ref
+    store = context.services.store
+    async with store.read() as connection:
+        if ref in await find_callers(connection, [ref]):
+            return ref
+        caller = await find_caller_of(connection, ref)
+    pipeline = await find_pipeline(store, ref)
+    if pipeline is not None and pipeline.deleted_at is None:
+        return pipeline.id
+    return None if caller is None else caller.id
 
 
 @operation("delete_credential", scope=Scope.MANAGE, kind="command", destructive=True, target="id")

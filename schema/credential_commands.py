@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import strawberry
 
-from resolvers.credentials import KEEP, delete, set_credential
+from resolvers.credentials import delete, set_credential
 from resolvers.credentials import test as try_credential
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
@@ -17,6 +17,7 @@ from schema.directives import Requires
 from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, problem_of
 from schema.run_commands import DeleteSuccess
 from schema.scalars import JSON, Key
+from store.credentials import KEEP
 from store.states import Scope
 
 
@@ -36,6 +37,12 @@ class SetCredentialInput:
     grants: list[strawberry.ID] | None = strawberry.field(
         default=strawberry.UNSET,
         description="Packs, pipelines and callers it is granted to, replacing all; they stay as they are when absent.",
+    )
+    add_grants: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Packs, pipelines and callers to grant it to as well; not together with `grants`."
+    )
+    remove_grants: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Packs, pipelines and callers to take it back from; not together with `grants`."
     )
     expires_at: datetime | None = strawberry.field(
         default=strawberry.UNSET, description="When it stops working, where known."
@@ -88,6 +95,8 @@ class CredentialMutations:
                 description=_given(input.description),
                 fields=_given(input.fields),
                 grants=None if grants is KEEP else tuple(grants or ()),
+                add_grants=tuple(input.add_grants or ()),
+                remove_grants=tuple(input.remove_grants or ()),
                 expires_at=_given(input.expires_at),
             )
         except Refusal as refusal:

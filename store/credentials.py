@@ -11,7 +11,8 @@ import json
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import select
 
@@ -32,10 +33,25 @@ if TYPE_CHECKING:
 
 #: The id of the one row of `vault`, and the key that changes wake.
 VAULT_ID = "vault"
+#: Most grants of one credential.
+GRANTS_MAX = 200
+
+
+class Keep(Enum):
+    """Stands for what a change leaves as it is; None would take it away."""
+
+    KEEP = "keep"
+
+
+KEEP: Final = Keep.KEEP
 
 
 class VaultChangedError(Exception):
     """Somebody else changed the vault key or this credential meanwhile; look again, then repeat."""
+
+
+class TooManyGrantsError(Exception):
+    """A credential would be shared with more than `GRANTS_MAX`; how many is the argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,28 +115,48 @@ class SealedValues:
 
 
 @dataclass(frozen=True, slots=True)
+class GrantChange:
+    """Whom to share a credential with besides those it is shared with, or instead of them.
+
+    Attributes:
+        add: Names of packs, ids of pipelines and callers.
+        remove: The same; what is not granted anyway does not matter.
+        replaces: Whether `add` is all there is to be.
+    """
+
+    add: frozenset[str] = frozenset()
+    remove: frozenset[str] = frozenset()
+    replaces: bool = False
+
+    def applied(self, before: frozenset[str]) -> frozenset[str]:
+        """The grants after it."""
+        return (frozenset() if self.replaces else before - self.remove) | self.add
+
+
+@dataclass(frozen=True, slots=True)
 class CredentialChange:
-    """What to store of a credential; `values` None leaves the values, `grants` None the grants as they are."""
+    """What to store of a credential; `values` None leaves the values as they are."""
 
     key: str
     kind: str
-    description: str | None
-    expires_at: datetime | None
+    description: str | Keep | None
+    expires_at: datetime | Keep | None
     values: SealedValues | None
-    grants: frozenset[str] | None
+    grants: GrantChange = GrantChange()
 
 
 _ADD_PROOF = Sql("INSERT INTO vault (id, sealed, created_at) VALUES (:id, :proof, :now) ON CONFLICT (id) DO NOTHING")
 # Locked: whoever seals and whoever rotates the key go one after the other.
 _PROOF = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
 _SET_PROOF = Sql("UPDATE vault SET sealed = :proof WHERE id = :id")
-_BY_KEY = Sql("SELECT id, sealed FROM credential WHERE key = :key FOR UPDATE")
+_BY_KEY = Sql("SELECT id, sealed, kind FROM credential WHERE key = :key FOR UPDATE")
 _INSERT = Sql(
     """INSERT INTO credential (id, key, kind, description, sealed, fields_set, fingerprint, created_at, updated_at,
         expires_at)
     VALUES (:id, :key, :kind, :description, :sealed, :fields_set, :fingerprint, :now, :now, :expires_at)"""
 )
-_UPDATE = Sql("UPDATE credential SET description = :description, expires_at = :expires_at WHERE id = :id")
+_DESCRIBE = Sql("UPDATE credential SET description = :description WHERE id = :id")
+_EXPIRE = Sql("UPDATE credential SET expires_at = :expires_at WHERE id = :id")
 # Values that are new were never tested nor used.
 _REPLACE = Sql(
     """UPDATE credential SET kind = :kind, sealed = :sealed, fields_set = :fields_set, fingerprint = :fingerprint,
@@ -129,6 +165,8 @@ _REPLACE = Sql(
 )
 _DELETE = Sql("DELETE FROM credential WHERE id = :id")
 _DELETE_GRANTS = Sql("DELETE FROM credential_grant WHERE credential_id = :id")
+_DELETE_GRANT = Sql("DELETE FROM credential_grant WHERE credential_id = :id AND target = :target")
+_GRANTS = Sql("SELECT target FROM credential_grant WHERE credential_id = :id")
 _INSERT_GRANT = Sql("INSERT INTO credential_grant (credential_id, target) VALUES (:id, :target)")
 _GRANTED = Sql("SELECT 1 FROM credential_grant WHERE credential_id = :id AND target = :target")
 _USED = Sql("UPDATE credential SET last_used_at = :now WHERE id = :id")
@@ -163,11 +201,12 @@ def found_vault(conn: Connection, proof: str) -> str:
 
 
 def put_credential(conn: Connection, change: CredentialChange) -> str:
-    """Stores a credential, or changes it; its id.
+    """Stores a credential, or changes what is given of it; its id.
 
     Raises:
         VaultChangedError: the vault key was rotated, or the credential changed, since the values were sealed; or there
-            is no such credential any more.
+            is no such credential of this kind any more.
+        TooManyGrantsError: it would be shared with too many.
     """
     values = change.values
     if values is not None:
@@ -175,48 +214,64 @@ def put_credential(conn: Connection, change: CredentialChange) -> str:
         if proof is None or proof[0] != values.proof:
             raise VaultChangedError(change.key)
     row = conn.one(_BY_KEY, {"key": change.key})
-    now = conn.now()
     if row is None:
-        if values is None or values.before is not None:
-            raise VaultChangedError(change.key)
-        credential_id = new_id("cred")
-        conn.run(
-            _INSERT,
-            {
-                "id": credential_id,
-                "key": change.key,
-                "kind": change.kind,
-                "description": change.description,
-                "sealed": values.sealed,
-                "fields_set": json.dumps(list(values.fields_set)),
-                "fingerprint": values.fingerprint,
-                "now": now,
-                "expires_at": change.expires_at,
-            },
-        )
+        credential_id = _insert(conn, change)
     else:
-        credential_id = str(row[0])
+        credential_id, sealed, kind = row
         if values is not None:
-            if row[1] != values.before:
+            if sealed != values.before:
                 raise VaultChangedError(change.key)
-            conn.run(
-                _REPLACE,
-                {
-                    "id": credential_id,
-                    "kind": change.kind,
-                    "sealed": values.sealed,
-                    "fields_set": json.dumps(list(values.fields_set)),
-                    "fingerprint": values.fingerprint,
-                    "now": now,
-                },
-            )
-        conn.run(_UPDATE, {"id": credential_id, "description": change.description, "expires_at": change.expires_at})
-    if change.grants is not None:
-        conn.run(_DELETE_GRANTS, {"id": credential_id})
-        for target in sorted(change.grants):
-            conn.run(_INSERT_GRANT, {"id": credential_id, "target": target})
+            conn.run(_REPLACE, {"id": credential_id, **_columns_of(change, values), "now": conn.now()})
+        elif kind != change.kind:
+            raise VaultChangedError(change.key)
+        if not isinstance(change.description, Keep):
+            conn.run(_DESCRIBE, {"id": credential_id, "description": change.description})
+        if not isinstance(change.expires_at, Keep):
+            conn.run(_EXPIRE, {"id": credential_id, "expires_at": change.expires_at})
+    _share(conn, credential_id, change.grants)
     conn.wake(VAULT_ID)
+    return str(credential_id)
+
+
+def _insert(conn: Connection, change: CredentialChange) -> str:
+    values = change.values
+    if values is None or values.before is not None:
+        raise VaultChangedError(change.key)
+    credential_id = new_id("cred")
+    described = None if isinstance(change.description, Keep) else change.description
+    expires = None if isinstance(change.expires_at, Keep) else change.expires_at
+    conn.run(
+        _INSERT,
+        {
+            "id": credential_id,
+            "key": change.key,
+            **_columns_of(change, values),
+            "description": described,
+            "expires_at": expires,
+            "now": conn.now(),
+        },
+    )
     return credential_id
+
+
+def _columns_of(change: CredentialChange, values: SealedValues) -> dict[str, str]:
+    return {
+        "kind": change.kind,
+        "sealed": values.sealed,
+        "fields_set": json.dumps(list(values.fields_set)),
+        "fingerprint": values.fingerprint,
+    }
+
+
+def _share(conn: Connection, credential_id: str, change: GrantChange) -> None:
+    before = frozenset(row[0] for row in conn.all(_GRANTS, {"id": credential_id}))
+    after = change.applied(before)
+    if len(after) > max(GRANTS_MAX, len(before)):
+        raise TooManyGrantsError(len(after))
+    for target in sorted(before - after):
+        conn.run(_DELETE_GRANT, {"id": credential_id, "target": target})
+    for target in sorted(after - before):
+        conn.run(_INSERT_GRANT, {"id": credential_id, "target": target})
 
 
 def delete_credential(conn: Connection, credential_id: str) -> bool:

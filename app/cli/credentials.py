@@ -152,7 +152,7 @@ def set_(
         if given is not None:
             change["fields"] = given
         if grant:
-            change["grants"] = [*_grants_of(before), *grant]
+            change["addGrants"] = grant
         if description is not None:
             change["description"] = description
         if days is not None:
@@ -173,7 +173,7 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         before = _get(client, key)
-        stored = _put(client, {"key": key, "kind": before["kind"], "grants": [*_grants_of(before), *targets]})
+        stored = _put(client, {"key": key, "kind": before["kind"], "addGrants": targets})
     _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
@@ -186,14 +186,13 @@ def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = No
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         before = _get(client, key)
-        left = list(before["grants"])
+        gone = []
         for target in targets:
-            gone = [grant for grant in left if target in _names(grant)]
-            if not gone:
+            named = [str(grant["id"]) for grant in before["grants"] if target in _names(grant)]
+            if not named:
                 raise CliError(f"{key} is not granted to `{target}`; it is granted to {_granted(before)}.")
-            left = [grant for grant in left if grant not in gone]
-        grants = [grant["id"] for grant in left]
-        stored = _put(client, {"key": key, "kind": before["kind"], "grants": grants})
+            gone += named
+        stored = _put(client, {"key": key, "kind": before["kind"], "removeGrants": gone})
     _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
@@ -261,10 +260,6 @@ def _tell(output: Output, stored: JSON, sentence: str) -> None:
         output.emit({"type": "credential", **stored})
     else:
         output.say(sentence)
-
-
-def _grants_of(stored: JSON | None) -> list[str]:
-    return [] if stored is None else [grant["id"] for grant in stored["grants"]]
 
 
 def _names(grant: JSON) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from contextlib import closing
@@ -89,6 +90,22 @@ async def test_an_absent_field_stays_and_null_removes(it: Product) -> None:
     assert unchanged["description"] == "Mail"
     assert (await put(it, "mail", "smtp", expiresAt="2040-01-01T00:00:00Z"))["grants"] == unchanged["grants"]
     assert (await credentials(it))["mail"]["expiresAt"] == "2040-01-01T00:00:00.000Z"
+
+
+async def test_grants_given_at_once_all_stay(it: Product) -> None:
+    await store(it, "test.reader")
+    await asyncio.gather(
+        put(it, "key", "generic", addGrants=["test.leaker"]),
+        put(it, "key", "generic", addGrants=["test.optional"]),
+        put(it, "key", "generic", removeGrants=["test.reader", "nobody"]),
+        put(it, "key", "generic", description="Shared"),
+    )
+    found = (await credentials(it))["key"]
+    assert [grant["id"] for grant in found["grants"]] == ["test.leaker", "test.optional"]
+    assert found["description"] == "Shared"
+    refused = await put(it, "key", "generic", grants=[], addGrants=["test.reader"])
+    assert refused["issues"][0]["rule"] == "given_twice"
+    assert (await put(it, "key", "generic", addGrants=["nobody"]))["code"] == "NOT_FOUND"
 
 
 @pytest.mark.parametrize(

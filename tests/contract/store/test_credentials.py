@@ -16,7 +16,11 @@ from runner.vault_keeper import VaultKeeper, VaultLockedError
 from runner.vault_offline import give_up, read_credentials, rotate_key
 from store.audit import AuditFilter, list_audit
 from store.credentials import (
+    GRANTS_MAX,
+    KEEP,
     CredentialChange,
+    GrantChange,
+    TooManyGrantsError,
     VaultChangedError,
     delete_credential,
     find_credential,
@@ -53,7 +57,7 @@ async def opened(store: Store, keys: KeyFile | EnvironmentKey) -> VaultKeeper:
 
 
 async def put(store: Store, keeper: VaultKeeper, key: str, value: str = VALUE, *grants: str) -> str:
-    change = CredentialChange(key, "generic", None, None, None, frozenset(grants))
+    change = CredentialChange(key, "generic", None, None, None, GrantChange(frozenset(grants), replaces=True))
     ready = await keeper.seal(change, {"secret": value}, before=keeper.sealed(key))
     credential_id = await store.write(put_credential, ready)
     await keeper.refresh()
@@ -84,12 +88,40 @@ async def test_a_credential_is_kept_sealed_with_its_grants(store: Store, keys: K
 async def test_two_who_change_one_credential_do_not_lose_either(store: Store, keys: KeyFile) -> None:
     keeper = await opened(store, keys)
     await put(store, keeper, "one")
-    change = CredentialChange("one", "generic", None, None, None, None)
+    change = CredentialChange("one", "generic", KEEP, KEEP, None)
     mine = await keeper.seal(change, {"secret": "mine, sealed first"}, before=keeper.sealed("one"))
     await put(store, keeper, "one", "theirs, stored first")
     with pytest.raises(VaultChangedError):
         await store.write(put_credential, mine)
     assert keeper.vault.find("one") == {"secret": "theirs, stored first"}
+
+
+async def test_changes_of_other_things_leave_each_other_alone(store: Store, keys: KeyFile) -> None:
+    keeper = await opened(store, keys)
+    credential_id = await put(store, keeper, "one", VALUE, "area.verb")
+    described = CredentialChange("one", "generic", "For tests", KEEP, None)
+    shared = CredentialChange("one", "generic", KEEP, KEEP, None, GrantChange(frozenset({"call_1", "call_2"})))
+    taken = CredentialChange("one", "generic", KEEP, KEEP, None, GrantChange(remove=frozenset({"call_1", "no.such"})))
+    for change in (described, shared, taken):
+        await store.write(put_credential, change)
+    async with store.read() as connection:
+        record = await find_credential(connection, "one")
+        assert await grants_of(connection, credential_id) == ["area.verb", "call_2"]
+    assert record is not None
+    assert record.description == "For tests"
+    with pytest.raises(VaultChangedError):
+        await store.write(put_credential, CredentialChange("one", "github", KEEP, KEEP, None))
+
+
+async def test_grants_are_counted_together(store: Store, keys: KeyFile) -> None:
+    keeper = await opened(store, keys)
+    credential_id = await put(store, keeper, "one", VALUE, *(f"call_{number}" for number in range(GRANTS_MAX)))
+    with pytest.raises(TooManyGrantsError):
+        await store.write(
+            put_credential, CredentialChange("one", "generic", KEEP, KEEP, None, GrantChange(frozenset({"one.more"})))
+        )
+    async with store.read() as connection:
+        assert len(await grants_of(connection, credential_id)) == GRANTS_MAX
 
 
 async def test_a_verdict_about_replaced_values_is_dropped(store: Store, keys: KeyFile) -> None:
@@ -185,7 +217,7 @@ async def test_a_rotation_is_whole_or_not_at_all_wherever_it_dies(
 async def test_nothing_is_sealed_with_a_key_that_was_just_replaced(store: Store, keys: KeyFile) -> None:
     keeper = await opened(store, keys)
     await put(store, keeper, "one")
-    change = CredentialChange("one", "generic", None, None, None, None)
+    change = CredentialChange("one", "generic", KEEP, KEEP, None)
     ready = await keeper.seal(change, {"secret": "sealed with the old key"}, before=keeper.sealed("one"))
     await rotate_key(store, keys)
     with pytest.raises(VaultChangedError):

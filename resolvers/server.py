@@ -81,7 +81,7 @@ def _mounted(mounted: Mounted) -> HealthCheck:
     name = f"MCP server {mounted.spec.key}"
     if mounted.state == "connected":
         return HealthCheck(name, True, "Connected.")
-    told = mounted.last_error or "it is still starting"
+    told = (mounted.last_error or "it is still starting").rstrip(".")
     return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
 
 
@@ -128,8 +128,7 @@ def _packs(context: Context) -> HealthCheck:
         return HealthCheck(
             "packs",
             False,
-            f"{count} packs are loaded; {len(errors)} files could not be, first {errors[0].origin}: "
-            f"{errors[0].message}",
+            f"{count} packs are loaded; {len(errors)} could not be, first {errors[0].origin}: {errors[0].message}",
         )
     incomplete = sorted({name for name, _version in incomplete_packs(registry)})
     if incomplete:

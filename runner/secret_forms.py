@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ def all_forms(known: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str,
 
 
 def forms_of(secret: str) -> set[str]:
-    """The ways a known value may be written: as it is, in URLs, JSON (once and twice), base64 and hexadecimal.
+    """The ways a known value may be written: as it is, in URLs, HTML, JSON (once and twice), base64 and hexadecimal.
 
     Base64 depends on what stands before, so the part that all texts containing the secret share is taken for each of
     the three alignments. Long lines of multi-line secrets count on their own.
@@ -47,6 +48,7 @@ def forms_of(secret: str) -> set[str]:
     for value in values:
         forms |= {value, value.strip()}
         forms |= _url_forms(value)
+        forms |= {html.escape(value), html.escape(value, quote=False)}
         for escaped in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
             forms |= {escaped, json.dumps(escaped)[1:-1], escaped.replace("/", "\\/")}
         data = value.encode("utf-8", "surrogatepass")

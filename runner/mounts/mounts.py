@@ -169,7 +169,7 @@ class Mounts:
             names: dict[str, str] = {}
             for record in records:
                 tool = Tool.of(orjson.loads(record.accepted or record.offered or "null"))
-                origin = f"{key}: {tool.name}"
+                origin = f"MCP server {key}"
                 name = pack_name(key, tool.name)
                 wrong = objection(tool)
                 if wrong is None and name in names:

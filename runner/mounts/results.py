@@ -119,7 +119,7 @@ def failure_of(server: str, tool: str, error: BaseException) -> PackError:
     if isinstance(error, ValidationError | RuntimeError):
         return PackError(
             FailureCode.INVALID_OUTPUT,
-            f"{where} answered {tool} with something the protocol does not allow: {_cut(str(error))}",
+            f"{where} answered {tool} with something the protocol does not allow: {_first_line(error)}",
             hint="Report it to whoever runs that server.",
         )
     if isinstance(error, TimeoutError):
@@ -135,6 +135,11 @@ def is_connection_lost(error: BaseException) -> bool:
     if isinstance(error, MCPError):
         return error.error.code in (_ErrorCode.CONNECTION_CLOSED, _ErrorCode.INVALID_REQUEST)
     return isinstance(error, anyio.ClosedResourceError | anyio.BrokenResourceError | ConnectionError | OSError)
+
+
+def _first_line(error: BaseException) -> str:
+    """What a library says is wrong, without the schema it adds on further lines."""
+    return _cut(str(error).partition("\n")[0])
 
 
 def _cut(text: str) -> str:

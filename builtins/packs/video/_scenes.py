@@ -25,6 +25,8 @@ _LEAD_SECONDS = 1.8
 _SENTENCE = re.compile(r"(?<=[.!?…])[\"”\u2019)]*\s+(?=[\"“\u2018(]?[^\W\d_a-z]|[\"“]?\d)|(?<=[。\uff01\uff1f])")
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,2}[.)])\s+(.+)")
 _QUOTE = re.compile(r"[“\"„«]([^”\"“»]{12,220})[”\"“»]\s*(?:[-—\u2013,]\s*(.{2,60}))?$")
+#: The line below a table's headings, or one drawn across: nothing to read.
+_RULE = re.compile(r"(?:```|~~~).*|\|?(?:\s*:?-{2,}:?\s*\|?)+")
 _FIGURE = re.compile(
     r"(?<![\w.])(?:[$€£¥]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?"
     r"|\d[\d.,]*\s?(?:%|percent|per cent|million|billion|times|x)(?!\w))",
@@ -212,10 +214,12 @@ def _clause(text: str, limit: int) -> str:
 
 
 def _blocks(text: str) -> list[tuple[str, str, list[str]]]:
-    """`(kind, text, items)` in order; kind is heading, sentence or list."""
+    """`(kind, text, items)` in order; kind is heading, sentence or list. A table is a list of its rows; code is left out."""
     blocks: list[tuple[str, str, list[str]]] = []
     prose: list[str] = []
     items: list[str] = []
+    rows: list[list[str]] = []
+    in_code = False
 
     def close() -> None:
         if prose:
@@ -225,9 +229,24 @@ def _blocks(text: str) -> list[tuple[str, str, list[str]]]:
         if items:
             blocks.append(("list", "", list(items)))
             items.clear()
+        if points := _points_of(rows):
+            blocks.append(("list", "", points))
+        rows.clear()
 
     for line in text.replace("\r\n", "\n").split("\n"):
         bare = _inline(line.strip())
+        if line.lstrip().startswith(("```", "~~~")):
+            close()
+            in_code = not in_code
+        if in_code or _RULE.fullmatch(bare):
+            continue
+        if bare.startswith("|"):
+            if prose or items:
+                close()
+            rows.append([cell.strip() for cell in bare.strip("|").split("|")])
+            continue
+        if rows:
+            close()
         item = _ITEM.match(line)
         if not bare:
             if prose:
@@ -246,6 +265,22 @@ def _blocks(text: str) -> list[tuple[str, str, list[str]]]:
             prose.append(bare)
     close()
     return blocks
+
+
+def _points_of(rows: list[list[str]]) -> list[str]:
+    """A table's rows as points: what a row is about, then its other cells by their headings."""
+    if not rows:
+        return []
+    headings, *body = rows
+    points = []
+    for row in body or [headings]:
+        said = [
+            f"{heading} {cell}" if heading and body else cell
+            for heading, cell in zip([*headings, *([""] * len(row))][1:], row[1:], strict=False)
+            if cell
+        ]
+        points.append(": ".join(part for part in (row[0], ", ".join(said)) if part))
+    return points
 
 
 def _inline(text: str) -> str:

@@ -169,3 +169,11 @@ def test_a_model_that_leaves_things_out_is_helped() -> None:
     ]
     assert dropped == 1
     assert writer.unsourced_figures([scenes.Scene(layout="statement", title="It is 42")], "It is 41") == ["42"]
+
+
+def test_a_table_is_read_as_points_and_code_is_left_out() -> None:
+    table = "| Lamp | Power | Life |\n|---|---:|---|\n| Filament | 1000 W | short |\n| LED | 40 W | |\n"
+    found = scenes.split_description(f"# Lamps\n\n{table}\n```py\nx = 1\n```\n\n---\n\nThat is it.\n", None, None)
+    (points,) = [scene.bullets for scene in found if scene.layout == "bullets"]
+    assert points == ["Filament: Power 1000 W, Life short", "LED: Power 40 W"]
+    assert not any("|" in word or "x = 1" in word for scene in found for word in (scene.title, scene.text))

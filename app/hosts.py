@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from app.settings import is_loopback
+from app.addresses import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

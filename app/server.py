@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 import structlog
 import uvicorn
 
-from app.settings import SettingsError, cli_address_path, cli_token_path, is_loopback, url_of
+from app.addresses import is_loopback, url_of
+from app.client_settings import cli_address_path, cli_token_path
+from app.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

@@ -1,4 +1,4 @@
-"""Every setting of the server; with `app.settings_models`, the only module that reads the environment.
+"""Every setting of the server.
 
 A setting is a field of `Settings`. It is read from the command line, else from the environment variable
 `PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
@@ -7,46 +7,37 @@ default. Adding a field is all it takes: the API and the documentation list fiel
 
 from __future__ import annotations
 
-import difflib
 import os
-import re
-import tomllib
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, cast
-from urllib.parse import urlsplit, urlunsplit
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
+from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from app import settings_models, settings_mounts
+from app.addresses import is_loopback
+from app.settings_sources import (
+    PREFIX,
+    SettingsError,
+    data_home,
+    read_file,
+    source_of,
+    tables,
+    unknown_variables,
+    variable_of,
+)
+from app.settings_telling import default_of, explain, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pydantic_core import ErrorDetails
-
     from resolvers.context import SettingInfo
-    from runner.failures import JSONValue
     from schema.limits import RequestLimits
-
-PREFIX = "PACKLINE_"
-_SERVICE = re.compile(r"PACKLINE_SERVICE_([A-Z0-9_]+)_URL\Z")
-#: Variables of this prefix that are no settings of the server: where settings lie, and what the command line needs.
-CLIENT_VARIABLES = frozenset({"PACKLINE_CONFIG", "PACKLINE_SERVER", "PACKLINE_TOKEN"})
 
 Words = Annotated[tuple[str, ...], NoDecode]
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
-
-
-class SettingsError(Exception):
-    """Settings that cannot be used; the message names each variable, its value and the remedy."""
-
-
-def _data_home() -> Path:
-    home = os.environ.get("XDG_DATA_HOME")
-    return (Path(home) if home else Path.home() / ".local" / "share") / "packline"
 
 
 class Settings(BaseSettings):
@@ -56,7 +47,7 @@ class Settings(BaseSettings):
 
     # -- where it runs
     data_dir: Path = Field(
-        default_factory=_data_home, description="Folder of the database, artifacts, keys and settings file."
+        default_factory=data_home, description="Folder of the database, artifacts, keys and settings file."
     )
     host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; a wider one needs a token first.")
     port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
@@ -190,8 +181,6 @@ class Settings(BaseSettings):
     #: What `load` wants said about the environment, for the log.
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
-    SECRETS: ClassVar = frozenset({"bootstrap_token", "artifact_store_secret", "vault_key"})
-
     @classmethod
     def load(cls, overrides: Mapping[str, object] | None = None) -> Self:
         """Reads all settings.
@@ -206,10 +195,11 @@ class Settings(BaseSettings):
         try:
             settings = cls(**cast("dict[str, Any]", given))
         except ValidationError as error:
-            raise SettingsError(_explain(error, given)) from error
-        file = _file_values(given)
-        settings._sources = {name: _source(name, given, file.values, file.path) for name in cls.model_fields}
-        settings._warnings = (*unknown_variables(), *settings._weak())
+            file = read_file(given, cls.model_fields)
+            raise SettingsError(explain(error, given, file, cls.model_fields)) from error
+        file = read_file(given, cls.model_fields)
+        settings._sources = {name: source_of(name, given, file.values, file.path) for name in cls.model_fields}
+        settings._warnings = (*unknown_variables(cls.model_fields), *settings._weak())
         return settings
 
     @classmethod
@@ -223,10 +213,10 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Command line, environment, service variables, file."""
         given = init_settings.init_kwargs if isinstance(init_settings, InitSettingsSource) else {}
-        file = _file_values(given)
+        file = read_file(given, settings_cls.model_fields)
         return (
             init_settings,
-            InitSettingsSource(settings_cls, _tables(file.values)),
+            InitSettingsSource(settings_cls, tables(file.values)),
             env_settings,
             InitSettingsSource(settings_cls, file.values),
         )
@@ -375,210 +365,18 @@ class Settings(BaseSettings):
             SettingInfo(
                 name=variable_of(name),
                 description=field.description or "",
-                value=_shown(name, values[name]),
-                default=_default(name),
+                value=shown(field, values[name]),
+                default=default_of(field),
                 source=self._sources.get(name, "default"),
             )
             for name, field in type(self).model_fields.items()
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class ClientSettings:
-    """What the command line needs to reach a server.
-
-    Attributes:
-        server: Address given by PACKLINE_SERVER.
-        token: Token given by PACKLINE_TOKEN.
-    """
-
-    server: str | None
-    token: str | None
-
-    @classmethod
-    def load(cls) -> Self:
-        """Reads the two variables."""
-        return cls(server=os.environ.get("PACKLINE_SERVER") or None, token=os.environ.get("PACKLINE_TOKEN") or None)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this machine only."""
-    bare = host.strip("[]").lower()
-    return bare in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", bare) is not None
-
-
-def url_of(host: str, port: int) -> str:
-    """The address to give people for a server that listens on `host`."""
-    name = host.strip("[]")
-    if name in ("0.0.0.0", "::"):
-        name = "127.0.0.1"
-    return f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-
-
-def cli_token_path(data_dir: Path) -> Path:
-    """The file in which a server leaves a token for the commands of its own user."""
-    return data_dir / "cli-token"
-
-
-def cli_address_path(data_dir: Path) -> Path:
-    """The file in which a server leaves its address for the commands of its own user."""
-    return data_dir / "cli-address"
-
-
-def unknown_variables() -> tuple[str, ...]:
-    """A sentence for each variable that looks like a setting and is none, with the nearest one."""
-    known = [PREFIX + name.upper() for name in Settings.model_fields if name not in _TABLES]
-    found = []
-    for name in sorted(os.environ):
-        if not name.startswith(PREFIX) or name in known or name in CLIENT_VARIABLES or _SERVICE.match(name):
-            continue
-        if settings_models.is_model_variable(name):
-            continue
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f" Did you mean {near[0]}?" if near else " `packline doctor` lists those there are."
-        found.append(f"{name} is no setting and was ignored.{meant}")
-    return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    path: Path | None
-    values: dict[str, Any]
-
-
-def _file_values(given: Mapping[str, object]) -> _File:
-    """The settings file's content; empty when there is none.
-
-    Raises:
-        SettingsError: it is named but absent, is not TOML, or holds unknown keys.
-    """
-    named = os.environ.get("PACKLINE_CONFIG")
-    folder = given.get("data_dir") or os.environ.get("PACKLINE_DATA_DIR") or _data_home()
-    path = Path(named).expanduser() if named else Path(str(folder)).expanduser() / "packline.toml"
-    try:
-        values = tomllib.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        if named:
-            raise SettingsError(
-                f"PACKLINE_CONFIG names {path}, which does not exist. Create it or unset the variable."
-            ) from None
-        return _File(None, {})
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"The settings file {path} cannot be read: {error}.") from error
-    lines = []
-    for key in values:
-        if key not in Settings.model_fields:
-            near = difflib.get_close_matches(key.lower().removeprefix("packline_"), list(Settings.model_fields), 1)
-            meant = f" Did you mean `{near[0]}`?" if near else ""
-            lines.append(f"The settings file {path} sets `{key}`, which is no setting.{meant}")
-    if lines:
-        raise SettingsError("\n".join(lines))
-    return _File(path, values)
-
-
-#: Settings that are tables, and the variable that sets one entry of each.
-_TABLES = {
-    "service_urls": "PACKLINE_SERVICE_<NAME>_URL",
-    "model_providers": "PACKLINE_PROVIDER_<NAME>_URL",
-    "model_roles": "PACKLINE_MODEL_<ROLE>",
-}
-
-
-def variable_of(name: str) -> str:
-    """The environment variable of a setting; for a table, that of one of its entries."""
-    return _TABLES.get(name) or PREFIX + name.upper()
-
-
-def _table_variables() -> dict[str, Mapping[str, Any]]:
-    """What the environment adds to each table."""
-    return {
-        "service_urls": _service_variables(),
-        "model_providers": settings_models.provider_variables(),
-        "model_roles": settings_models.role_variables(),
-    }
-
-
-def _tables(file: Mapping[str, Any]) -> dict[str, object]:
-    """The tables of the file with what the environment adds."""
-    return {
-        name: settings_models.merged(file.get(name), variables)
-        for name, variables in _table_variables().items()
-        if variables
-    }
-
-
-def _service_variables() -> dict[str, str]:
-    found = {}
-    for name, value in os.environ.items():
-        match = _SERVICE.match(name)
-        if match and value:
-            found[match[1].lower()] = value
-    return found
-
-
-def _source(name: str, given: Mapping[str, object], file: Mapping[str, object], path: Path | None) -> str:
-    if name in given:
-        return "command line"
-    if os.environ.get(PREFIX + name.upper()) or (name in _TABLES and _table_variables().get(name)):
-        return "environment"
-    return str(path) if name in file else "default"
-
-
-def _explain(error: ValidationError, given: Mapping[str, object]) -> str:
-    """One sentence for each value that cannot be used."""
-    file = _file_values(given)
-    return "\n".join(_explain_one(detail, given, file) for detail in error.errors())
-
-
-def _explain_one(detail: ErrorDetails, given: Mapping[str, object], file: _File) -> str:
-    name = str(detail["loc"][0])
-    match _source(name, given, file.values, file.path):
-        case "command line":
-            where = f"--{name.replace('_', '-')}"
-        case "environment":
-            where = variable_of(name)
-        case path:
-            where = f"`{name}` in {path}"
-    value = "set" if name in Settings.SECRETS else f"`{_shown(name, detail['input'])}`"
-    message = detail["msg"].removeprefix("Value error, ").partition(", unable")[0]
-    default = _default(name)
-    remedy = f"Unset it for the default `{default}`." if default not in (None, [], {}) else "Unset it to go without."
-    return f"{where} is {value}: {message[0].lower()}{message[1:]}. {remedy}"
-
-
-def _default(name: str) -> JSONValue:
-    field = Settings.model_fields[name]
-    value = field.get_default(call_default_factory=True)
-    if isinstance(value, Path):
-        return str(value)
-    return list(value) if isinstance(value, tuple) else cast("JSONValue", value)
-
-
-def _shown(name: str, value: JSONValue) -> JSONValue:
-    if name in Settings.SECRETS:
-        return None
-    if isinstance(value, str):
-        return _without_password(value)
-    if isinstance(value, dict):
-        return {key: _shown(name, item) for key, item in value.items()}
-    return value
-
-
-def _without_password(value: str) -> str:
-    """An address without the password it may carry."""
-    if "@" not in value or "://" not in value:
-        return value
-    try:
-        parts = urlsplit(value)
-    except ValueError:
-        return "***"
-    if parts.password is None:
-        return value
-    account = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}"
-    return urlunsplit((parts.scheme, account, parts.path, parts.query, parts.fragment))
-
-
 def _require_http(value: str, what: str = "") -> None:
     parts = urlsplit(value)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{what}an address such as https://host.example is needed")
+
+
+__all__ = ["Settings", "SettingsError"]

@@ -55,7 +55,8 @@ def pages() -> dict[str, str]:
 
 def settings_page() -> str:
     """Every setting of the server, in the groups and the order of their declaration."""
-    from app.settings import CLIENT_VARIABLES, Settings, variable_of
+    from app.settings import Settings
+    from app.settings_sources import CLIENT_VARIABLES, variable_of
 
     rows = []
     for name, field in Settings.model_fields.items():

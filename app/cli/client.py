@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from app.settings import ClientSettings, Settings, SettingsError, cli_address_path, cli_token_path, is_loopback, url_of
+from app.addresses import is_loopback, url_of
+from app.client_settings import ClientSettings, cli_address_path, cli_token_path
+from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

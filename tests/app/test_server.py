@@ -12,9 +12,10 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from app.addresses import url_of
 from app.pages import health_route, home_without_ui
 from app.server import StartError, bind, print_start, run_app
-from app.settings import Settings, url_of
+from app.settings import Settings
 
 
 class Probe:

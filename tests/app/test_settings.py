@@ -3,8 +3,11 @@ from pathlib import Path
 
 import pytest
 
+from app.addresses import is_loopback
+from app.client_settings import ClientSettings
 from app.main import transport_limits
-from app.settings import PREFIX, ClientSettings, Settings, SettingsError, is_loopback
+from app.settings import Settings, SettingsError
+from app.settings_sources import PREFIX
 
 
 @pytest.fixture(autouse=True)

@@ -1,0 +1,88 @@
+"""Settings as people are told them: values without secrets, and what is wrong with one that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import SecretStr
+
+from app.settings_sources import source_of, variable_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import ValidationError
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+    from app.settings_sources import SettingsFile
+    from runner.failures import JSONValue
+
+
+def explain(
+    error: ValidationError,
+    given: Mapping[str, object],
+    file: SettingsFile,
+    fields: Mapping[str, FieldInfo],
+) -> str:
+    """One sentence for each value that cannot be used."""
+    return "\n".join(_explain_one(detail, given, file, fields) for detail in error.errors())
+
+
+def _explain_one(
+    detail: ErrorDetails, given: Mapping[str, object], file: SettingsFile, fields: Mapping[str, FieldInfo]
+) -> str:
+    name = str(detail["loc"][0])
+    match source_of(name, given, file.values, file.path):
+        case "command line":
+            where = f"--{name.replace('_', '-')}"
+        case "environment":
+            where = variable_of(name)
+        case path:
+            where = f"`{name}` in {path}"
+    field = fields[name]
+    value = "set" if is_secret(field) else f"`{shown(field, detail['input'])}`"
+    message = detail["msg"].removeprefix("Value error, ").partition(", unable")[0]
+    default = default_of(field)
+    remedy = f"Unset it for the default `{default}`." if default not in (None, [], {}) else "Unset it to go without."
+    return f"{where} is {value}: {message[0].lower()}{message[1:]}. {remedy}"
+
+
+def default_of(field: FieldInfo) -> JSONValue:
+    """What a setting is when it is not given."""
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else cast("JSONValue", value)
+
+
+def is_secret(field: FieldInfo) -> bool:
+    """Whether the value of a setting is told nobody."""
+    return SecretStr in (field.annotation, *get_args(field.annotation))
+
+
+def shown(field: FieldInfo, value: JSONValue) -> JSONValue:
+    """A value without the secrets in it; None for a setting that is one."""
+    if is_secret(field):
+        return None
+    if isinstance(value, str):
+        return _without_password(value)
+    if isinstance(value, dict):
+        return {key: shown(field, item) for key, item in value.items()}
+    return value
+
+
+def _without_password(value: str) -> str:
+    """An address without the password it may carry."""
+    if "@" not in value or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "***"
+    if parts.password is None:
+        return value
+    account = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}"
+    return urlunsplit((parts.scheme, account, parts.path, parts.query, parts.fragment))

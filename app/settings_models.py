@@ -98,7 +98,11 @@ def check_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str
         url = entry.get("base_url")
         if url is not None:
             parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.hostname:
+            try:
+                usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+            except ValueError:  # what stands after the last colon is no port
+                usable = False
+            if not usable:
                 raise ValueError(f"for provider `{name}` an address such as https://host.example/v1 is needed")
             if parts.username or parts.password:
                 raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")

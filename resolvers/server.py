@@ -81,6 +81,8 @@ def _mounted(mounted: Mounted) -> HealthCheck:
     name = f"MCP server {mounted.spec.key}"
     if mounted.state == "connected":
         return HealthCheck(name, True, "Connected.")
+    if mounted.state == "connecting" and mounted.last_error is None:
+        return HealthCheck(name, True, "Connecting.")
     told = (mounted.last_error or "it is still starting").rstrip(".")
     return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
 

@@ -43,14 +43,17 @@ fragment StepParts on RunStep {
 
 #: Everything `packline show` prints of one run; steps by key carry their values.
 _RUN_DETAIL = """
+fragment CostParts on Cost { usage { input output } amountUsd }
 fragment RunDetail on Run {
   inputs
   output { json excerpt truncated sizeBytes }
+  cost { ...CostParts }
   steps {
+    cost { ...CostParts }
     id packVersion input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
     artifacts { ...ArtifactParts }
     attempts {
-      id number state startedAt endedAt packVersion failure { ...FailureParts }
+      id number state startedAt endedAt packVersion models failure { ...FailureParts }
       log(last: 50) { nodes { at level text } }
     }
   }

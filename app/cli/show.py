@@ -26,6 +26,7 @@ def show_run(output: Output, run: JSON) -> None:
     _value(output, "inputs", run["inputs"])
     output.say()
     print_end(output, RunView.of(run))
+    _cost(output, run["cost"], [name for step in run["steps"] for one in step["attempts"] for name in one["models"]])
     _payload(output, "output", run["output"])
 
 
@@ -52,6 +53,7 @@ def show_step(output: Output, step: JSON) -> None:
         output.say(step["failure"]["hint"])
     for warning in step["warnings"]:
         output.say(f"warning: {warning}", "yellow")
+    _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
     _payload(output, "input", step["input"])
     _payload(output, "output", step["output"])
     lines = step["attempts"][-1]["log"]["nodes"] if step["attempts"] else []
@@ -59,6 +61,16 @@ def show_step(output: Output, step: JSON) -> None:
         output.say("\nlog", "bold")
         for line in lines:
             output.say(f"{line['at'][11:23]}  {line['level'].lower():7}  {line['text']}")
+
+
+def _cost(output: Output, cost: JSON, models: list[str]) -> None:
+    """What models were paid for; nothing where none was asked. What is unknown is said so."""
+    if not models:
+        return
+    used = cost["usage"]
+    tokens = f"{used['input']:,} tokens read, {used['output']:,} written" if used else "tokens unknown"
+    money = "price unknown" if cost["amountUsd"] is None else f"${cost['amountUsd']:.4f}"
+    output.say(f"\n{', '.join(dict.fromkeys(models))}: {tokens}, {money}")
 
 
 def _payload(output: Output, name: str, payload: JSON | None) -> None:

@@ -205,15 +205,26 @@ async def _get(
     ctx: PackContext, endpoint: str, parameters: dict[str, str], keep_statuses: Container[int] = ()
 ) -> Fetched:
     separator = "&" if urlsplit(endpoint).query else "?"
-    return await fetch(
-        ctx,
-        f"{endpoint}{separator}{urlencode(parameters)}",
-        field=None,
-        max_bytes=MAX_BYTES,
-        timeout_seconds=TIMEOUT_SECONDS,
-        accept="application/json",
-        keep_statuses=keep_statuses,
-    )
+    try:
+        return await fetch(
+            ctx,
+            f"{endpoint}{separator}{urlencode(parameters)}",
+            field=None,
+            max_bytes=MAX_BYTES,
+            timeout_seconds=TIMEOUT_SECONDS,
+            accept="application/json",
+            keep_statuses=keep_statuses,
+        )
+    except PackError as error:
+        if error.failure.code != "upstream_unavailable":
+            raise
+        # The address is the operator's or ours, not the caller's to check.
+        raise PackError(
+            "upstream_unavailable",
+            error.failure.message,
+            hint="Is this server connected to the internet? PACKLINE_SERVICE_SEARXNG_URL names a service to search.",
+            retry_after_seconds=error.failure.retry_after_seconds,
+        ) from error
 
 
 def _json_object(answer: Fetched, who: str) -> dict[str, JSONValue]:

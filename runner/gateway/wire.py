@@ -314,6 +314,7 @@ def _first_misfit(error: BaseException) -> str:
         if isinstance(cause, ValidationError):
             first = cause.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
-            return f", also after it was sent back once: {place or 'the whole'}: {first['msg']}"
+            said = first["msg"].removeprefix("Value error, ").rstrip(".")
+            return f", also after it was sent back once: {f'`{place}`: ' if place else ''}{said}"
         cause = cause.__cause__ or cause.__context__
     return ""

@@ -214,7 +214,7 @@ def _clause(text: str, limit: int) -> str:
 
 
 def _blocks(text: str) -> list[tuple[str, str, list[str]]]:
-    """`(kind, text, items)` in order; kind is heading, sentence or list. A table is a list of its rows; code is left out."""
+    """`(kind, text, items)` in order; kind is heading, sentence or list. Tables are lists of rows; code is left out."""
     blocks: list[tuple[str, str, list[str]]] = []
     prose: list[str] = []
     items: list[str] = []

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import strawberry
 
+from resolvers.access import readable_run
 from resolvers.problems import Problem as Refusal
 from resolvers.proposals import DefinitionChoice
 from resolvers.resuming import rerun_run, resume_run
@@ -26,7 +27,7 @@ from schema.problems import (
     WrongStateProblem,
     problem_of,
 )
-from schema.runs import Run, get_run_now
+from schema.runs import Run
 from schema.scalars import JSON, Key
 from store.states import Scope
 
@@ -123,7 +124,8 @@ async def _started(info: Info, started: Started) -> StartRunSuccess:
 async def _run_now(info: Info, run_id: str) -> Run:
     """The run as the command left it, whatever an earlier command of the same operation had read."""
     info.context.fresh()
-    return await get_run_now(info, run_id)
+    # Read by itself: a loader would wait two turns of the event loop for others to join it.
+    return Run.of(await readable_run(info.context.context, run_id))
 
 
 def _refused(info: Info, refusal: Refusal) -> Any:  # noqa: ANN401 - as `problem_of`

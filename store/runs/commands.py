@@ -9,8 +9,8 @@ from store.ids import new_id
 from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.ledger import Ledger
 from store.runs.removal import remove_run
-from store.runs.submit import COUNT_QUEUED, INSERT_STEP
-from store.runs.values import QueueFullError, Resume, WrongStateError
+from store.runs.submit import INSERT_STEP, refuse_full
+from store.runs.values import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
     state = RunState(row[0])
     if state not in {RunState.FAILED, RunState.CANCELLED} or row[12] != change.based_on:
         raise WrongStateError(change.run_id, state)
-    queued = conn.one(COUNT_QUEUED, {"caller_id": row[1]})
-    if queued is not None and queued[0] >= queue_limit:
-        raise QueueFullError(queued[0])
+    refuse_full(conn, row[1], queue_limit)
     now = conn.now()
     ledger = Ledger(conn, change.run_id, now, next_seq=row[9], reserved=0)
     kept = sum(not step.rerun for step in change.steps)

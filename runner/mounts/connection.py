@@ -143,7 +143,9 @@ class Connection:
         shortest, longest = RETRY_SECONDS
         wait = shortest
         await asyncio.to_thread(importlib.import_module, "mcp.client.streamable_http")
+        loop = asyncio.get_running_loop()
         while True:
+            began = loop.time()
             try:
                 await self._connect_and_stay()
                 wait = shortest
@@ -153,6 +155,8 @@ class Connection:
                 self.last_error = self._told(error)
                 log.warning("an MCP server cannot be reached", server=self.spec.key, error=self.last_error)
             finally:
+                if self.connected_at is not None and loop.time() - began > longest:
+                    wait = shortest  # it was well for long: what broke it is another matter than before
                 self._ready.clear()
                 self._client = self.connected_at = None
                 if self.state != "stopped":

@@ -15,6 +15,7 @@ from runner.mounts.results import output_of
 from runner.mounts.tools import Tool, make_pack, objection, pack_name
 from runner.pack import Missing
 from runner.registry import LoadError, PackSource
+from store.engine import EVERYTHING, StoreClosedError, StoreError
 from store.mcp_tools import MCP_TOOLS, ToolRecord, list_tools, record_offer
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 log = structlog.get_logger(__name__)
+#: Wait before a database that does not answer is asked again.
+_AGAIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,8 @@ class Mounts:
         self._specs = {spec.key: spec for spec in specs}
         self._tools: dict[str, dict[str, ToolRecord]] = {}
         self._reading = asyncio.Lock()
-        self._rereading: set[asyncio.Task[None]] = set()
+        self._changed = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
         self._connections = {
             spec.key: Connection(spec, folder / spec.key, egress, self._secrets, self._offers_to(spec))
             for spec in specs
@@ -94,17 +98,21 @@ class Mounts:
 
     async def start(self) -> None:
         """Registers the packs accepted earlier and begins to connect; waits for no server."""
+        if not self._connections:
+            return
+        self._store.on_wake(self._woken)
         for key, connection in self._connections.items():
             await self._read(key)
             connection.start()
-        if self._connections:
-            self._store.on_wake(self._woken)
+        self._following = asyncio.create_task(self._follow(), name="packline-mounts")
 
     async def stop(self) -> None:
         """Ends all connections; harmless twice and before `start`."""
         await asyncio.gather(*(connection.stop() for connection in self._connections.values()))
-        for task in self._rereading:
+        task, self._following = self._following, None
+        if task is not None:
             task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     def servers(self) -> list[Mounted]:
         """Every server as it is now, in the order of the settings."""
@@ -147,14 +155,23 @@ class Mounts:
         return take
 
     def _woken(self, keys: frozenset[str]) -> None:
-        if MCP_TOOLS in keys or "*" in keys:
-            task = asyncio.get_running_loop().create_task(self._reread())
-            self._rereading.add(task)
-            task.add_done_callback(self._rereading.discard)
+        if MCP_TOOLS in keys or EVERYTHING in keys:
+            self._changed.set()
 
-    async def _reread(self) -> None:
-        for key in self._connections:
-            await self._read(key)
+    async def _follow(self) -> None:
+        """Follows what is accepted, here or through another server on the same database, until stopped."""
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            try:
+                for key in self._connections:
+                    await self._read(key)
+            except StoreClosedError:
+                return
+            except StoreError as error:
+                log.warning("the accepted tools could not be read; it is tried again", error=str(error))
+                self._changed.set()
+                await asyncio.sleep(_AGAIN_SECONDS)
 
     async def _read(self, key: str) -> None:
         """Makes packs of what is kept of a server's tools."""
@@ -185,7 +202,7 @@ class Mounts:
         spec, connection = self._specs[record.server], self._connections[record.server]
 
         async def call(ctx: PackContext, arguments: dict[str, JSONValue]) -> dict[str, JSONValue]:
-            await self._refuse_changed(record.server, tool.name)
+            await self._refuse_changed(record.server, tool)
             result = await connection.call(tool.name, arguments, ctx.progress)
             return await output_of(ctx, record.server, tool.name, result, typed=tool.output_schema is not None)
 
@@ -215,15 +232,16 @@ class Mounts:
             return Missing(f"MCP server {server} cannot be reached: {connection.last_error}", "Look at the server.")
         return None
 
-    async def _refuse_changed(self, server: str, tool: str) -> None:
-        record = self._tools.get(server, {}).get(tool)
+    async def _refuse_changed(self, server: str, tool: Tool) -> None:
+        """Holds the tool of a pack against what is accepted now, which may be a later one."""
+        record = self._tools.get(server, {}).get(tool.name)
         if record is not None and record.changed_at is not None:
             await self._read(server)  # it may have been accepted through another server on the same database
-            record = self._tools.get(server, {}).get(tool)
-        if record is None or record.changed_at is not None or record.accepted is None:
+            record = self._tools.get(server, {}).get(tool.name)
+        if record is None or record.changed_at is not None or record.accepted_digest != tool.digest:
             raise PackError(
                 FailureCode.SCHEMA_MISMATCH,
-                f"The tool {tool} of MCP server {server} is not what was accepted.",
+                f"The tool {tool.name} of MCP server {server} is not what was accepted.",
                 hint="Somebody who may manage this server has to review and accept it.",
             )
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from packline import PackError
 from tests.support.front_door import audit_rows, command, ended, look, save, start, step
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -119,9 +120,14 @@ async def test_a_changed_tool_is_refused_until_it_is_accepted(tmp_path: Path) ->
         assert forbidden["acceptMcpToolChange"]["__typename"] == "ForbiddenProblem"
         stale = await it.query(accept, {"digest": "0" * 64})
         assert stale["acceptMcpToolChange"]["__typename"] == "ConflictProblem"
+        registry = it.application.services.registry
+        before = registry.find("mcp.tools.echo")
+        assert before is not None
         accepted = (await it.query(accept, {"digest": change["digest"]}))["acceptMcpToolChange"]
         assert accepted["pack"] == {"version": "2.0.0", "toolChange": None, "availability": {"usable": True}}
         assert (await call(it, "echo", text="b"))["state"] == "SUCCEEDED"
+        with pytest.raises(PackError, match="is not what was accepted"):  # a step that was resolved to the pack before
+            await before.handler(cast("Any", None), before.input_model.model_validate({"text": "a"}))
         rows = await audit_rows(it, "accept_mcp_tool_change")
         assert [row["accepted"] for row in rows] == [True, False, False]
 

@@ -15,7 +15,7 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from inspect import iscoroutine
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphql import GraphQLEnumType, GraphQLNonNull, GraphQLObjectType, Undefined, is_leaf_type
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
@@ -29,15 +29,6 @@ if TYPE_CHECKING:
     from graphql.pyutils import Path
 
 _LEAVES = "packline-leaves"
-
-
-@runtime_checkable
-class EventContext(Protocol):
-    """A context that can renew what must not outlive one event of a subscription, such as caching loaders."""
-
-    def for_event(self) -> object:
-        """Return the context in which the next event is resolved."""
-        ...
 
 
 class _Leaf(NamedTuple):
@@ -152,8 +143,13 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
-        """Return the executor of one event of a subscription."""
+        """Return the executor of one event of a subscription.
+
+        A context with a method `for_event` is replaced by what that returns: what must not outlive one event, such as
+        caching loaders, is new in it.
+        """
         executor = super().build_per_event_executor(payload)
-        if isinstance(executor.context_value, EventContext):
-            executor.context_value = executor.context_value.for_event()
+        renew = getattr(executor.context_value, "for_event", None)
+        if renew is not None:
+            executor.context_value = renew()
         return executor

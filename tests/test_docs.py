@@ -202,6 +202,15 @@ def test_everything_in_the_schema_is_described():
     assert bare == []
 
 
+def test_the_readme_names_the_packs_there_are(registry):
+    readme = (ROOT / "README.md").read_text("utf-8")
+    box = readme.split("## What is in the box")[1].split("\n## ")[0]
+    table = "\n".join(line for line in box.splitlines() if line.startswith("|"))
+    named = re.findall(r"`([a-z]+\.[a-z_]+)`", table)
+    shipped = {name for name in registry.names() if not name.startswith("practice.")}
+    assert sorted(named) == sorted(shipped)
+
+
 @pytest.mark.slow
 def test_the_tour_of_the_readme_works(tmp_path):
     """Every shell block under "Five minutes", in order, against a server of its own; the newest run is `run_01J`."""

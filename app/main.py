@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 from starlette.applications import Starlette
-from starlette.routing import Route, WebSocketRoute
+from starlette.routing import WebSocketRoute
 
 from app.artifact_store import artifact_store
 from app.auth import Authenticator
@@ -23,7 +23,7 @@ from app.graphql import GraphQLApp, TransportLimits
 from app.hosts import guard_for
 from app.logging import mask_logs
 from app.login import login_routes
-from app.pages import health_route, home_without_ui
+from app.pages import health_route, page_routes
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
@@ -194,7 +194,7 @@ class Application:
                 *Uploads(authenticator, self.settings, self._command).routes(),
                 *login_routes(authenticator),
                 *graphiql_routes(),
-                Route("/", home_without_ui, methods=["GET"]),
+                *page_routes(),
             ]
         )
 

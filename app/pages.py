@@ -1,23 +1,51 @@
-"""The few pages that need no web page build: what `/` says without one, and the health check."""
+"""The page at `/`: the built one under a strict content policy, or a plain one that says how to build it.
+
+Also plain pages for what needs no build, such as signing in, and the health check.
+"""
 
 from __future__ import annotations
 
 import html
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from starlette.responses import HTMLResponse, PlainTextResponse
-from starlette.routing import Route
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.routing import BaseRoute
+    from starlette.types import Scope
+
+BUILT_PAGE = Path(__file__).parent / "ui_dist" / "page"
+#: Addresses of the built page. Each shows the same file; the page reads the address.
+PAGE_PATHS = (
+    "/",
+    "/runs",
+    "/runs/{id}",
+    "/pipelines",
+    "/pipelines/{id}",
+    "/pipelines/{id}/run",
+    "/catalog",
+    "/catalog/{id}",
+    "/artifacts",
+    "/settings",
+)
 
 #: No scripts, no outside addresses; a page that needs more says so by hash.
 PAGE_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
+)
+
+#: The built page: its own files and this server alone. No inline script or style, no evaluation, no frame around it.
+BUILT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; media-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 _STYLE = """
@@ -78,6 +106,40 @@ async def home_without_ui(_request: Request) -> Response:
         "<dt>Command line</dt><dd><code>packline pipelines</code> · <code>packline run sample</code></dd>"
         '<dt>Health</dt><dd><a href="/healthz">/healthz</a></dd></dl>',
     )
+
+
+def page_routes(files: Path = BUILT_PAGE) -> list[BaseRoute]:
+    """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
+
+    Args:
+        files: Where `npm run build` has put the page. Looked at once, now.
+    """
+    index = files / "index.html"
+    if not index.is_file():
+        return [Route("/", home_without_ui, methods=["GET"])]
+
+    async def built_page(_request: Request) -> Response:
+        # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
+        return FileResponse(index, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
+
+    async def theme(_request: Request) -> Response:
+        return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
+
+    return [
+        *(Route(path, built_page, methods=["GET"]) for path in PAGE_PATHS),
+        Route("/theme.js", theme, methods=["GET"]),
+        Mount("/assets", _Assets(directory=files / "assets")),
+    ]
+
+
+class _Assets(StaticFiles):
+    """Files of the built page; they carry a digest in their name and never change."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        if response.status_code < 400:
+            response.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return response
 
 
 def health_route(is_ready: Callable[[], bool]) -> Route:

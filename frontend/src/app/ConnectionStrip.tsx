@@ -1,0 +1,26 @@
+import { type ReactNode, useEffect, useState } from "react";
+
+import { useConnection } from "../lib/connection.ts";
+
+/** A short drop is nobody's business. */
+const QUIET_MS = 1500;
+
+/** Says that what is shown may be old; covers and greys out nothing. */
+export function ConnectionStrip(): ReactNode {
+  const { live, freshAt } = useConnection();
+  return (
+    <div role="status">
+      {live === "reconnecting" ? <Away since={freshAt} /> : null}
+      {live === "polling" ? <p className="bg-idle-tint px-6 py-1.5 text-dense text-idle">No live connection: asking every few seconds.</p> : null}
+    </div>
+  );
+}
+
+function Away({ since }: { since: number }): ReactNode {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return late ? <p className="bg-warn-tint px-6 py-1.5 text-dense text-warn">Reconnecting. What you see is from {new Date(since).toLocaleTimeString()}.</p> : null;
+}

@@ -1,0 +1,110 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { BookOpen, Files, House, ListChecks, Settings, Workflow } from "lucide-react";
+import { type ReactNode, useEffect } from "react";
+import { useQuery } from "urql";
+
+import { Unread } from "../components/Page.tsx";
+import { lost } from "../components/Notice.tsx";
+import { setServerTime } from "../lib/clock.ts";
+import { useConnection } from "../lib/connection.ts";
+import { announceRuns } from "../lib/runChanges.ts";
+import { useFollow } from "../lib/useFollow.ts";
+import { ConnectionStrip } from "./ConnectionStrip.tsx";
+import { Logo } from "./Logo.tsx";
+import { RunChangesDocument, ViewerDocument } from "./shell.generated.ts";
+import { SignIn } from "./SignIn.tsx";
+import { ThemeSwitch } from "./ThemeSwitch.tsx";
+
+const PLACES = [
+  { to: "/", word: "Home", Icon: House },
+  { to: "/runs", word: "Runs", Icon: ListChecks },
+  { to: "/pipelines", word: "Pipelines", Icon: Workflow },
+  { to: "/catalog", word: "Catalog", Icon: BookOpen },
+  { to: "/artifacts", word: "Artifacts", Icon: Files },
+] as const;
+
+export function Shell(): ReactNode {
+  const { signedOut } = useConnection();
+  const [{ data, fetching, error }, again] = useQuery({ query: ViewerDocument });
+  const known = data !== undefined;
+  const now = data?.server.now;
+  useEffect(() => {
+    if (now !== undefined) setServerTime(now);
+  }, [now]);
+  useFollow(RunChangesDocument, () => ({}), {
+    key: known && !signedOut ? "all" : null,
+    after: null,
+    cursorOf: () => null,
+    onMessage: ({ runChanges }) => announceRuns(runChanges),
+    poll: async () => {
+      announceRuns({ runs: [], deletedIds: [], more: true });
+      again({ requestPolicy: "network-only" });
+      return reachable();
+    },
+  });
+  if (signedOut) return <SignIn />;
+  if (data === undefined) {
+    return (
+      <main className="p-6">
+        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+      </main>
+    );
+  }
+  return (
+    <div className="min-h-screen md:grid md:grid-cols-[13rem_minmax(0,1fr)]">
+      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-page focus:p-3">
+        Skip to the page
+      </a>
+      <Navigation name={data.viewer.name} version={data.server.version} />
+      <div className="min-w-0">
+        <ConnectionStrip />
+        <main id="main" className="mx-auto max-w-[90rem] px-6 pt-5 pb-24 max-md:px-4">
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+async function reachable(): Promise<boolean> {
+  try {
+    return (await fetch("/healthz")).ok;
+  } catch {
+    return false;
+  }
+}
+
+const LINK = "flex items-center gap-2.5 rounded px-2.5 py-1.5 text-soft hover:bg-hover hover:text-ink max-md:flex-col max-md:gap-0.5 max-md:px-1 max-md:text-meta";
+const HERE = { className: "bg-accent-tint !text-accent font-medium", "aria-current": "page" } as const;
+
+function Navigation({ name, version }: { name: string; version: string }): ReactNode {
+  return (
+    <div className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">
+      <Link to="/" className="mb-4 flex items-center gap-2 px-2.5 pt-1 text-section font-semibold text-ink max-md:hidden">
+        <Logo />
+        Packline
+      </Link>
+      <nav aria-label="Main" className="flex flex-1 flex-col gap-0.5 max-md:flex-row max-md:justify-around max-md:py-1">
+        {PLACES.map(({ to, word, Icon }) => (
+          <Link key={to} to={to} className={LINK} activeProps={HERE} activeOptions={{ exact: to === "/", includeSearch: false }}>
+            <Icon aria-hidden="true" className="size-4" />
+            {word}
+          </Link>
+        ))}
+        <Link to="/settings" className={`${LINK} md:mt-auto`} activeProps={HERE}>
+          <Settings aria-hidden="true" className="size-4" />
+          Settings
+        </Link>
+      </nav>
+      <div className="mt-3 border-t border-line pt-3 max-md:hidden">
+        <ThemeSwitch />
+        <p className="mt-3 flex items-baseline justify-between gap-2 px-2.5 text-meta text-soft">
+          <span className="truncate" title={`Signed in as ${name}`}>
+            {name}
+          </span>
+          <span title="Version of the server">{version}</span>
+        </p>
+      </div>
+    </div>
+  );
+}

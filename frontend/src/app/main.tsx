@@ -1,0 +1,23 @@
+import "./styles.css";
+
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Provider } from "urql";
+
+import { createGraphQL } from "../lib/client.ts";
+import { followTheme } from "../lib/theme.ts";
+import { plainFavicon } from "../lib/useFavicon.ts";
+import { router } from "./router.tsx";
+
+followTheme();
+plainFavicon();
+const root = document.getElementById("root");
+if (root === null) throw new Error("index.html has no #root");
+createRoot(root).render(
+  <StrictMode>
+    <Provider value={createGraphQL()}>
+      <RouterProvider router={router} />
+    </Provider>
+  </StrictMode>,
+);

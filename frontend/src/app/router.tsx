@@ -1,0 +1,61 @@
+import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, lazyRouteComponent, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import { Empty, Page } from "../components/Page.tsx";
+import { artifactsSearch } from "../features/artifacts/search.ts";
+import { catalogSearch } from "../features/catalog/search.ts";
+import { HomePage } from "../features/home/HomePage.tsx";
+import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
+import { RunPage, runSearch } from "../features/run/RunPage.tsx";
+import { RunsPage } from "../features/runs/RunsPage.tsx";
+import { runsSearch } from "../features/runs/filter.ts";
+import { Shell } from "./Shell.tsx";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
+const at = { getParentRoute: () => root };
+
+const pipelines = () => import("../features/pipelines/PipelinesPage.tsx");
+const pipeline = () => import("../features/pipelines/PipelinePage.tsx");
+const runForm = () => import("../features/pipelines/RunFormPage.tsx");
+const catalog = () => import("../features/catalog/CatalogPage.tsx");
+const pack = () => import("../features/catalog/PackPage.tsx");
+const artifacts = () => import("../features/artifacts/ArtifactsPage.tsx");
+const settings = () => import("../features/settings/SettingsPage.tsx");
+
+const routes = root.addChildren([
+  createRoute({ ...at, path: "/", component: HomePage }),
+  createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
+  createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
+  createRoute({ ...at, path: "/pipelines", component: lazyRouteComponent(pipelines, "PipelinesPage"), validateSearch: pipelinesSearch }),
+  createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),
+  createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: runFormSearch }),
+  createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
+  createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),
+  createRoute({ ...at, path: "/artifacts", component: lazyRouteComponent(artifacts, "ArtifactsPage"), validateSearch: artifactsSearch }),
+  createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
+]);
+
+export const router = createRouter({ routeTree: routes, defaultPreload: "intent", scrollRestoration: true });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}
+
+function NothingHere(): ReactNode {
+  return (
+    <Page title="There is no such page">
+      <Empty action={<Link to="/" className="link">Home</Link>}>The address may be mistyped, or the page has moved.</Empty>
+    </Page>
+  );
+}
+
+function Broken({ error }: ErrorComponentProps): ReactNode {
+  return (
+    <Page title="The page has failed">
+      <p className="mb-2">Runs are not affected. Reload the page; if it fails again, report the text below.</p>
+      <pre className="rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap">{error instanceof Error ? error.message : String(error)}</pre>
+    </Page>
+  );
+}

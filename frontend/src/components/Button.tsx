@@ -1,0 +1,26 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+
+type Kind = "primary" | "plain" | "quiet" | "danger";
+
+const BASE =
+  "inline-flex items-center justify-center gap-1.5 rounded px-3 py-[5px] text-body font-medium whitespace-nowrap " +
+  "transition-colors duration-120 disabled:opacity-50 disabled:cursor-default pointer-coarse:min-h-11";
+const KINDS: Record<Kind, string> = {
+  primary: "bg-accent text-on-accent border border-accent not-disabled:hover:opacity-90",
+  plain: "border border-control bg-page text-ink not-disabled:hover:bg-hover",
+  quiet: "border border-transparent text-accent not-disabled:hover:bg-hover",
+  danger: "border border-fail bg-page text-fail not-disabled:hover:bg-fail-tint",
+};
+
+export function Button({ kind = "plain", className = "", ...rest }: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: Kind }): ReactNode {
+  return <button type="button" {...rest} className={`${BASE} ${KINDS[kind]} ${className}`} />;
+}
+
+export function ButtonLink({ kind = "plain", children, ...to }: LinkProps & { kind?: Kind; children: ReactNode }): ReactNode {
+  return (
+    <Link {...to} className={`${BASE} ${KINDS[kind]}`}>
+      {children}
+    </Link>
+  );
+}

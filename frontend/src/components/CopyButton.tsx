@@ -1,0 +1,23 @@
+import { type ReactNode, useEffect, useState } from "react";
+
+import { copy } from "../lib/clipboard.ts";
+
+/** Copies a text and says so for two seconds. */
+export function CopyButton({ text, what, label = "Copy" }: { text: string; what: string; label?: string }): ReactNode {
+  const [done, setDone] = useState<boolean | null>(null);
+  useEffect(() => {
+    if (done === null) return undefined;
+    const timer = setTimeout(() => setDone(null), 2000);
+    return () => clearTimeout(timer);
+  }, [done]);
+  return (
+    <button
+      type="button"
+      className="link rounded px-1.5 py-0.5 text-meta"
+      aria-label={`Copy ${what}`}
+      onClick={() => void copy(text).then(setDone)}
+    >
+      <span aria-live="polite">{done === null ? label : done ? "Copied" : "Not copied"}</span>
+    </button>
+  );
+}

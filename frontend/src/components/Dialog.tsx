@@ -1,0 +1,26 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+
+/** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
+export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    shown?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
+    return () => shown?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby={heading}
+      onClose={onClose}
+      className="m-auto max-h-[min(90vh,760px)] w-[min(92vw,560px)] overflow-auto rounded-lg border border-line bg-page p-6 text-ink shadow-float"
+    >
+      <h2 id={heading} className="mb-3">
+        {title}
+      </h2>
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from "react";
+
+import { Prose } from "./Prose.tsx";
+
+/** A refusal or failure of a command, with what to do next. Announced at once. */
+export function Notice({ problem }: { problem: Refusal | null }): ReactNode {
+  if (problem === null) return null;
+  return (
+    <div role="alert" className="my-3 rounded border-l-2 border-fail bg-fail-tint px-3 py-2 text-ink">
+      <p className="font-medium wrap-anywhere">
+        <Prose text={problem.message} />
+      </p>
+      {problem.hint === null ? null : <p className="text-soft wrap-anywhere"><Prose text={problem.hint} /></p>}
+      {problem.details.length === 0 ? null : (
+        <ul className="mt-1 list-disc pl-5">
+          {problem.details.map((detail) => (
+            <li key={detail} className="wrap-anywhere">
+              <Prose text={detail} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+export interface Refusal {
+  message: string;
+  hint: string | null;
+  details: string[];
+  /** What is wrong with single inputs, by name. */
+  fields: Record<string, string>;
+}
+
+interface Told {
+  __typename?: string;
+  message?: string;
+  hint?: string | null;
+  issues?: readonly { path: readonly string[]; message: string; hint: string | null }[];
+  missing?: readonly { message: string; hint: string | null }[];
+}
+
+/** What a refused command says; `known` are the inputs a form can show a message at. */
+export function refusalOf(problem: Told, known: readonly string[] = []): Refusal {
+  const fields: Record<string, string> = {};
+  const details: string[] = [];
+  for (const issue of problem.issues ?? []) {
+    const name = issue.path.findLast((part) => known.includes(part));
+    const text = issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`;
+    if (name === undefined) details.push(text);
+    else fields[name] = fields[name] === undefined ? text : `${fields[name]} ${text}`;
+  }
+  for (const missing of problem.missing ?? []) {
+    details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
+  }
+  return { message: problem.message ?? "The server refused it.", hint: problem.hint ?? null, details: [...new Set(details)].filter((text) => text !== problem.message), fields };
+}
+
+/** What an answer that never came, or came broken, says. */
+export function lost(error: { message: string; networkError?: Error | undefined }): Refusal {
+  const unreachable = error.networkError !== undefined;
+  return {
+    message: unreachable ? "The server did not answer." : error.message.replace(/^\[\w+\] /, ""),
+    hint: unreachable ? "Nothing is known to have been done. Check that it runs, then try again." : null,
+    details: [],
+    fields: {},
+  };
+}

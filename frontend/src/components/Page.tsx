@@ -1,0 +1,68 @@
+import { type ReactNode, useEffect, useState } from "react";
+
+import type { Refusal } from "./Notice.tsx";
+import { Notice } from "./Notice.tsx";
+
+/** A page's heading and body; sets the title of the tab. */
+export function Page({ title, actions, children, lead }: { title: string; actions?: ReactNode; lead?: ReactNode; children: ReactNode }): ReactNode {
+  useTitle(title);
+  return (
+    <>
+      <header className="mb-4 flex flex-wrap items-start justify-between gap-x-6 gap-y-3">
+        <div className="min-w-0">
+          <h1 className="wrap-anywhere">{title}</h1>
+          {lead === undefined ? null : <div className="mt-0.5 text-soft">{lead}</div>}
+        </div>
+        {actions === undefined ? null : <div className="flex flex-wrap gap-2">{actions}</div>}
+      </header>
+      {children}
+    </>
+  );
+}
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Packline`;
+  }, [title]);
+}
+
+/** One sentence, and what to do about it. */
+export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
+  return (
+    <div className="flex flex-col items-start gap-3 py-6 text-soft">
+      <div>{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** What is read is not there yet: nothing for the first 150 ms, then words. */
+export function Loading(): ReactNode {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLate(true), 150);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p role="status" className="py-6 text-soft">
+      {late ? "Loading…" : ""}
+    </p>
+  );
+}
+
+/** Shows what was read, or why it was not. */
+export function Unread({ fetching, problem }: { fetching: boolean; problem: Refusal | null }): ReactNode {
+  return problem === null || fetching ? <Loading /> : <Notice problem={problem} />;
+}
+
+export function Section({ title, more, children }: { title: string; more?: ReactNode; children: ReactNode }): ReactNode {
+  return (
+    <section className="mb-8">
+      <div className="mb-1 flex items-baseline justify-between gap-4">
+        <h2>{title}</h2>
+        {more}
+      </div>
+      {children}
+    </section>
+  );
+}

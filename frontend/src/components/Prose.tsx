@@ -1,0 +1,16 @@
+import type { ReactNode } from "react";
+
+/** A sentence of the server's, with what stands in backticks set as code; nothing else is markup. */
+export function Prose({ text }: { text: string }): ReactNode {
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
+      part
+    ) : (
+      // Parts of one text have no other name than their place.
+      // oxlint-disable-next-line react/no-array-index-key
+      <code key={index} className="rounded bg-hover px-1 font-mono text-[0.93em] wrap-anywhere">
+        {part}
+      </code>
+    ),
+  );
+}

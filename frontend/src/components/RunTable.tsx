@@ -1,0 +1,90 @@
+import { Link } from "@tanstack/react-router";
+import { Bot, Clock3, Repeat2, User, Webhook } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { useNow } from "../lib/clock.ts";
+import { duration, humanise, money, secondsBetween } from "../lib/format.ts";
+import type { RunCause, RunRowFragment } from "../lib/fragments.generated.ts";
+import { CAUSES, isLive, STATES } from "../lib/states.ts";
+import { Moment } from "./Moment.tsx";
+import { StateMark } from "./StateMark.tsx";
+
+const ICONS: Record<RunCause, typeof User> = { PERSON: User, AGENT: Bot, SCHEDULE: Clock3, WEBHOOK: Webhook, RERUN: Repeat2, A2A: Bot };
+
+/** Runs, one line each: how it stands, what it was for, why it stands so. */
+export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; label: string }): ReactNode {
+  return (
+    <div className="overflow-x-auto">
+      <table className="w-full table-fixed border-collapse text-dense" aria-label={label}>
+        <thead className="max-md:sr-only">
+          <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
+            <th className="w-32">State</th>
+            <th className="w-[32%]">Run</th>
+            <th>What happened</th>
+            <th className="w-36">Started</th>
+            <th className="w-24 text-right">Work</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.map((run) => (
+            <RunLine key={run.id} run={run} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function RunLine({ run }: { run: RunRowFragment }): ReactNode {
+  const Icon = ICONS[run.cause];
+  const of = run.pipeline?.name ?? run.pack?.name ?? null;
+  return (
+    <tr className="row group relative h-9 border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0">
+      <td className="max-md:order-2">
+        <StateMark state={run.state} />
+      </td>
+      <td className="max-md:order-1 max-md:w-full">
+        <Link
+          to="/runs/$run"
+          params={{ run: run.id }}
+          className="block truncate font-medium text-ink after:absolute after:inset-0 group-hover:underline"
+          title={of === null || of === run.title ? run.title : `${run.title} (${of})`}
+        >
+          {run.title}
+        </Link>
+      </td>
+      <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run)}>
+        {causeOf(run)}
+      </td>
+      <td className="text-soft max-md:order-3">
+        <span className="inline-flex items-center gap-1.5 align-middle" title={`Started by ${CAUSES[run.cause]}: ${run.caller.name}`}>
+          <Icon aria-hidden="true" className="size-3.5 shrink-0" />
+          <span className="sr-only">by {CAUSES[run.cause]}, </span>
+          <Moment at={run.createdAt} />
+        </span>
+      </td>
+      <td className="text-right text-soft max-md:order-3 max-md:ml-auto">
+        <Took run={run} />
+        {run.cost.amountUsd === null || run.cost.amountUsd === 0 ? null : ` · ${money(run.cost.amountUsd)}`}
+      </td>
+    </tr>
+  );
+}
+
+function Took({ run }: { run: RunRowFragment }): ReactNode {
+  const live = run.state === "RUNNING" || run.state === "CANCELLING";
+  const now = useNow(live, 1000);
+  if (run.startedAt === null) return "";
+  return live && run.resumeCount === 0 ? duration(secondsBetween(run.startedAt, now)) : duration(run.workSeconds);
+}
+
+/** Why a run stands as it does, in one line. */
+export function causeOf(run: RunRowFragment): string {
+  if (run.failure !== null && !isLive(run.state)) {
+    return run.failure.stepKey === null ? run.failure.message : `${humanise(run.failure.stepKey)}: ${run.failure.message}`;
+  }
+  if (run.wait !== null) return run.wait.message;
+  if (isLive(run.state) && run.currentStep !== null) return humanise(run.currentStep.key);
+  if (run.state === "SUCCEEDED") return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;
+  return STATES[run.state].sentence;
+}

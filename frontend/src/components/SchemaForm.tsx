@@ -1,0 +1,117 @@
+import { type ReactNode, useId } from "react";
+
+import type { Field } from "../lib/schemaForm.ts";
+import { Prose } from "./Prose.tsx";
+
+interface Props {
+  fields: readonly Field[];
+  texts: Readonly<Record<string, string>>;
+  problems: Readonly<Record<string, string>>;
+  onChange: (name: string, text: string) => void;
+}
+
+/** How many optional fields show before the rest is folded. */
+const AT_ONCE = 3;
+
+/** Fields of an input schema: what is required first, at most three at once, the rest behind “More”. */
+export function SchemaForm(props: Props): ReactNode {
+  const { fields, texts, problems } = props;
+  if (fields.length === 0) return <p className="text-soft">It takes no input.</p>;
+  const needed = fields.filter((field) => field.required).length;
+  const cut = Math.max(AT_ONCE, needed);
+  const rest = fields.slice(cut);
+  const open = rest.some((field) => (texts[field.name] ?? "") !== "" || problems[field.name] !== undefined);
+  return (
+    <div className="space-y-4">
+      {fields.slice(0, cut).map((field) => (
+        <FieldRow key={field.name} field={field} {...props} />
+      ))}
+      {rest.length === 0 ? null : (
+        <details open={open || undefined}>
+          <summary className="link w-fit">More ({rest.length})</summary>
+          <div className="mt-4 space-y-4">
+            {rest.map((field) => (
+              <FieldRow key={field.name} field={field} {...props} />
+            ))}
+          </div>
+        </details>
+      )}
+    </div>
+  );
+}
+
+function FieldRow({ field, texts, problems, onChange }: Props & { field: Field }): ReactNode {
+  const id = useId();
+  const problem = problems[field.name];
+  const described = [field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
+  const common = {
+    id,
+    value: texts[field.name] ?? "",
+    required: field.required,
+    "aria-invalid": problem !== undefined,
+    "aria-describedby": described === "" ? undefined : described,
+    className: `field ${field.kind === "json" ? "font-mono text-dense" : ""} ${problem === undefined ? "" : "border-fail"}`,
+    onChange: (event: { target: { value: string } }) => onChange(field.name, event.target.value),
+  };
+  return (
+    <div>
+      <label htmlFor={id} className="mb-1 block font-medium">
+        {field.label}
+        {field.required ? null : <span className="font-normal text-soft"> · optional</span>}
+      </label>
+      <Control field={field} common={common} />
+      {field.description === "" ? null : (
+        <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
+          <Prose text={field.description} />
+        </p>
+      )}
+      {problem === undefined ? null : (
+        <p id={`${id}-problem`} role="alert" className="mt-1 text-dense text-fail">
+          {problem}
+        </p>
+      )}
+    </div>
+  );
+}
+
+type Common = Record<"id" | "value" | "className", string> & {
+  required: boolean;
+  "aria-invalid": boolean;
+  "aria-describedby": string | undefined;
+  onChange: (event: { target: { value: string } }) => void;
+};
+
+function Control({ field, common }: { field: Field; common: Common }): ReactNode {
+  const standard = field.standard === "" ? "" : `Default: ${field.standard}`;
+  const hint = standard === "" ? (field.placeholder === "" ? "" : `For example ${field.placeholder.split("\n")[0] ?? ""}`) : standard;
+  switch (field.kind) {
+    case "long":
+      return <textarea {...common} rows={5} placeholder={hint} />;
+    case "list":
+      return <textarea {...common} rows={3} placeholder={hint === "" ? "One on each line" : hint} />;
+    case "json":
+      return <textarea {...common} rows={3} placeholder={hint === "" ? "As JSON" : hint} spellCheck={false} />;
+    case "yes-no":
+    case "choice": {
+      const choices = field.kind === "choice" ? field.choices.map((choice) => [choice, choice]) : [["true", "Yes"], ["false", "No"]];
+      const named = choices.find(([value]) => value === field.standard)?.[1];
+      return (
+        <select {...common}>
+          <option value="">{named === undefined ? "Not set" : `Default: ${named}`}</option>
+          {choices.map(([value, word]) => (
+            <option key={value} value={value}>
+              {word}
+            </option>
+          ))}
+        </select>
+      );
+    }
+    case "number":
+    case "integer":
+      return <input {...common} inputMode={field.kind === "integer" ? "numeric" : "decimal"} placeholder={hint} />;
+    case "text":
+      return <input {...common} placeholder={hint} />;
+    default:
+      return field.kind satisfies never;
+  }
+}

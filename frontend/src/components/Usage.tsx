@@ -1,0 +1,26 @@
+import type { ReactNode } from "react";
+
+import { count, duration, money } from "../lib/format.ts";
+import { Moment } from "./Moment.tsx";
+
+interface Stats {
+  runs: number;
+  failed: number;
+  medianDurationSeconds: number | null;
+  medianCostUsd: number | null;
+  lastRunAt: string | null;
+}
+
+/** How it fared here, in the last 30 days. */
+export function Usage({ usage }: { usage: Stats }): ReactNode {
+  if (usage.lastRunAt === null) return <span>never run here</span>;
+  const parts = [count(usage.runs, "run")];
+  if (usage.failed > 0) parts.push(`${usage.failed} failed`);
+  if (usage.medianDurationSeconds !== null) parts.push(`usually ${duration(usage.medianDurationSeconds)}`);
+  if (usage.medianCostUsd !== null && usage.medianCostUsd > 0) parts.push(`usually ${money(usage.medianCostUsd)}`);
+  return (
+    <span>
+      {parts.join(" · ")} · last <Moment at={usage.lastRunAt} relative />
+    </span>
+  );
+}

@@ -1,0 +1,71 @@
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+
+import { ARTIFACT_STATUS } from "../../components/ArtifactRows.tsx";
+import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { bytes } from "../../lib/format.ts";
+import { ArtifactsDocument } from "./artifacts.generated.ts";
+import { ArtifactView } from "./ArtifactView.tsx";
+import { type ArtifactsSearch, TYPES } from "./search.ts";
+
+const WORDS: Record<(typeof TYPES)[number], string> = { "application/pdf": "PDF", "image/*": "Pictures", "video/*": "Video", "audio/*": "Sound", "text/*": "Text" };
+
+export function ArtifactsPage(): ReactNode {
+  const search = useSearch({ from: "/artifacts" });
+  return search.open === undefined ? <List search={search} /> : <ArtifactView id={search.open} />;
+}
+
+function List({ search }: { search: ArtifactsSearch }): ReactNode {
+  const navigate = useNavigate({ from: "/artifacts" });
+  const filter = { ...(search.q === undefined ? {} : { text: search.q }), ...(search.type === undefined ? {} : { mediaTypes: [search.type] }) };
+  const [{ data, fetching, error }] = useQuery({ query: ArtifactsDocument, variables: { filter, ...pageArguments(search) } });
+  const set = (change: Partial<ArtifactsSearch>) => void navigate({ to: "/artifacts", search: (kept: ArtifactsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  return (
+    <Page title="Artifacts" lead="Every file that runs have made or that was uploaded.">
+      <FilterBar>
+        <SearchBox label="Search by name" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+        <FilterSelect label="Type" value={search.type} choices={TYPES.map((type) => [type, WORDS[type]] as const)} onChange={(type) => set({ type })} />
+      </FilterBar>
+      {data === undefined ? (
+        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+      ) : data.artifacts.nodes.length === 0 ? (
+        <Empty>{search.q === undefined && search.type === undefined ? "No run has made a file yet." : "No file fits these filters."}</Empty>
+      ) : (
+        <>
+          <ul className="divide-y divide-line border-y border-line">
+            {data.artifacts.nodes.map((artifact) => (
+              <li key={artifact.id} className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover">
+                <Link to="/artifacts" search={{ open: artifact.id }} className="min-w-48 flex-1 truncate font-medium text-ink hover:underline">
+                  {artifact.name}
+                </Link>
+                <span className="w-64 truncate text-soft" title={artifact.mediaType}>
+                  {artifact.mediaType}
+                  {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
+                </span>
+                <span className="w-20 text-right text-soft">{bytes(artifact.sizeBytes)}</span>
+                <span className="w-64 truncate max-md:hidden">
+                  {artifact.run === null ? (
+                    <span className="text-soft">uploaded</span>
+                  ) : (
+                    <Link to="/runs/$run" params={{ run: artifact.run.id }} className="link">
+                      {artifact.run.title}
+                    </Link>
+                  )}
+                </span>
+                <span className="w-32 text-right text-soft max-md:hidden">
+                  <Moment at={artifact.createdAt} />
+                </span>
+              </li>
+            ))}
+          </ul>
+          <Pager info={data.artifacts.pageInfo} place={search} />
+        </>
+      )}
+    </Page>
+  );
+}

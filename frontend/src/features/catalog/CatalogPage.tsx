@@ -1,0 +1,79 @@
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+
+import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
+import { Kinds } from "../../components/Kinds.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { CatalogDocument, type CatalogQuery } from "./catalog.generated.ts";
+import type { CatalogSearch } from "./search.ts";
+
+export function CatalogPage(): ReactNode {
+  const search = useSearch({ from: "/catalog" });
+  const navigate = useNavigate({ from: "/catalog" });
+  const filter = { ...(search.q === undefined ? {} : { text: search.q }), ...(search.kind === undefined ? {} : { kind: search.kind }) };
+  const [{ data, fetching, error }] = useQuery({ query: CatalogDocument, variables: { filter, ...pageArguments(search) } });
+  const set = (change: Partial<CatalogSearch>) => void navigate({ to: "/catalog", search: (kept: CatalogSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  return (
+    <Page title="Catalog" lead="Everything that can be run by name: single packs, and pipelines made of them.">
+      <FilterBar>
+        <SearchBox label="Search the catalog" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+        <FilterSelect
+          label="Kind"
+          value={search.kind}
+          choices={[
+            ["PACK", "Packs"],
+            ["PIPELINE", "Pipelines"],
+          ]}
+          onChange={(kind) => set({ kind })}
+        />
+      </FilterBar>
+      {data === undefined ? (
+        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+      ) : data.catalog.nodes.length === 0 ? (
+        <Empty>Nothing in the catalog fits.</Empty>
+      ) : (
+        <>
+          <ul className="divide-y divide-line border-y border-line">
+            {data.catalog.nodes.map((entry) => (
+              <Row key={entry.id} entry={entry} />
+            ))}
+          </ul>
+          <Pager info={data.catalog.pageInfo} place={search} />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): ReactNode {
+  const name = "font-medium text-ink after:absolute after:inset-0 hover:underline";
+  return (
+    <li className="relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-baseline gap-x-3">
+          {entry.__typename === "Pipeline" ? (
+            <Link to="/pipelines/$pipeline" params={{ pipeline: entry.key }} className={name}>
+              {entry.name}
+            </Link>
+          ) : (
+            <Link to="/catalog/$pack" params={{ pack: entry.id }} className={`${name} font-mono text-dense`}>
+              {entry.name}
+            </Link>
+          )}
+          <span className="text-dense text-soft">
+            {entry.__typename === "Pipeline" ? "pipeline" : "pack"} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} />
+          </span>
+        </p>
+        {entry.metadata.typicalUse === null ? null : <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>}
+      </div>
+      {entry.availability.usable ? null : (
+        <p className="w-72 shrink-0 truncate text-right text-dense text-warn max-md:w-full max-md:text-left" title={entry.availability.missing[0]?.message}>
+          {entry.availability.missing[0]?.message.replaceAll("`", "")}
+        </p>
+      )}
+    </li>
+  );
+}

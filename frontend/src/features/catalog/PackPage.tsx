@@ -1,0 +1,130 @@
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Code } from "../../components/JsonView.tsx";
+import { Kinds } from "../../components/Kinds.tsx";
+import { Missing } from "../../components/Missing.tsx";
+import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { StartForm } from "../../components/StartForm.tsx";
+import { Usage } from "../../components/Usage.tsx";
+import { duration } from "../../lib/format.ts";
+import { PackPageDocument, type PackPageQuery, StartPackDocument } from "./catalog.generated.ts";
+
+type Pack = NonNullable<PackPageQuery["pack"]>;
+
+const EFFECTS: Record<Pack["effects"], string> = {
+  NONE: "None: it changes nothing outside.",
+  IDEMPOTENT: "It changes something outside; repeating it changes no more.",
+  EXTERNAL: "It changes something outside, each time it runs.",
+};
+
+export function PackPage(): ReactNode {
+  const { pack: id } = useParams({ from: "/catalog/$pack" });
+  const [{ data, fetching, error }] = useQuery({ query: PackPageDocument, variables: { id } });
+  const pack = data?.pack;
+  if (pack === null && !fetching) {
+    return <Empty action={<Link to="/catalog" className="link">The catalog</Link>}>There is no pack “{id}”.</Empty>;
+  }
+  if (pack === undefined || pack === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  return <Whole pack={pack} />;
+}
+
+function Whole({ pack }: { pack: Pack }): ReactNode {
+  const needs = [...pack.credentials.map((name) => `credential ${name}`), ...pack.services.map((name) => `service ${name}`), ...pack.modelRoles.map((role) => `a model as ${role}`)];
+  return (
+    <Page
+      title={pack.name}
+      lead={
+        <p className="text-dense">
+          pack · version {pack.version} · <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} /> · <Usage usage={pack.usage} />
+        </p>
+      }
+    >
+      {pack.availability.usable ? null : <Missing missing={pack.availability.missing} />}
+      <div className="grid gap-x-12 gap-y-6 lg:grid-cols-2">
+        <div className="min-w-0">
+          <div className="mb-5 max-w-[72ch] space-y-2">
+            {pack.description.split(/\n\s*\n/).map((paragraph) => (
+              <p key={paragraph}>
+                <Prose text={paragraph} />
+              </p>
+            ))}
+          </div>
+          <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
+            {pack.metadata.typicalUse === null ? null : (
+              <>
+                <dt>Use it when</dt>
+                <dd><Prose text={pack.metadata.typicalUse} /></dd>
+              </>
+            )}
+            <dt>Outside effects</dt>
+            <dd>{EFFECTS[pack.effects]}</dd>
+            <dt>Needs</dt>
+            <dd>{needs.length === 0 ? "nothing" : needs.join(", ")}</dd>
+            {pack.costEstimate === null ? null : (
+              <>
+                <dt>Cost</dt>
+                <dd><Prose text={pack.costEstimate} /></dd>
+              </>
+            )}
+            <dt>Longest attempt</dt>
+            <dd>{duration(pack.timeoutSeconds)}</dd>
+            {pack.metadata.limitations.length === 0 ? null : (
+              <>
+                <dt>Limits</dt>
+                <dd>
+                  <ul className="space-y-1">
+                    {pack.metadata.limitations.map((limit) => (
+                      <li key={limit}><Prose text={limit} /></li>
+                    ))}
+                  </ul>
+                </dd>
+              </>
+            )}
+            {pack.usedBy.nodes.length === 0 ? null : (
+              <>
+                <dt>Used by</dt>
+                <dd className="flex flex-wrap gap-x-4">
+                  {pack.usedBy.nodes.map(({ id, key, name }) => (
+                    <Link key={id} to="/pipelines/$pipeline" params={{ pipeline: key }} className="link">
+                      {name}
+                    </Link>
+                  ))}
+                </dd>
+              </>
+            )}
+          </dl>
+          <details className="mt-5">
+            <summary className="link w-fit">What it returns, as a JSON Schema</summary>
+            <div className="mt-2">
+              <Code text={JSON.stringify(pack.outputSchema, null, 2)} label="Output schema" />
+            </div>
+          </details>
+        </div>
+        <Section title="Try it">
+          <TryIt pack={pack} />
+        </Section>
+      </div>
+    </Page>
+  );
+}
+
+function TryIt({ pack }: { pack: Pack }): ReactNode {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [, start] = useMutation(StartPackDocument);
+  const navigate = useNavigate();
+
+  async function go(input: Record<string, unknown>, idempotencyKey: string, fields: readonly string[]): Promise<Refusal | null> {
+    const answer = await start({ pack: pack.id, input, idempotencyKey });
+    const told = answer.data?.runPack;
+    if (answer.error !== undefined) return lost(answer.error);
+    if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
+    await navigate({ to: "/runs/$run", params: { run: told.run.id } });
+    return null;
+  }
+
+  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" />;
+}

@@ -1,0 +1,82 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Page, Section, Unread } from "../../components/Page.tsx";
+import { RunTable } from "../../components/RunTable.tsx";
+import { useRunChanges } from "../../lib/runChanges.ts";
+import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
+
+export function HomePage(): ReactNode {
+  const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
+  useRunChanges(() => again({ requestPolicy: "network-only" }));
+  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  const fresh = data.attention.nodes.length + data.now.nodes.length + data.recent.nodes.length === 0;
+  if (fresh) return <FirstRun />;
+  return (
+    <Page title="Home">
+      {data.attention.nodes.length === 0 ? (
+        <p className="mb-8 text-soft">Nothing needs your attention.</p>
+      ) : (
+        <Section title="Needs attention" more={data.attention.pageInfo.hasNextPage ? <Link to="/runs" search={{ view: "attention" }} className="link text-dense">All of them</Link> : null}>
+          <RunTable runs={data.attention.nodes} label="Runs that need attention" />
+        </Section>
+      )}
+      {data.now.nodes.length === 0 ? null : (
+        <Section title="Running now" more={data.now.pageInfo.hasNextPage ? <Link to="/runs" search={{ view: "running" }} className="link text-dense">All of them</Link> : null}>
+          <RunTable runs={data.now.nodes} label="Runs under way" />
+        </Section>
+      )}
+      {data.recent.nodes.length === 0 ? null : (
+        <Section title="Recent" more={<Link to="/runs" className="link text-dense">All runs</Link>}>
+          <RunTable runs={data.recent.nodes} label="Recent runs" />
+        </Section>
+      )}
+    </Page>
+  );
+}
+
+/** The first thing a newcomer does: a run that teaches Resume. */
+function FirstRun(): ReactNode {
+  const [{ fetching }, start] = useMutation(RunSampleDocument);
+  const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const navigate = useNavigate();
+
+  async function go(): Promise<void> {
+    const answer = await start({ idempotencyKey: key });
+    const told = answer.data?.runPipeline;
+    if (answer.error !== undefined) setProblem(lost(answer.error));
+    else if (told?.__typename === "StartRunSuccess" && told.run !== null) await navigate({ to: "/runs/$run", params: { run: told.run.id } });
+    else setProblem(refusalOf(told ?? {}));
+  }
+
+  return (
+    <Page title="Welcome to Packline">
+      <section aria-label="First run" className="mt-6 max-w-2xl rounded-lg border border-line p-8 max-md:p-5">
+        <h2 className="text-[28px] leading-9 tracking-tight">See it work</h2>
+        <p className="mt-3 max-w-[60ch] text-soft">
+          The sample turns a text that ships with this installation into a PDF slide deck. No key, no network, about five seconds.
+        </p>
+        <p className="mt-2 max-w-[60ch] text-soft">
+          Its third step fails the first time, on purpose: press Resume, and see that the first two steps are kept.
+        </p>
+        <Notice problem={problem} />
+        <div className="mt-6">
+          <Button kind="primary" disabled={fetching} onClick={() => void go()}>
+            Run the sample
+          </Button>
+        </div>
+      </section>
+      <p className="mt-6 text-soft">
+        Or choose from{" "}
+        <Link to="/pipelines" className="link">
+          the pipelines
+        </Link>{" "}
+        that ship with Packline.
+      </p>
+    </Page>
+  );
+}

@@ -1,0 +1,113 @@
+import { Link, useParams } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+
+import { ButtonLink } from "../../components/Button.tsx";
+import { CopyButton } from "../../components/CopyButton.tsx";
+import { Code } from "../../components/JsonView.tsx";
+import { Kinds } from "../../components/Kinds.tsx";
+import { Missing } from "../../components/Missing.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { RunTable } from "../../components/RunTable.tsx";
+import { Usage } from "../../components/Usage.tsx";
+import { count, humanise } from "../../lib/format.ts";
+import { useRunChanges } from "../../lib/runChanges.ts";
+import { PipelinePageDocument, type PipelinePageQuery } from "./pipelines.generated.ts";
+
+type Pipeline = NonNullable<PipelinePageQuery["pipeline"]>;
+
+export function PipelinePage(): ReactNode {
+  const { pipeline: id } = useParams({ from: "/pipelines/$pipeline" });
+  const [{ data, fetching, error }, again] = useQuery({ query: PipelinePageDocument, variables: { id } });
+  useRunChanges(() => again({ requestPolicy: "network-only" }));
+  const pipeline = data?.pipeline;
+  if (pipeline === null && !fetching) {
+    return <Empty action={<Link to="/pipelines" className="link">All pipelines</Link>}>There is no pipeline “{id}”.</Empty>;
+  }
+  if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  return <Whole pipeline={pipeline} />;
+}
+
+function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
+  const { metadata, availability, currentVersion } = pipeline;
+  const facts = [pipeline.builtin ? "ships with Packline" : null, `version ${currentVersion.number}`].filter((fact) => fact !== null).join(" · ");
+  return (
+    <Page
+      title={pipeline.name}
+      lead={
+        <p className="text-dense">
+          <span className="font-mono">{pipeline.key}</span> · {facts} · <Kinds accepts={metadata.accepts} produces={metadata.produces} /> · <Usage usage={pipeline.usage} />
+        </p>
+      }
+      actions={
+        availability.usable ? (
+          <ButtonLink kind="primary" to="/pipelines/$pipeline/run" params={{ pipeline: pipeline.key }}>
+            Run…
+          </ButtonLink>
+        ) : null
+      }
+    >
+      {availability.usable ? null : <Missing missing={availability.missing} />}
+      <p className="mb-6 max-w-[72ch]"><Prose text={pipeline.description} /></p>
+      <Section title="Steps">
+        <ol className="divide-y divide-line border-y border-line">
+          {pipeline.steps.map((step) => (
+            <StepRow key={step.key} step={step} />
+          ))}
+        </ol>
+      </Section>
+      {metadata.limitations.length === 0 ? null : (
+        <Section title="Limits">
+          <ul className="max-w-[72ch] list-disc space-y-1 pl-5">
+            {metadata.limitations.map((limit) => (
+              <li key={limit}><Prose text={limit} /></li>
+            ))}
+          </ul>
+        </Section>
+      )}
+      <Section title="Last runs" more={<Link to="/runs" search={{ pipeline: pipeline.key }} className="link text-dense">All its runs</Link>}>
+        {pipeline.runs.nodes.length === 0 ? <p className="text-soft">It has not been run here.</p> : <RunTable runs={pipeline.runs.nodes} label="Last runs" />}
+      </Section>
+      <details>
+        <summary className="link w-fit">Definition as YAML</summary>
+        <div className="mt-2 flex justify-end">
+          <CopyButton text={currentVersion.yaml} what="definition" />
+        </div>
+        <Code text={currentVersion.yaml} label="Definition as YAML" />
+      </details>
+    </Page>
+  );
+}
+
+function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
+  const pack = "pack" in step ? step.pack : null;
+  const name = "packName" in step ? step.packName : null;
+  const uses = new Map<string, string[]>();
+  for (const { sourceStep, sourcePath } of step.references) {
+    const source = sourceStep === null ? "the inputs" : humanise(sourceStep);
+    uses.set(source, [...new Set([...(uses.get(source) ?? []), sourcePath])]);
+  }
+  return (
+    <li className="grid grid-cols-[1.5rem_minmax(8rem,12rem)_minmax(8rem,12rem)_1fr] items-baseline gap-x-3 py-2 text-dense max-md:grid-cols-[1.5rem_1fr]">
+      <span className="text-right text-soft">{step.position}</span>
+      <span className="font-medium">{humanise(step.key)}</span>
+      <span className="truncate max-md:col-start-2">
+        {pack === null || name === null ? (
+          <span className="font-mono text-soft">{name}</span>
+        ) : (
+          <Link to="/catalog/$pack" params={{ pack: pack.id }} className="link font-mono">
+            {name}
+          </Link>
+        )}
+      </span>
+      <span className="text-soft max-md:col-start-2">
+        {[...uses].map(([source, paths], index) => `${index === 0 ? "Uses" : "; uses"} ${paths.join(", ")} from ${source}`)}
+        {uses.size === 0 ? "" : "."}
+        {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes something outside.</span> : null}
+        {step.retry.maxAttempts > 1 ? ` Tried up to ${count(step.retry.maxAttempts, "time")}.` : ""}
+      </span>
+    </li>
+  );
+}

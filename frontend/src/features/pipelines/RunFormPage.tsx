@@ -1,0 +1,63 @@
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Missing } from "../../components/Missing.tsx";
+import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { StartForm } from "../../components/StartForm.tsx";
+import { PipelinePageDocument, StartPipelineDocument } from "./pipelines.generated.ts";
+import { searchFrom, textsFrom } from "./search.ts";
+
+/** What is typed goes into the address after a pause, so that a reload loses nothing. */
+const SETTLE_MS = 300;
+/** Longer texts do not fit an address. */
+const LONGEST_IN_ADDRESS = 1500;
+
+export function RunFormPage(): ReactNode {
+  const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/run" });
+  const search = useSearch({ from: "/pipelines/$pipeline/run" });
+  const navigate = useNavigate({ from: "/pipelines/$pipeline/run" });
+  const [texts, setTexts] = useState(() => textsFrom(search));
+  const [{ data, fetching, error }] = useQuery({ query: PipelinePageDocument, variables: { id } });
+  const [, start] = useMutation(StartPipelineDocument);
+
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      const kept = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= LONGEST_IN_ADDRESS));
+      void navigate({ search: searchFrom(kept), replace: true });
+    }, SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, [texts, navigate]);
+
+  async function go(inputs: Record<string, unknown>, idempotencyKey: string, fields: readonly string[]): Promise<Refusal | null> {
+    const answer = await start({ pipeline: id, inputs, idempotencyKey });
+    const told = answer.data?.runPipeline;
+    if (answer.error !== undefined) return lost(answer.error);
+    if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
+    await navigate({ to: "/runs/$run", params: { run: told.run.id }, search: {} });
+    return null;
+  }
+
+  const pipeline = data?.pipeline;
+  if (pipeline === null && !fetching) {
+    return <Empty action={<Link to="/pipelines" className="link">All pipelines</Link>}>There is no pipeline “{id}”.</Empty>;
+  }
+  if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  return (
+    <Page
+      title={`Run ${pipeline.name}`}
+      lead={
+        <p className="max-w-[72ch]">
+          {pipeline.metadata.typicalUse ?? pipeline.description}{" "}
+          <Link to="/pipelines/$pipeline" params={{ pipeline: pipeline.key }} className="link">
+            See its steps
+          </Link>
+        </p>
+      }
+    >
+      {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
+      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" />
+    </Page>
+  );
+}

@@ -1,0 +1,62 @@
+import { expect, test } from "vitest";
+
+import { axisOf, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
+
+const ZERO = Date.parse("2026-01-01T00:00:00Z");
+const at = (second: number) => new Date(ZERO + second * 1000).toISOString();
+
+function step(...attempts: [from: number, to: number | null, state?: "FAILED" | "SUCCEEDED"][]): TimedStep {
+  return {
+    state: "SUCCEEDED",
+    wait: null,
+    attempts: attempts.map(([from, to, state = "SUCCEEDED"], index) => ({
+      number: index + 1,
+      state: to === null ? "RUNNING" : state,
+      startedAt: at(from),
+      endedAt: to === null ? null : at(to),
+    })),
+  };
+}
+
+test("bars stand one after the other, in proportion", () => {
+  const steps = [step([0, 1]), step([1, 4])];
+  const axis = axisOf(steps, ZERO);
+  const [first, second] = steps.map((one) => segmentsOf(one, axis, ZERO)[0]);
+  expect(first).toMatchObject({ left: 0, width: 25, kind: "attempt" });
+  expect(second).toMatchObject({ left: 25, width: 75 });
+  expect(axis.breaks).toEqual([]);
+});
+
+test("the back-off between attempts shows as a wait", () => {
+  const one = step([0, 1, "FAILED"], [1.5, 4]);
+  const segments = segmentsOf(one, axisOf([one], ZERO), ZERO);
+  expect(segments.map(({ kind }) => kind)).toEqual(["attempt", "wait", "attempt"]);
+  expect(segments[1]).toMatchObject({ left: 25, width: 12.5, seconds: 0.5 });
+});
+
+test("a pause of hours before a resume is cut short and marked", () => {
+  const steps = [step([0, 1]), step([1, 2, "FAILED"], [7200, 7202])];
+  const axis = axisOf(steps, ZERO + 7_202_000);
+  expect(axis.breaks).toHaveLength(1);
+  const [failed, , again] = segmentsOf(steps[1] as TimedStep, axis, ZERO);
+  expect(failed?.left).toBeGreaterThan(20);
+  expect(again?.width).toBeGreaterThan(40);
+});
+
+test("a running attempt ends now", () => {
+  const one = step([0, null]);
+  expect(workSeconds(one, ZERO + 3000)).toBe(3);
+  expect(segmentsOf(one, axisOf([one], ZERO + 3000), ZERO + 3000)).toMatchObject([{ left: 0, width: 100, state: "RUNNING" }]);
+});
+
+test("nothing has started: there is nothing to draw", () => {
+  const one = step();
+  expect(segmentsOf(one, axisOf([one], ZERO), ZERO)).toEqual([]);
+});
+
+test("an attempt too short to see is still drawn inside", () => {
+  const steps = [step([0, 100]), step([100, 100])];
+  const [segment] = segmentsOf(steps[1] as TimedStep, axisOf(steps, ZERO), ZERO);
+  expect(segment?.width).toBeGreaterThan(0.5);
+  expect((segment?.left ?? 0) + (segment?.width ?? 0)).toBeLessThanOrEqual(100);
+});

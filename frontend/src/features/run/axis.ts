@@ -1,0 +1,115 @@
+// Where the bars of a run's timeline stand, from times alone. Pure: the component only paints what comes out.
+
+import type { StepRowFragment } from "./run.generated.ts";
+
+type Attempt = StepRowFragment["attempts"][number];
+export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & { attempts: Pick<Attempt, "number" | "state" | "startedAt" | "endedAt">[] };
+
+export interface Segment {
+  kind: "attempt" | "wait";
+  /** Per cent of the whole width. */
+  left: number;
+  width: number;
+  state: Attempt["state"] | null;
+  seconds: number;
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** Maps a moment to per cent of the width. */
+export interface Axis {
+  at: (moment: number) => number;
+  /** Where a long pause, such as that before a resume, was cut short. */
+  breaks: number[];
+}
+
+/** A bar narrower than this cannot be seen or pointed at. */
+const NARROWEST = 0.8;
+/** A pause in which nothing ran is cut when it takes more than this share of the working time… */
+const LONG_PAUSE = 0.5;
+/** …to this share. */
+const CUT = 0.06;
+
+/** The axis of a run: linear, but for pauses in which nothing ran at all. */
+export function axisOf(steps: readonly TimedStep[], now: number): Axis {
+  const busy = merged(steps.flatMap((step) => step.attempts.map((attempt) => stretch(attempt, now))));
+  const work = Math.max(1, busy.reduce((sum, { from, to }) => sum + to - from, 0));
+  const points: { moment: number; place: number }[] = [];
+  const cuts: { from: number; to: number }[] = [];
+  let place = 0;
+  for (const [index, { from, to }] of busy.entries()) {
+    const before = busy[index - 1];
+    if (before !== undefined) {
+      const pause = from - before.to;
+      const long = pause > work * LONG_PAUSE;
+      const width = long ? work * CUT : pause;
+      if (long) cuts.push({ from: place, to: place + width });
+      place += width;
+    }
+    points.push({ moment: from, place });
+    place += to - from;
+    points.push({ moment: to, place });
+  }
+  const whole = Math.max(place, 1);
+  return {
+    at: (moment) => (interpolated(points, moment) / whole) * 100,
+    breaks: cuts.map(({ from, to }) => (((from + to) / 2) / whole) * 100),
+  };
+}
+
+/** The bars of one step: its attempts, and the waits between them. */
+export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] {
+  const segments: Segment[] = [];
+  let last: Stretch | null = null;
+  for (const attempt of step.attempts) {
+    const current = stretch(attempt, now);
+    if (last !== null && current.from - last.to > 1) segments.push(placed("wait", null, axis, last.to, current.from));
+    segments.push(placed("attempt", attempt.state, axis, current.from, current.to));
+    last = current;
+  }
+  return segments;
+}
+
+function placed(kind: Segment["kind"], state: Segment["state"], axis: Axis, from: number, to: number): Segment {
+  const left = Math.min(axis.at(from), 100 - NARROWEST);
+  const width = Math.min(Math.max(axis.at(to) - left, NARROWEST), 100 - left);
+  return { kind, state, left, width, seconds: (to - from) / 1000 };
+}
+
+function stretch(attempt: TimedStep["attempts"][number], now: number): Stretch {
+  const from = Date.parse(attempt.startedAt);
+  return { from, to: Math.max(from, attempt.endedAt === null ? now : Date.parse(attempt.endedAt)) };
+}
+
+function merged(stretches: Stretch[]): Stretch[] {
+  const found: Stretch[] = [];
+  for (const { from, to } of stretches.sort((one, other) => one.from - other.from)) {
+    const last = found.at(-1);
+    if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to);
+    else found.push({ from, to });
+  }
+  return found;
+}
+
+function interpolated(points: readonly { moment: number; place: number }[], moment: number): number {
+  const first = points[0];
+  if (first === undefined || moment <= first.moment) return 0;
+  for (const [index, point] of points.entries()) {
+    if (moment > point.moment) continue;
+    const before = points[index - 1] ?? point;
+    const share = point.moment === before.moment ? 0 : (moment - before.moment) / (point.moment - before.moment);
+    return before.place + share * (point.place - before.place);
+  }
+  return points.at(-1)?.place ?? 0;
+}
+
+/** Seconds that attempts took; pauses and waits are no work. */
+export function workSeconds(step: TimedStep, now: number): number {
+  return step.attempts.reduce((sum, attempt) => {
+    const { from, to } = stretch(attempt, now);
+    return sum + (to - from) / 1000;
+  }, 0);
+}

@@ -1,0 +1,27 @@
+// Now, by the server's clock, ticking only while somebody needs it to.
+
+import { useEffect, useState } from "react";
+
+let skew = 0;
+
+/** Takes over the server's clock. */
+export function setServerTime(now: string): void {
+  skew = Date.parse(now) - Date.now();
+}
+
+export function serverNow(): number {
+  return Date.now() + skew;
+}
+
+/** Now; renders again each `everyMs` while `ticking` and the tab can be seen. */
+export function useNow(ticking: boolean, everyMs = 250): number {
+  const [now, setNow] = useState(serverNow);
+  useEffect(() => {
+    if (!ticking) return undefined;
+    const timer = setInterval(() => {
+      if (!document.hidden) setNow(serverNow());
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [ticking, everyMs]);
+  return Math.max(now, ticking ? 0 : serverNow());
+}

@@ -1,0 +1,49 @@
+// What the page knows of its connection: signed in or not, and whether what it shows is live. One store for all.
+
+import { useSyncExternalStore } from "react";
+
+import type { LiveState } from "./live.ts";
+
+export interface Connection {
+  signedOut: boolean;
+  /** The worst of all streams that are followed; null when none is. */
+  live: LiveState | null;
+  /** When what is shown was last known to be true, in milliseconds. */
+  freshAt: number;
+}
+
+const ORDER: readonly LiveState[] = ["live", "connecting", "polling", "reconnecting"];
+const states = new Map<symbol, LiveState>();
+const listeners = new Set<() => void>();
+let current: Connection = { signedOut: false, live: null, freshAt: Date.now() };
+
+function set(change: Partial<Connection>): void {
+  current = { ...current, ...change };
+  for (const listener of listeners) listener();
+}
+
+export function signedOut(): void {
+  if (!current.signedOut) set({ signedOut: true });
+}
+
+/** One stream's account of itself; null when it is no longer followed. */
+export function report(stream: symbol, state: LiveState | null): void {
+  if (state === null) states.delete(stream);
+  else states.set(stream, state);
+  let worst: LiveState | null = null;
+  for (const one of states.values()) {
+    if (worst === null || ORDER.indexOf(one) > ORDER.indexOf(worst)) worst = one;
+  }
+  const lost = worst === "reconnecting" && current.live !== "reconnecting";
+  set(lost ? { live: worst, freshAt: Date.now() } : { live: worst });
+}
+
+export function useConnection(): Connection {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => current,
+  );
+}

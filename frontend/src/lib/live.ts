@@ -1,0 +1,115 @@
+// Following a stream from a cursor: over a websocket, else server-sent events, else by asking again and again.
+//
+// A stream that drops is subscribed to anew after the last cursor seen. Two attempts in a row that brought nothing move
+// on to the next way; one that brings something starts the count anew. While polling, the socket is tried again now
+// and then.
+
+export type Way = "socket" | "stream" | "poll";
+export type LiveState = "connecting" | "live" | "reconnecting" | "polling";
+
+export interface Sink<T> {
+  next: (message: T) => void;
+  /** It ended, by itself or by a failure. */
+  done: (failure: boolean) => void;
+}
+
+export interface Follow<T> {
+  /** Subscribes after a cursor; returns what stops it. */
+  open: (way: "socket" | "stream", after: string | null, sink: Sink<T>) => () => void;
+  /** The position to go on after; null when the message has none. */
+  cursorOf: (message: T) => string | null;
+  /** Whether nothing comes after this message. */
+  isEnd?: (message: T) => boolean;
+  onMessage: (message: T) => void;
+  onState: (state: LiveState) => void;
+  /** Reads everything again; false when the server cannot be reached. */
+  poll: () => Promise<boolean>;
+  after: string | null;
+}
+
+export const FAILURES_BEFORE_NEXT_WAY = 2;
+export const POLL_MS = 3000;
+export const SOCKET_AGAIN_MS = 20_000;
+const FIRST_PAUSE_MS = 300;
+const LONGEST_PAUSE_MS = 5000;
+
+/** Follows until the end or until the returned function is called. */
+export function follow<T>(what: Follow<T>): () => void {
+  let way: Way = "socket";
+  let failures = 0;
+  let pauses = 0;
+  let cursor = what.after;
+  let stopped = false;
+  let close: (() => void) | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let socketTried = 0;
+  // The socket is tried while polling goes well: one failure goes back to that, and nobody is told.
+  let trying = false;
+
+  function later(milliseconds: number, action: () => void): void {
+    timer = setTimeout(action, milliseconds);
+  }
+
+  function begin(): void {
+    if (stopped) return;
+    if (way === "poll") {
+      void ask();
+      return;
+    }
+    if (way === "socket") socketTried = Date.now();
+    let heard = false;
+    let over = false;
+    close = what.open(way, cursor, {
+      next(message) {
+        if (stopped || over) return;
+        if (!heard) what.onState("live");
+        heard = true;
+        trying = false;
+        failures = 0;
+        pauses = 0;
+        cursor = what.cursorOf(message) ?? cursor;
+        what.onMessage(message);
+        if (what.isEnd?.(message) === true) stop();
+      },
+      done() {
+        if (stopped || over) return;
+        over = true;
+        close?.();
+        if (trying && !heard) {
+          way = "poll";
+          begin();
+          return;
+        }
+        trying = false;
+        what.onState("reconnecting");
+        if (!heard) failures += 1;
+        if (failures >= FAILURES_BEFORE_NEXT_WAY) {
+          failures = 0;
+          way = way === "socket" ? "stream" : "poll";
+        }
+        const pause = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
+        pauses += 1;
+        later(pause, begin);
+      },
+    });
+  }
+
+  async function ask(): Promise<void> {
+    const reached = await what.poll();
+    if (stopped) return;
+    what.onState(reached ? "polling" : "reconnecting");
+    trying = reached && Date.now() - socketTried >= SOCKET_AGAIN_MS;
+    if (trying) way = "socket";
+    later(way === "socket" ? 0 : POLL_MS, begin);
+  }
+
+  function stop(): void {
+    stopped = true;
+    clearTimeout(timer);
+    close?.();
+  }
+
+  what.onState("connecting");
+  begin();
+  return stop;
+}

@@ -1,0 +1,143 @@
+// From an input schema to fields, and from what was typed to a value. The server checks; this only reads.
+
+export type FieldKind = "text" | "long" | "number" | "integer" | "yes-no" | "choice" | "list" | "json";
+
+export interface Field {
+  name: string;
+  label: string;
+  kind: FieldKind;
+  required: boolean;
+  description: string;
+  placeholder: string;
+  choices: string[];
+  /** What the server takes when nothing is given, as text; empty when there is none. */
+  standard: string;
+}
+
+interface Schema {
+  type?: string | string[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  enum?: unknown[];
+  items?: Schema;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  title?: string;
+  description?: string;
+  default?: unknown;
+  examples?: unknown[];
+  maxLength?: number;
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+}
+
+const LONG_TEXT = 1000;
+
+export function fieldsOf(inputSchema: unknown): Field[] {
+  const schema = inputSchema as Schema;
+  const required = new Set(schema.required ?? []);
+  const fields = Object.entries(schema.properties ?? {}).map(([name, given]) => fieldOf(name, resolved(given, schema), required.has(name)));
+  // What must be given first, then what one of must be given, then the rest.
+  const choices = new Set([...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => choice.required ?? []));
+  const rank = ({ name }: Field) => (required.has(name) ? 0 : choices.has(name) ? 1 : 2);
+  return fields.toSorted((one, other) => rank(one) - rank(other));
+}
+
+function fieldOf(name: string, schema: Schema, required: boolean): Field {
+  const kind = kindOf(schema);
+  return {
+    name,
+    label: label(name),
+    kind,
+    required,
+    description: schema.description ?? "",
+    placeholder: asText(schema.examples?.[0], kind),
+    choices: (schema.enum ?? []).filter((choice) => choice !== null).map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice))),
+    standard: schema.default === null ? "" : asText(schema.default, kind),
+  };
+}
+
+function resolved(schema: Schema, root: Schema): Schema {
+  const name = schema.$ref?.split("/").at(-1);
+  const target = name === undefined ? undefined : root.$defs?.[name];
+  if (target !== undefined) return { ...resolved(target, root), ...schema };
+  // `null` beside one other type only says that it may be left out.
+  const others = schema.anyOf?.filter((choice) => choice.type !== "null");
+  const only = others?.length === 1 ? others[0] : undefined;
+  return only === undefined ? schema : { ...schema, ...resolved(only, root) };
+}
+
+function kindOf(schema: Schema): FieldKind {
+  if (schema.enum !== undefined) return "choice";
+  const types = [schema.type ?? []].flat().filter((type) => type !== "null");
+  const type = types.length === 1 ? types[0] : undefined;
+  if (type === "string") return (schema.maxLength ?? 0) > LONG_TEXT && !schema.description?.startsWith("Address") ? "long" : "text";
+  if (type === "number" || type === "integer") return type;
+  if (type === "boolean") return "yes-no";
+  if (type === "array" && schema.items?.type === "string" && schema.items.enum === undefined) return "list";
+  return "json";
+}
+
+function label(name: string): string {
+  const words = name.replaceAll("_", " ").replace(/\burl\b/, "address").replace(/\bid\b/, "ID");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A value as the text of its field. */
+export function asText(value: unknown, kind: FieldKind): string {
+  if (value === undefined || value === null) return "";
+  if (kind === "list" && Array.isArray(value)) return value.join("\n");
+  if (typeof value === "string" && kind !== "json") return value;
+  return JSON.stringify(value, null, kind === "json" ? 2 : undefined);
+}
+
+export class NotReadable extends Error {
+  readonly field: string;
+
+  constructor(field: string, message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/**
+ * The values of a form. What is left empty is left out, so that the server's default counts.
+ *
+ * Throws NotReadable when a text is no number or no JSON.
+ */
+export function valuesOf(fields: readonly Field[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const field of fields) {
+    const text = texts[field.name] ?? "";
+    if (text.trim() === "") continue;
+    values[field.name] = valueOf(field, text);
+  }
+  return values;
+}
+
+function valueOf(field: Field, text: string): unknown {
+  switch (field.kind) {
+    case "number":
+    case "integer": {
+      const value = Number(text.trim());
+      if (Number.isNaN(value)) throw new NotReadable(field.name, "This is no number.");
+      return value;
+    }
+    case "yes-no":
+      return text === "true";
+    case "list":
+      return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+    case "json":
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');
+      }
+    case "choice":
+    case "text":
+    case "long":
+      return text;
+    default:
+      return field.kind satisfies never;
+  }
+}

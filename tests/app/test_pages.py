@@ -1,0 +1,61 @@
+"""What is served at `/` and the page's other addresses, with and without a build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from httpx2 import AsyncClient
+from starlette.applications import Starlette
+
+from app.pages import BUILT_POLICY, PAGE_PATHS, page_routes
+from tests.support.graphql_client import serve
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def built(tmp_path: Path) -> Path:
+    (tmp_path / "assets").mkdir()
+    (tmp_path / "index.html").write_text("<title>built</title>")
+    (tmp_path / "theme.js").write_text("1")
+    (tmp_path / "assets" / "index-abc.js").write_text("2")
+    (tmp_path.parent / "secret.txt").write_text("secret")
+    return tmp_path
+
+
+async def test_without_a_build_the_page_says_what_to_run(tmp_path: Path) -> None:
+    async with serve(Starlette(routes=page_routes(tmp_path))) as server, AsyncClient(trust_env=False) as http:
+        answer = await http.get(server.url("/"))
+        assert answer.status_code == 200
+        assert "make ui" in answer.text
+        assert (await http.get(server.url("/runs"))).status_code == 404
+
+
+async def test_every_address_of_the_page_shows_the_page(built: Path) -> None:
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+        for path in PAGE_PATHS:
+            answer = await http.get(server.url(path.replace("{id}", "slides.render")))
+            assert (answer.status_code, answer.text) == (200, "<title>built</title>"), path
+            assert answer.headers["cache-control"] == "no-cache"
+            assert answer.headers["content-security-policy"] == BUILT_POLICY
+        assert (await http.get(server.url("/nothing"))).status_code == 404
+        assert (await http.post(server.url("/runs"))).status_code == 405
+
+
+async def test_files_with_a_digest_in_their_name_are_kept_and_others_are_not(built: Path) -> None:
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+        asset = await http.get(server.url("/assets/index-abc.js"))
+        assert "immutable" in asset.headers["cache-control"]
+        assert (await http.get(server.url("/theme.js"))).headers["cache-control"] == "no-cache"
+        for path in ("/assets/none.js", "/assets/../../secret.txt", "/assets/%2e%2e/%2e%2e/secret.txt"):
+            missing = await http.get(server.url(path))
+            assert missing.status_code == 404
+            assert "immutable" not in missing.headers.get("cache-control", "")
+
+
+def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
+    assert "unsafe" not in BUILT_POLICY
+    assert "http" not in BUILT_POLICY
+    assert "frame-ancestors 'none'" in BUILT_POLICY

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from resolvers.problems import Invalid, NotFound
-from resolvers.starts import masked_issues, pack_input_issues
+from resolvers.start_checks import masked_issues, pack_input_issues
 from runner.availability import Requirement, preflight
 from runner.compiled import CompiledPipeline, compile_document
 from runner.definition import parse_stored

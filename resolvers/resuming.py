@@ -22,16 +22,14 @@ from resolvers.proposals import (
     rerun_plan,
     target_of,
 )
+from resolvers.start_checks import called_steps, refuse_bad_start, resolved_steps, unavailable
 from resolvers.starts import (
     Labels,
     Started,
     find_replay,
     queue_full,
-    refuse_bad_start,
     request_digest,
-    resolved_steps,
     start,
-    unavailable,
 )
 from runner.availability import preflight
 from runner.document import canonical_json, digest
@@ -105,11 +103,8 @@ async def preview_rerun(
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs") if inputs is not None else {}, target)
     plan = await rerun_plan(context, found, target, changed_inputs(before, values), from_step)
-    missing = preflight(
-        [(step.key, step.pack, step.version) for step in target.compiled.steps],
-        context.services.registry,
-        lacks=context.lacks(found.pipeline_id),
-    )
+    lacks = context.lacks(found.pipeline_id)
+    missing = preflight(called_steps(target.compiled), context.services.registry, lacks=lacks)
     issues = (
         *target.issues,
         *plan.issues,

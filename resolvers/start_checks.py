@@ -1,0 +1,150 @@
+"""What is looked at before a run exists: its arguments, its inputs, and what its steps need (CONTRACT 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from resolvers.problems import Invalid, Unavailable
+from runner.availability import preflight
+from runner.document import forbidden_text, without_session
+from runner.inputs import placeholder_issues
+from runner.issues import Issue, did_you_mean, error, shown
+from store.runs import NewStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pydantic_core import ErrorDetails
+
+    from resolvers.context import Context
+    from runner.availability import Lacks, Requirement
+    from runner.compiled import CompiledPipeline
+    from runner.failures import JSONValue
+    from runner.pack import Pack
+
+#: Longest deadline a run may be given, in seconds.
+DEADLINE_MAX_SECONDS = 86_400
+
+
+def refuse_bad_start(
+    context: Context,
+    title: str | None,
+    deadline_seconds: float | None,
+    wait_seconds: int,
+    idempotency_key: str | None,
+) -> None:
+    """Refuses arguments of a start that are out of range.
+
+    Raises:
+        Invalid: it tells all of them.
+    """
+    longest = context.services.limits.wait_seconds
+    issues = []
+    if not 0 <= wait_seconds <= longest:
+        issues.append(error(("wait_seconds",), "out_of_range", f"wait_seconds is {wait_seconds}; use 0 to {longest}."))
+    if deadline_seconds is not None and not 0 < deadline_seconds <= DEADLINE_MAX_SECONDS:
+        issues.append(
+            error(
+                ("deadline_seconds",),
+                "out_of_range",
+                f"deadline_seconds is {deadline_seconds:g}; use more than 0 and at most {DEADLINE_MAX_SECONDS}.",
+            )
+        )
+    for name, text, limit in (("idempotency_key", idempotency_key, 200), ("title", title, 300)):
+        if text is None:
+            continue
+        if not text.strip() or len(text) > limit:
+            issues.append(error((name,), "out_of_range", f"{name} must have 1 to {limit} characters."))
+        issues.extend(issue.under(name) for issue in forbidden_text(text))
+    if issues:
+        raise Invalid(issues[0].message, issues)
+
+
+def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
+    """What a check finds wrong with a value, worded without the secrets in it.
+
+    Messages quote the value, shortened, and nothing recognises half a secret: so they are worded anew for the masked
+    value, where the check finds the same there.
+    """
+    issues = check(value)
+    if not issues:
+        return issues
+    masked = context.services.redactor.value(value)
+    if masked is value:
+        return issues
+    worded = {(issue.path, issue.rule): issue for issue in check(masked)}
+    return [
+        worded.get((issue.path, issue.rule), replace(issue, message="The value is not accepted.", hint=None))
+        for issue in issues
+    ]
+
+
+def resolved_steps(context: Context, compiled: CompiledPipeline, lacks: Lacks) -> tuple[NewStep, ...]:
+    """The steps of a new run, each with the pack version it is to run on.
+
+    Raises:
+        Unavailable: packs, services, credentials or models are missing here, over all steps at once.
+    """
+    missing = preflight(called_steps(compiled), context.services.registry, lacks=lacks)
+    if missing:
+        raise unavailable(missing)
+    return new_steps(context, compiled)
+
+
+def called_steps(compiled: CompiledPipeline) -> list[tuple[str, str, str | None]]:
+    """Key, pack and version of each step, as a preflight takes them."""
+    return [(step.key, step.pack, step.version) for step in compiled.steps]
+
+
+def new_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewStep, ...]:
+    """The steps of a new run that a preflight found nothing missing for."""
+    steps = []
+    for step in compiled.steps:
+        pack = context.services.registry.find(step.pack, step.version)
+        assert pack is not None, "the preflight found it"
+        steps.append(NewStep(step.key, step.position, pack.name, pack.version))
+    return tuple(steps)
+
+
+def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
+    """What is missing here, told beside what is wrong with the inputs (CONTRACT 2.3: at once)."""
+    return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
+
+
+def unavailable(missing: Sequence[Requirement]) -> Unavailable:
+    """The refusal of what cannot run here; it tells everything that is missing."""
+    names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
+    return Unavailable(f"It cannot run here: missing {names}.", missing)
+
+
+def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
+    """What is wrong with a pack's input, placeholders for values included."""
+    if not isinstance(value, dict):
+        return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
+    if unsafe := forbidden_text(value):
+        return unsafe
+    placeholders = placeholder_issues(value)
+    try:
+        pack.input_model.model_validate(without_session(value))
+    except ValidationError as refused:
+        known = list(pack.input_model.model_fields)
+        return placeholders + [
+            _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
+            for found in refused.errors(include_url=False, include_context=False)
+        ]
+    return placeholders
+
+
+def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:
+    """What pydantic found, in the words the rest of Packline uses."""
+    name = f"`{'.'.join(path)}`" if path else "The input"
+    match found["type"]:
+        case "extra_forbidden":
+            hint = did_you_mean(path[-1], known) if len(path) == 1 else None
+            return error(path, "unknown_field", f"{name} is not a known field.", hint)
+        case "missing":
+            return error(path, "required", f"{name} is missing.")
+    return error(path, found["type"], f"{name} is {shown(found['input'])}: {found['msg']}.")

@@ -47,7 +47,7 @@ def draw(path: str, name: str) -> Drawing:
     except MemoryError:
         return Drawing("none", reason="it needs too much memory to be drawn")
     except Exception as error:
-        return Drawing("none", reason=f"the file could not be read ({type(error).__name__}: {str(error)[:200]})")
+        return Drawing("none", reason=f"the file could not be read ({type(error).__name__})")
 
 
 def _draw(path: str, media_type: str) -> Drawing:

@@ -418,3 +418,17 @@ async def test_an_artifact_that_is_gone(harness: Harness) -> None:
         await harness.call(parse, {"artifact": "art_gone"})
 
     assert caught.value.failure.code == "artifact_failed"
+
+
+def _abort(*_: object) -> None:
+    os.abort()
+
+
+async def test_a_document_that_kills_its_reader_is_told_as_the_documents_fault(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_module("doc/parse.py"), "convert", _abort)
+    file = harness.add_artifact("bomb.pdf", b"%PDF-1.4", "application/pdf")
+    with pytest.raises(PackError, match=r"`bomb\.pdf` could not be read") as caught:
+        await harness.call(parse, {"artifact": file.artifact_id})
+    assert (caught.value.failure.code, caught.value.failure.field) == ("resource_exhausted", "artifact")

@@ -263,7 +263,12 @@ async def run_in_process(
     except TimeoutError as error:
         raise PackError("timeout", f"{function.__name__} took longer than {timeout_seconds} s.") from error
     except EOFError as error:
-        raise PackError("handler_failed", f"The process of {function.__name__} died.") from error
+        child.join()
+        raise PackError(
+            "handler_failed",
+            f"The process of {function.__name__} died.",
+            detail={"signal": -(child.exitcode or 0)},
+        ) from error
     finally:
         loop.remove_reader(reader.fileno())
         reader.close()

@@ -196,6 +196,15 @@ async def _converted(
         failure = error.failure
         if failure.code == "timeout":
             raise too_slow(f"`{name}`", PARSE_SECONDS, field) from error
+        if failure.code == "handler_failed" and isinstance(failure.detail, dict) and "signal" in failure.detail:
+            # The document brought its reader down: out of its memory, or into a fault of the library.
+            raise PackError(
+                "resource_exhausted",
+                f"`{name}` could not be read: its reader ran out of memory or broke over it.",
+                field=field,
+                hint="Split the document, or save it anew with another program.",
+                detail=failure.message,
+            ) from error
         if failure.code != "invalid_input" or failure.field is not None:
             raise
         raise PackError(failure.code, failure.message, field=field, hint=failure.hint) from error

@@ -285,8 +285,13 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
             found.key, f"Credentials of kind {found.kind} have no test.", "Run a pipeline that uses it to see."
         )
     resources = services.engine.resources
+    # Asked where it is used: a key for a proxy is shown to the proxy and not to the vendor.
+    users = resources.gateway.roles.providers.values()
+    used_at = {
+        str(user.kind): user.base_url for user in users if user.credential == found.key and user.kind == kind.test
+    }
     try:
-        verdict = await test_credential(kind, opened.fields, resources.egress, resources.service_urls)
+        verdict = await test_credential(kind, opened.fields, resources.egress, {**used_at, **resources.service_urls})
     except PackError as failed:
         failure = failed.failure
         raise _untested(found.key, f"Nothing is known: {failure.message}", failure.hint) from failed

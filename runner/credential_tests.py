@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import re
+import ssl
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
 from runner.egress import raise_for_status
 from runner.failures import FailureCode, PackError
+from runner.gateway.providers import DEFAULT_URLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +48,7 @@ async def test_credential(
         kind: Of the credential; it has a test.
         fields: Its values.
         egress: The way out.
-        service_urls: Addresses the operator configured, by service.
+        service_urls: Addresses the operator configured, by service or provider of models.
 
     Raises:
         PackError: the service could not be asked, so nothing is known.
@@ -72,23 +74,23 @@ async def test_credential(
             case "ghost":
                 return await _ghost(client, fields)
             case "openai":
-                base = fields.get("base_url") or service_urls.get("openai", "https://api.openai.com/v1")
+                base = fields.get("base_url") or service_urls.get("openai", DEFAULT_URLS["openai"])
                 answer = await client.get(f"{base.rstrip('/')}/models", headers={"authorization": f"Bearer {key}"})
                 return _verdict(answer, _host(answer), _count_of(answer, "data"))
             case "anthropic":
-                base = service_urls.get("anthropic", "https://api.anthropic.com").rstrip("/")
+                base = service_urls.get("anthropic", DEFAULT_URLS["anthropic"]).rstrip("/")
                 headers = {"x-api-key": key, "anthropic-version": "2023-06-01"}
                 answer = await client.get(f"{base}/v1/models", headers=headers)
                 return _verdict(answer, "Anthropic", _count_of(answer, "data"))
             case "google":
-                base = service_urls.get("google", "https://generativelanguage.googleapis.com").rstrip("/")
+                base = service_urls.get("google", DEFAULT_URLS["google"]).rstrip("/")
                 answer = await client.get(f"{base}/v1beta/models", headers={"x-goog-api-key": key})
                 # Google answers 400 to a key that is none.
                 if answer.status_code == 400 and "API_KEY_INVALID" in answer.text:
                     return Verdict(False, "Google does not accept it: the key is not valid (HTTP 400).")
                 return _verdict(answer, "Google", _count_of(answer, "models"))
             case "elevenlabs":
-                base = service_urls.get("elevenlabs", "https://api.elevenlabs.io").rstrip("/")
+                base = service_urls.get("elevenlabs", DEFAULT_URLS["elevenlabs"]).rstrip("/")
                 answer = await client.get(f"{base}/v1/models", headers={"xi-api-key": key})
                 return _verdict(answer, "ElevenLabs", "")
             case _:
@@ -108,7 +110,7 @@ def ghost_token(admin_api_key: str, now: float) -> str:
 async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> Verdict:
     # Not `/site/`, which Ghost shows to anybody: reading posts needs the key, as publishing does.
     answer = await client.get(
-        f"{fields['url'].rstrip('/')}/ghost/api/admin/posts/",
+        f"{fields['url'].rstrip('/').removesuffix('/ghost')}/ghost/api/admin/posts/",
         params={"limit": "1", "fields": "id"},
         headers={
             "authorization": f"Ghost {ghost_token(fields['admin_api_key'], time.time())}",
@@ -131,7 +133,12 @@ async def _smtp(fields: Mapping[str, str]) -> Verdict:
     security = fields.get("security", "starttls")
     host, port = fields["host"], int(fields.get("port") or (465 if security == "tls" else 587))
     server = aiosmtplib.SMTP(
-        hostname=host, port=port, use_tls=security == "tls", start_tls=security == "starttls", timeout=TIMEOUT_SECONDS
+        hostname=host,
+        port=port,
+        use_tls=security == "tls",
+        start_tls=security == "starttls",
+        tls_context=None if security == "none" else await asyncio.to_thread(ssl.create_default_context),
+        timeout=TIMEOUT_SECONDS,
     )
     where = f"{host}:{port}"
     try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.front_door import audit_rows, command, ended, look, ran, save, start, step
+from tests.support.loopback_http import Reply, loopback_http
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.vaults import SECRET, Patient, credentials, leaker, opener, put, reader, tried
@@ -422,3 +423,12 @@ async def test_with_a_wrong_key_the_server_runs_and_says_what_does_not(tmp_path:
         assert (await credentials(it))["key"]["readable"]
         await store(it, "test.reader")
         assert (await call(it))["output"]["json"]["matches"]
+
+
+async def test_a_key_of_a_model_provider_is_tested_where_it_is_used(tmp_path: Path) -> None:
+    async with loopback_http({"/v1/models": Reply(b'{"data": []}')}) as proxy:
+        settings: dict[str, Any] = {"model_providers": {"openai": {"base_url": proxy.url("/v1")}}}
+        async with product(tmp_path, [reader()], **settings) as it:
+            made = await put(it, "openai", "openai", {"api_key": SECRET})
+            assert (await tried(it, made["id"]))["lastTest"]["accepted"]
+    assert [request.path for request in proxy.requests] == ["/v1/models"]

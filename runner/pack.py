@@ -7,10 +7,8 @@ from `packline`, never from here.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import re
-import shutil
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -18,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from runner.failures import JSONValue, PackError
+from runner.installed import has_module, has_program
 from runner.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def python_module(module: str, *, extra: str) -> Service:
     """A Python library that comes with one of Packline's extras; looked up without importing it."""
 
     def probe() -> Missing | None:
-        if importlib.util.find_spec(module) is not None:
+        if has_module(module):
             return None
         return Missing(
             f"The Python library `{module}` is not installed.", f"Install it with `pip install 'packline[{extra}]'`."
@@ -107,7 +106,7 @@ def program(name: str) -> Service:
     """A program on PATH."""
 
     def probe() -> Missing | None:
-        if shutil.which(name):
+        if has_program(name):
             return None
         return Missing(f"The program `{name}` is not on PATH.", f"Install `{name}` with the system's package manager.")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-import importlib.util
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
@@ -21,6 +20,7 @@ from runner.gateway.listing import not_installed
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices, offline_missing
+from runner.installed import has_module
 from runner.models import ImageAnswer, StructuredAnswer, TextAnswer
 from runner.pack import Missing
 
@@ -101,7 +101,7 @@ class Gateway:
         lacking = [candidate.missing for candidate in chain if candidate.missing is not None]
         if len(lacking) == len(chain):
             return lacking[0]
-        if role != "image" and importlib.util.find_spec("pydantic_ai") is None:
+        if role != "image" and not has_module("pydantic_ai"):
             return not_installed()
         return None
 
@@ -124,7 +124,7 @@ class Gateway:
         """
         if provider.kind in self._ready:
             return importlib.import_module("runner.gateway.wire")
-        if importlib.util.find_spec("pydantic_ai") is None:
+        if not has_module("pydantic_ai"):
             missing = not_installed()
             raise PackError(FailureCode.NOT_FOUND, missing.message, hint=missing.hint)
         async with self._loading:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from runner.gateway.offline_voice import missing_offline, offline_voices
 from runner.gateway.providers import OFFLINE, ModelRef
 from runner.gateway.speech import list_voices
+from runner.installed import has_module
 from runner.pack import Missing
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def chain_of(roles: Roles, role: str) -> list[Choice]:
             _voice(candidate, voice.label if voice else candidate.ref.name, voice.language if voice else None)
             for candidate, voice in named
         ]
-    lacks_extra = kind == "text" and importlib.util.find_spec("pydantic_ai") is None
+    lacks_extra = kind == "text" and not has_module("pydantic_ai")
     return [
         Choice(
             key=str(candidate.ref),

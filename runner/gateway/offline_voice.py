@@ -6,10 +6,8 @@ downloaded.
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import re
-import shutil
 import unicodedata
 import wave
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING
 from runner.failures import FailureCode, PackError
 from runner.gateway.hibari_speech import MODEL_FILE, SAMPLE_RATE, speak_texts
 from runner.gateway.providers import OFFLINE
+from runner.installed import find_module, has_module, has_program
 from runner.models import SpeechAnswer
 from runner.pack import Missing
 from runner.processes import run_command, run_in_process
@@ -53,7 +52,7 @@ class _Spoken:
 def offline_voices() -> list[str]:
     """Names of the voices that can speak here, the best first; without `offline:`."""
     voices = list(PITCHES) if _has_hibari() else []
-    return [*voices, ESPEAK] if shutil.which(_PROGRAM) else voices
+    return [*voices, ESPEAK] if has_program(_PROGRAM) else voices
 
 
 def missing_offline() -> Missing | None:
@@ -187,8 +186,8 @@ def _read_wave(content: bytes) -> _Spoken:
 
 
 def _has_hibari() -> bool:
-    found = importlib.util.find_spec("hibari")
-    if found is None or found.origin is None or importlib.util.find_spec("onnxruntime") is None:
+    found = find_module("hibari")
+    if found is None or found.origin is None or not has_module("onnxruntime"):
         return False
     return (Path(found.origin).parent / "assets" / MODEL_FILE).is_file()
 

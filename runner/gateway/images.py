@@ -81,7 +81,7 @@ async def make_image(
         asked_for=name,
         seconds=_SECONDS,
     )
-    picture, usage = _read(answer, name)
+    picture, usage = await asyncio.to_thread(_read, answer, name)  # up to 40 MiB of JSON and base64
     if picture is None:
         picture = await _fetch(client, usage.pop("url"), name)
     media_type = media_type_of(picture)

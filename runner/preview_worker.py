@@ -32,7 +32,7 @@ def draw(path: str, name: str) -> Drawing:
         PackError: `not_found` when a library is not installed. Everything else that goes wrong with the file is a
             drawing of kind `none` with its reason, or the end of the process.
     """
-    os.nice(10)
+    os.nice(5)  # below the workers of running steps
     with Path(path).open("rb") as file:
         head = file.read(HEAD_BYTES)
     media_type = media_type_of(head, name)

@@ -79,7 +79,7 @@ const HERE = { className: "bg-accent-tint !text-accent font-medium", "aria-curre
 
 function Navigation({ name, version }: { name: string; version: string }): ReactNode {
   return (
-    <div className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">
+    <header className="border-line bg-panel max-md:fixed max-md:inset-x-0 max-md:bottom-0 max-md:z-10 max-md:border-t md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r md:p-3">
       <Link to="/" className="mb-4 flex items-center gap-2 px-2.5 pt-1 text-section font-semibold text-ink max-md:hidden">
         <Logo />
         Packline
@@ -105,6 +105,6 @@ function Navigation({ name, version }: { name: string; version: string }): React
           <span title="Version of the server">{version}</span>
         </p>
       </div>
-    </div>
+    </header>
   );
 }

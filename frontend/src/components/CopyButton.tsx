@@ -14,10 +14,10 @@ export function CopyButton({ text, what, label = "Copy" }: { text: string; what:
     <button
       type="button"
       className="link rounded px-1.5 py-0.5 text-meta"
-      aria-label={`Copy ${what}`}
       onClick={() => void copy(text).then(setDone)}
     >
       <span aria-live="polite">{done === null ? label : done ? "Copied" : "Not copied"}</span>
+      <span className="sr-only"> {what}</span>
     </button>
   );
 }

@@ -26,6 +26,15 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
+/** What is asked for is not there: says so, and leads on. */
+export function Absent({ title, children, onward }: { title: string; children: ReactNode; onward: ReactNode }): ReactNode {
+  return (
+    <Page title={title}>
+      <Empty action={onward}>{children}</Empty>
+    </Page>
+  );
+}
+
 /** One sentence, and what to do about it. */
 export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
   return (

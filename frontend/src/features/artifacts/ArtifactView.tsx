@@ -7,7 +7,7 @@ import { CopyButton } from "../../components/CopyButton.tsx";
 import { Code } from "../../components/JsonView.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { Absent, Page, Unread } from "../../components/Page.tsx";
 import { bytes, count, duration, humanise } from "../../lib/format.ts";
 import { ArtifactPageDocument, type ArtifactPageQuery } from "./artifacts.generated.ts";
 
@@ -19,7 +19,7 @@ export function ArtifactView({ id }: { id: string }): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: ArtifactPageDocument, variables: { id }, requestPolicy: "network-only" });
   const artifact = data?.node;
   if (data !== undefined && !fetching && (artifact === null || artifact === undefined || !("mediaType" in artifact))) {
-    return <Empty action={<Link to="/artifacts" className="link">All artifacts</Link>}>There is no file {id} here, or it is not yours to see.</Empty>;
+    return <Absent title="There is no such file" onward={<Link to="/artifacts" className="link">All artifacts</Link>}>No file {id} is kept here, or it is not yours to see.</Absent>;
   }
   if (artifact === null || artifact === undefined || !("mediaType" in artifact)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole artifact={artifact} />;

@@ -49,7 +49,7 @@ export function CatalogPage(): ReactNode {
 }
 
 function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): ReactNode {
-  const name = "font-medium text-ink after:absolute after:inset-0 hover:underline";
+  const name = "font-medium text-ink no-underline after:absolute after:inset-0 hover:underline";
   return (
     <li className="relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
       <div className="min-w-0 flex-1">

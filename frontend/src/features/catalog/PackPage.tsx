@@ -6,7 +6,7 @@ import { Code } from "../../components/JsonView.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StartForm } from "../../components/StartForm.tsx";
 import { Usage } from "../../components/Usage.tsx";
@@ -26,7 +26,7 @@ export function PackPage(): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: PackPageDocument, variables: { id } });
   const pack = data?.pack;
   if (pack === null && !fetching) {
-    return <Empty action={<Link to="/catalog" className="link">The catalog</Link>}>There is no pack “{id}”.</Empty>;
+    return <Absent title="There is no such pack" onward={<Link to="/catalog" className="link">The catalog</Link>}>No pack is called “{id}”.</Absent>;
   }
   if (pack === undefined || pack === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pack={pack} />;

@@ -8,7 +8,7 @@ import { Code } from "../../components/JsonView.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost } from "../../components/Notice.tsx";
-import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
 import { Usage } from "../../components/Usage.tsx";
@@ -24,7 +24,7 @@ export function PipelinePage(): ReactNode {
   useRunChanges(() => again({ requestPolicy: "network-only" }));
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
-    return <Empty action={<Link to="/pipelines" className="link">All pipelines</Link>}>There is no pipeline “{id}”.</Empty>;
+    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
   }
   if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return <Whole pipeline={pipeline} />;

@@ -50,7 +50,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
     <li className="relative flex items-center gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-3">
-          <Link to="/pipelines/$pipeline" params={params} className="font-medium text-ink after:absolute after:inset-0 hover:underline">
+          <Link to="/pipelines/$pipeline" params={params} className="font-medium text-ink no-underline after:absolute after:inset-0 hover:underline">
             {name}
           </Link>
           <span className="text-dense text-soft">

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from "urql";
 
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
-import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { Absent, Page, Unread } from "../../components/Page.tsx";
 import { StartForm } from "../../components/StartForm.tsx";
 import { PipelinePageDocument, StartPipelineDocument } from "./pipelines.generated.ts";
 import { searchFrom, textsFrom } from "./search.ts";
@@ -41,7 +41,7 @@ export function RunFormPage(): ReactNode {
 
   const pipeline = data?.pipeline;
   if (pipeline === null && !fetching) {
-    return <Empty action={<Link to="/pipelines" className="link">All pipelines</Link>}>There is no pipeline “{id}”.</Empty>;
+    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
   }
   if (pipeline === undefined || pipeline === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   return (

@@ -54,7 +54,7 @@ export function FailurePanel({ run, step, failure, actions }: Props): ReactNode 
       <div className="mt-4 flex flex-wrap items-center gap-2">
         {actions}
         <span className="ml-auto">
-          <CopyButton text={asText(run, step, failure)} what="failure for an agent" label="Copy for agent" />
+          <CopyButton text={asText(run, step, failure)} what="what failed" label="Copy for agent" />
         </span>
       </div>
       {step === null || step.attempts.length === 0 ? null : <Attempts step={step} />}

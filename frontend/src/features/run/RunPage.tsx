@@ -5,7 +5,7 @@ import { useClient, useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
-import { Empty, Unread, useTitle } from "../../components/Page.tsx";
+import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
 import { setServerTime, useNow } from "../../lib/clock.ts";
 import { duration, humanise, money, tokens } from "../../lib/format.ts";
@@ -56,7 +56,7 @@ export function RunPage(): ReactNode {
 
   if (run === null) {
     if (data !== undefined && !fetching) {
-      return <Empty action={<Link to="/runs" className="link">All runs</Link>}>There is no run {id} here, or it is not yours to see.</Empty>;
+      return <Absent title="There is no such run" onward={<Link to="/runs" className="link">All runs</Link>}>No run {id} is kept here, or it is not yours to see.</Absent>;
     }
     return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   }

@@ -72,7 +72,7 @@ function StepLine({ step, number, axis, now, selected, onSelect }: LineProps): R
       <StateGlyph state={step.state} />
       <span className="truncate font-medium">
         {humanise(step.key)}
-        <span className="sr-only">, {word}</span>
+        <span className="sr-only"> {word}</span>
       </span>
       <span className="truncate font-mono text-meta text-soft max-md:hidden" title={pack ?? undefined}>
         {pack}

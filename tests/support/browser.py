@@ -1,0 +1,129 @@
+"""A real browser on a running product, signed in, that remembers what it complained about.
+
+async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+    await tab.visit("/runs")
+    await tab.page.get_by_role("button", name="Resume").click()
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import httpx2
+import pytest
+
+from app.pages import BUILT_PAGE
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Page
+
+    from tests.support.product import Product
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
+#: Long enough for a loaded machine; a test that waits so long has failed.
+PATIENCE_MS = 30_000
+
+#: Marks every test of a file that drives a browser.
+BROWSER = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here; install the package `chromium`"),
+    pytest.mark.skipif(not (BUILT_PAGE / "index.html").is_file(), reason="the page is not built; run make ui"),
+]
+
+
+@dataclass
+class Tab:
+    """A page of the browser.
+
+    Attributes:
+        page: Playwright's.
+        complaints: Errors of scripts, of the content policy, of anything the console calls an error.
+    """
+
+    page: Page
+    it: Product
+    complaints: list[str] = field(default_factory=list)
+
+    async def visit(self, path: str) -> None:
+        """Goes to an address of the product."""
+        await self.page.goto(self.it.url(path))
+
+    async def sees(self, text: str, *, exact: bool = False) -> None:
+        """Waits until a text shows."""
+        await self.page.get_by_text(text, exact=exact).first.wait_for()
+
+    async def press(self, name: str, *, within: str | None = None) -> None:
+        """Presses a button by its name; `within` is a role, such as `dialog`."""
+        place: Any = self.page if within is None else self.page.get_by_role(within)  # type: ignore[arg-type]
+        await place.get_by_role("button", name=name).click()
+
+    async def state(self, word: str) -> None:
+        """Waits until the run that is shown is in a state, by the word in the title of the tab."""
+        await self.page.wait_for_function("word => document.title.startsWith(word + ':')", arg=word)
+
+    async def violations(self) -> list[str]:
+        """What axe has against the page as it is now."""
+        if await self.page.evaluate("typeof axe") == "undefined":
+            # Not as a script element, which the page's own policy refuses.
+            await self.page.evaluate(AXE.read_text())
+        found = await self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        return [
+            f"{violation['id']}: {node['html'][:160]}"
+            for violation in found["violations"]
+            for node in violation["nodes"]
+        ]
+
+
+async def login_link(it: Product) -> str:
+    """An address that signs a browser in, once."""
+    async with httpx2.AsyncClient(trust_env=False) as http:
+        answer = await http.post(it.url("/login/links"), headers={"authorization": f"Bearer {it.token}"})
+        return str(answer.json()["url"])
+
+
+@asynccontextmanager
+async def browsing(
+    it: Product,
+    *,
+    theme: Literal["light", "dark"] = "light",
+    size: tuple[int, int] = (1280, 800),
+    signed_in: bool = True,
+    expect: tuple[str, ...] = (),
+) -> AsyncIterator[Tab]:
+    """A browser with one page; fails the test at the end if the page complained of anything.
+
+    Args:
+        it: The product.
+        theme: What the system prefers.
+        size: Width and height in pixels.
+        signed_in: Whether to follow a login link first.
+        expect: Parts of complaints that belong to the test.
+    """
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        context = await browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, color_scheme=theme, reduced_motion="reduce"
+        )
+        page = await context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        tab = Tab(page, it)
+        page.on("pageerror", lambda error: tab.complaints.append(str(error)))
+        page.on("console", lambda said: tab.complaints.append(said.text) if said.type == "error" else None)
+        if signed_in:
+            await page.goto(await login_link(it))
+            await page.wait_for_url(it.url("/"))
+        try:
+            yield tab
+        finally:
+            await browser.close()
+        unexpected = [text for text in tab.complaints if not any(part in text for part in expect)]
+        assert unexpected == []

@@ -92,6 +92,11 @@ async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
             path = at[name]
             await tab.visit(path)
             await settled(tab)
+            rows = await tab.page.evaluate(
+                "[...document.querySelectorAll('tbody tr')].filter(row => row.scrollHeight > row.clientHeight + 1)"
+                ".length"
+            )
+            assert rows == 0, f"{rows} rows of {name} run into the next"
             wide[name] = await tab.page.evaluate("document.documentElement.scrollWidth")
         bench.release.set()
         assert {name: width for name, width in wide.items() if width > 360} == {}

@@ -15,7 +15,7 @@ const ICONS: Record<RunCause, typeof User> = { PERSON: User, AGENT: Bot, SCHEDUL
 export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; label: string }): ReactNode {
   return (
     <div className="overflow-x-auto">
-      <table className="w-full table-fixed border-collapse text-dense" aria-label={label}>
+      <table className="w-full table-fixed max-md:block border-collapse text-dense" aria-label={label}>
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
             <th className="w-32">State</th>
@@ -25,7 +25,7 @@ export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; lab
             <th className="w-24 text-right">Work</th>
           </tr>
         </thead>
-        <tbody>
+        <tbody className="max-md:block">
           {runs.map((run) => (
             <RunLine key={run.id} run={run} />
           ))}
@@ -39,7 +39,7 @@ function RunLine({ run }: { run: RunRowFragment }): ReactNode {
   const Icon = ICONS[run.cause];
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
-    <tr className="row group relative h-9 border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0">
+    <tr className="row group relative border-b md:h-9 border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0">
       <td className="max-md:order-2">
         <StateMark state={run.state} />
       </td>

@@ -91,7 +91,7 @@ async def server() -> AsyncIterator[ModelServer]:
 @pytest.fixture
 async def it(tmp_path: Path, server: ModelServer, hanging: asyncio.Event) -> AsyncIterator[Product]:
     settings = server.settings(writer=["openai:gpt-4o-mini"])
-    async with product(tmp_path, make_packs(hanging), model_call_seconds=0.5, **settings) as running:
+    async with product(tmp_path, make_packs(hanging), model_call_seconds=2, **settings) as running:
         await save(
             running,
             "write",
@@ -159,7 +159,7 @@ async def test_every_fault_fails_its_run_with_its_code(
 ) -> None:
     roles = {fault.replace("-", "_"): [f"openai:{fault}"] for fault in FAULTS}
     settings = server.settings(writer=["good"], **roles)
-    async with product(tmp_path, make_packs(hanging), model_call_seconds=0.5, **settings) as it:
+    async with product(tmp_path, make_packs(hanging), model_call_seconds=5, **settings) as it:
         await asyncio.gather(*(_fails(it, server, fault) for fault in FAULTS))
 
 

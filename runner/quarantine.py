@@ -8,6 +8,7 @@ What is compressed or encrypted otherwise is out of reach.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 UNPACKED_BYTES = 256 << 20
 MEMBERS = 5_000
 _CHUNK = 1 << 20
+#: What `zipfile` raises for what it cannot unpack.
+_UNREADABLE = (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError)
 
 
 async def known_secret_in(redactor: Redactor, path: Path) -> str | None:
@@ -50,7 +53,8 @@ def _look_inside(finder: SecretFinder, path: Path) -> str | None:
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist()[:MEMBERS]:
-                with archive.open(member) as file:
+                # One member that nobody here can unpack, encrypted or damaged, hides none of the others.
+                with contextlib.suppress(*_UNREADABLE), archive.open(member) as file:
                     finder.begin()
                     for chunk in _chunks(file):
                         if (found := finder.feed(chunk)) is not None:
@@ -58,8 +62,8 @@ def _look_inside(finder: SecretFinder, path: Path) -> str | None:
                         left -= len(chunk)
                         if left <= 0:
                             return None
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
-        return None  # no archive after all, or one that nobody here could read either
+    except _UNREADABLE:
+        return None  # no archive after all
     return None
 
 

@@ -94,3 +94,10 @@ def test_what_is_learned_is_masked_by_everybody_and_never_unlearned() -> None:
     with pytest.raises(SecretTooShortError):
         redactor.learn({"good": "a good long one", "bad": "short"})
     assert redactor.text("a good long one") == "a good long one", "all or none"
+
+
+async def test_a_member_nobody_can_unpack_hides_none_of_the_others(redactor: Redactor, tmp_path: Path) -> None:
+    made = bytearray(archive({"first": b"x" * 100, "second": SECRET.encode() * 3}))
+    for start, method in ((made.index(b"PK\x03\x04"), 8), (made.index(b"PK\x01\x02"), 10)):
+        made[start + method] = 99  # a way of compression that does not exist
+    assert await found(redactor, tmp_path, bytes(made)) == "key.secret"

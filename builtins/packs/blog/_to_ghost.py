@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from packline import PackContext, PackError
 
+from .._writing import count_words
 from ._front_matter import markdown_body
 from ._ghost import Ghost, GhostPost, open_ghost
 from ._page import clean_html, visible_text
-from ._words import count_words
 
 if TYPE_CHECKING:
     from packline import ArtifactFile

@@ -15,8 +15,6 @@ _PLACEHOLDER = re.compile(
     r"|tbd|todo|fixme|xxx+|lorem ipsum.*|n/?a|null|none|undefined|test title)\s*[.!\u2026]*\s*",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[\w'\u2019-]*\w", re.UNICODE)
-_EAST_ASIAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
 def refuse_placeholder(title: str) -> None:
@@ -45,9 +43,3 @@ def make_slug(title: str) -> str:
     if len(slug) > 80:
         slug = slug[:80].rsplit("-", 1)[0] if "-" in slug[:80] else slug[:80]
     return slug or "post"
-
-
-def count_words(text: str) -> int:
-    """Words of a text; East Asian characters, written without spaces, count one each."""
-    characters = len(_EAST_ASIAN.findall(text))
-    return characters + len(_WORD.findall(_EAST_ASIAN.sub(" ", text)))

@@ -8,12 +8,13 @@ from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack
 
+from .._writing import count_words
 from ._front_matter import markdown_post
 from ._ghost import GHOST
 from ._input import Post
 from ._page import html_page, visible_text
 from ._to_ghost import send
-from ._words import count_words, make_slug, refuse_placeholder
+from ._words import make_slug, refuse_placeholder
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,6 +22,7 @@ publish = load_pack("blog/publish.py")
 module = load_module("blog/publish.py")
 front = load_module("blog/_front_matter.py")
 words = load_module("blog/_words.py")
+writing = load_module("_writing.py")
 
 
 @pytest.fixture
@@ -199,6 +200,6 @@ async def test_input_outside_the_contract_is_refused(harness: Harness, change: d
 
 
 def test_words_are_counted_in_every_script() -> None:
-    assert words.count_words("It's a well-known fact: 3 words") == 6
-    assert words.count_words("日本の灯台 and more") == 7
-    assert words.count_words("— … !") == 0
+    assert writing.count_words("It's a well-known fact: 3 words") == 6
+    assert writing.count_words("日本の灯台 and more") == 7
+    assert writing.count_words("— … !") == 0

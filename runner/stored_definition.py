@@ -88,7 +88,8 @@ def stored_form(
         source_digest: Of the file a starter came from, kept beside the metadata.
     """
     normal = definition_document(definition)
-    body = canonical_json(normal)
+    # The digest is that of the canonical text; what is kept and shown has its author's order, since forms follow it.
+    canonical = canonical_json(normal)
     completed = completed_metadata(definition, packs)
     metadata = completed.metadata.model_dump(mode="json")
     found_by = search_words(definition.key, definition.name, definition.description, metadata)
@@ -104,9 +105,11 @@ def stored_form(
         aliases=aliases,
     )
     stored = StoredDefinition(
-        digest=digest(body),
-        document=body,
+        digest=digest(canonical),
+        document=orjson.dumps(normal).decode(),
         yaml=text if text is not None else dump_yaml(normal),
-        input_schema=canonical_json(dict(input_schema) if input_schema else {"type": "object", "properties": {}}),
+        input_schema=orjson.dumps(
+            dict(input_schema) if input_schema else {"type": "object", "properties": {}}
+        ).decode(),
     )
     return heading, stored

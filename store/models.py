@@ -1,7 +1,7 @@
 """The tables.
 
 Instants are aware UTC (`UTCDateTime` through SQLModel's plain `datetime`); enums are strings checked by
-`store.states`; definitions and payloads are canonical JSON as TEXT, because JSONB refuses some strings and reorders
+`store.states`; definitions and payloads are JSON as TEXT, because JSONB refuses some strings and reorders
 keys. Ids are a type prefix and a ULID, so ordering by id is ordering by creation.
 """
 
@@ -120,7 +120,7 @@ class PipelineVersionRow(SQLModel, table=True):
     pipeline_id: str = Field(foreign_key="pipeline.id", ondelete="CASCADE")
     number: int
     digest: str  # SHA-256 of the canonical definition
-    document: str = Field(sa_column=_text())  # canonical JSON
+    document: str = Field(sa_column=_text())  # JSON, keys in their author's order
     yaml: str = Field(sa_column=_text())
     input_schema: str = Field(sa_column=_text())  # JSON Schema, declared or derived
     note: str | None = Field(default=None, sa_column=_text(nullable=True))

@@ -70,7 +70,7 @@ class VersionRecord:
 
 @dataclass(frozen=True, slots=True)
 class VersionBody:
-    """The texts of a version: canonical JSON, YAML, JSON Schema of the inputs."""
+    """The texts of a version: JSON, YAML, JSON Schema of the inputs; keys in their author's order."""
 
     id: str
     document: str
@@ -228,7 +228,7 @@ def _conditions(wanted: PipelineFilter) -> list[Any]:
     if wanted.owner_id is not None:
         conditions.append(PIPELINE.c.owner_id == wanted.owner_id)
     if wanted.uses_pack is not None:
-        # Documents are canonical JSON: in a text of theirs the quotes would be escaped.
+        # Documents are JSON without spaces: in a text of theirs the quotes would be escaped.
         calls = PIPELINE_VERSION.c.document.contains(f'"pack":{json.dumps(wanted.uses_pack)}', autoescape=True)
         current = and_(
             PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number

@@ -76,8 +76,8 @@ class Definition:
     """What a version keeps.
 
     Attributes:
-        digest: SHA-256 of `document`.
-        document: Canonical JSON text.
+        digest: SHA-256 of the canonical form of `document`.
+        document: JSON text, keys in their author's order.
         yaml: The text people edit, comments kept.
         input_schema: JSON Schema text of the run inputs, declared or derived.
     """

@@ -79,6 +79,23 @@ def named(key: str, **changes: Any) -> str:
     return json.dumps({**document, **changes})
 
 
+async def test_inputs_are_served_in_their_authors_order_whatever_the_digest(tmp_path: Path) -> None:
+    properties = {"zebra": {"type": "string"}, "apple": {"type": "string"}, "mango": {"type": "string"}}
+    step = {"id": "say", "pack": "test.echo", "input": {"text": "${{ inputs.zebra? }}"}}
+    read = (
+        "query ($id: ID!) { pipeline(id: $id) { inputSchema currentVersion { document } } "
+        "version: pipeline(id: $id) { currentVersion { inputSchema } } }"
+    )
+    async with running(tmp_path) as it:
+        for key, names in (("one", ["zebra", "apple", "mango"]), ("two", ["mango", "zebra", "apple"])):
+            inputs = {"type": "object", "properties": {name: properties[name] for name in names}}
+            await create(it, named(key, inputs=inputs, steps=[step]))
+            found = await it.query(read, {"id": key})
+            assert list(found["pipeline"]["inputSchema"]["properties"]) == names
+            assert list(found["version"]["currentVersion"]["inputSchema"]["properties"]) == names
+            assert list(found["pipeline"]["currentVersion"]["document"]["inputs"]["properties"]) == names
+
+
 async def test_a_definition_is_saved_and_read_back_as_it_was_written(tmp_path: Path) -> None:
     async with running(tmp_path) as it:
         saved = await it.mutate(CREATE, {"definition": {"yaml": DECK}, "note": "The first."})

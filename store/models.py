@@ -154,6 +154,12 @@ class RunRow(SQLModel, table=True):
             "state",
             where="ended_at IS NULL",
         ),
+        # What memory has not taken up yet: next to nothing, whatever history.
+        _partial(
+            "ix_run_memory_due",
+            "id",
+            where="memory_due",
+        ),
     )
 
     id: str = Field(primary_key=True)
@@ -193,6 +199,9 @@ class RunRow(SQLModel, table=True):
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    memory_due: bool | None = None  # whether memory has yet to take up how it ended
+    memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
+    from_memory: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON list of learned fields
 
 
 class RunStepRow(SQLModel, table=True):
@@ -445,6 +454,72 @@ class McpToolRow(SQLModel, table=True):
     offered_digest: str | None = None  # NULL when the server no longer has it
     offered: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON
     changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none
+
+
+class MemoryEntryRow(SQLModel, table=True):
+    """One pack call, step or run as it ended; what was learned from it is sealed with the vault key.
+
+    Who, what, when and how it ended lie open, as they do in the history of runs, so that forgetting needs no key.
+    """
+
+    __tablename__ = "memory_entry"
+    __table_args__ = (
+        # A resume replaces the row of what it does again.
+        Index("uq_memory_entry_outcome", "run_id", "step_id", unique=True),
+        Index("ix_memory_entry_caller", "caller_id", "at", "id"),
+        Index("ix_memory_entry_revision", "caller_id", "revision"),
+    )
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
+    kind: str  # pack | pipeline
+    target: str  # the pack's name or the pipeline's id
+    run_id: str  # may dangle
+    step_id: str  # empty for a run, and for a pack called by itself
+    at: datetime
+    outcome: str
+    failure_code: str | None = None
+    duration_seconds: float
+    sealed: str | None = Field(default=None, sa_column=_text(nullable=True))  # learned values; NULL when there are none
+    revision: int = Field(sa_column=Column(BigInteger, nullable=False))  # of its caller's memory when it was written
+    expires_at: datetime = Field(index=True)
+
+
+class MemoryStateRow(SQLModel, table=True):
+    """How far a caller's memory has come, so that what is made from it can be kept and brought up to date."""
+
+    __tablename__ = "memory_state"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    revision: int = Field(sa_column=Column(BigInteger, nullable=False))  # counts changes
+    removed: int = Field(sa_column=Column(BigInteger, nullable=False))  # the last one that took rows away
+    paused_at: datetime | None = None  # since when nothing is learned
+
+
+class DefaultOverrideRow(SQLModel, table=True):
+    """A default that its caller pinned or excluded."""
+
+    __tablename__ = "default_override"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    kind: str = Field(primary_key=True)  # pack | pipeline
+    target: str = Field(primary_key=True)
+    field: str = Field(primary_key=True)
+    rule: str  # pinned | excluded
+    sealed: str | None = Field(default=None, sa_column=_text(nullable=True))  # the value; NULL when excluded
+    updated_at: datetime
+
+
+class GapProposalRow(SQLModel, table=True):
+    """A capability that was missing, kept to be built."""
+
+    __tablename__ = "gap_proposal"
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", index=True)  # who kept it
+    user_intent: str = Field(sa_column=_text())  # the request nothing served
+    gap: str = Field(sa_column=_text())  # JSON: missing_capability, proposed_pack
+    created_at: datetime
 
 
 class AuditRow(SQLModel, table=True):

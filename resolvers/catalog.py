@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from catalog.search import Entry, EntryKind, Placed, by_kinds, placed
 from resolvers.operations import operation
 from resolvers.pipeline_lookups import PipelineQuery, lacks_of, list_some_pipelines, read_metadata
+from resolvers.tools import Parameter, Tool
 from runner.availability import pack_requirements
 from runner.pack import Pack
 from store.paging import COUNT_CAP, PageWindow
@@ -43,13 +44,43 @@ class CatalogQuery:
     usable: bool | None = None
 
 
-@operation("pack", scope=Scope.READ, kind="query")
+@operation(
+    "pack",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Get a pack",
+        description="One pack with its input and output schema, effects and whether it can run here.",
+        name="get_pack",
+        select="name version description effects repeatable inputSchema outputSchema "
+        "availability { usable missing { message hint } } metadata { accepts produces typicalUse limitations }",
+        toolset="author",
+        parameters={"id": Parameter(name="pack")},
+    ),
+)
 async def find_pack(context: Context, *, pack: str) -> Pack | None:
     """The newest version of a pack; None when there is none."""
     return context.services.registry.find(pack)
 
 
-@operation("catalog", scope=Scope.READ, kind="query")
+@operation(
+    "catalog",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Search packs and pipelines",
+        description="Finds packs and pipelines by words, or by the kinds they take and make; best match first. "
+        "Then get_pipeline and run_pipeline, or run_pack.",
+        name="search_catalog",
+        select="... on Pipeline { key } id kind: __typename name description @include(if: $full) "
+        "metadata { accepts produces typicalUse limitations @include(if: $full) supersedes @include(if: $full) } "
+        "availability { usable missing { message hint } } inputSchema @include(if: $full)",
+        parameters={
+            "text": Parameter(description="Words, such as `slides from a web page`."),
+            "source": Parameter(hidden=True),
+        },
+    ),
+)
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
     """All entries that match, in order: by words when there are any, else by name."""
     entries: list[Entry[Found]] = []

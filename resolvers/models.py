@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
+from resolvers.tools import Tool
 from runner.gateway.listing import Choice, ModelKind, chain_of, choices
 from store.states import Scope
 
@@ -14,7 +15,18 @@ if TYPE_CHECKING:
     from resolvers.context import Context
 
 
-@operation("models", scope=Scope.READ, kind="query")
+@operation(
+    "models",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="List models and voices",
+        description="Lists the text models, image models and voices that can be used here, such as for an input "
+        "`voice` or `image_model`.",
+        name="list_models",
+        select="key kind name provider labels availability { usable missing { message } }",
+    ),
+)
 async def list_models(context: Context, kinds: Sequence[ModelKind] | None = None) -> list[Choice]:
     """Text models and image models of the roles, and voices; those that cannot be used now say why."""
     return choices(context.services.engine.resources.gateway.roles, kinds)

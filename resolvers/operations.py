@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from resolvers.context import Context
+    from resolvers.tools import Tool
     from runner.failures import JSONValue
     from runner.redaction import Redactor
     from store.dialects import Connection
@@ -109,6 +110,7 @@ class Operation(Generic[P, T]):
         idempotent: Whether doing it twice does no more than doing it once.
         destructive: Whether it may destroy something that cannot be got back.
         target: Parameter that names the object it is done to, for the audit.
+        tool: How agents are offered it; None: not at all.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Operation(Generic[P, T]):
     destructive: bool
     target: str | None
     function: Callable[Concatenate[Context, P], Awaitable[T]]
+    tool: Tool | None = None
 
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the use case for a caller.
@@ -201,11 +204,12 @@ def operation(
     idempotent: bool = False,
     destructive: bool = False,
     target: str | None = None,
+    tool: Tool | None = None,
 ) -> Callable[[Callable[Concatenate[Context, P], Awaitable[T]]], Operation[P, T]]:
     """Declares a use case; see `Operation` for the parameters. Commands take their arguments by keyword."""
 
     def declare(function: Callable[Concatenate[Context, P], Awaitable[T]]) -> Operation[P, T]:
-        declared = Operation(name, scope, kind, idempotent or kind == "query", destructive, target, function)
+        declared = Operation(name, scope, kind, idempotent or kind == "query", destructive, target, function, tool)
         if name in OPERATIONS:
             raise ValueError(f"The operation {name} is declared twice.")
         OPERATIONS[name] = declared  # type: ignore[assignment] # parameters differ, and callers look up by name

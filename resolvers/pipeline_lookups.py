@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.operations import operation
+from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
 from runner.availability import Requirement, preflight
 from runner.compiled import compile_document
@@ -79,7 +80,22 @@ class ReadMetadata:
     derived: tuple[str, ...]
 
 
-@operation("pipeline", scope=Scope.READ, kind="query")
+@operation(
+    "pipeline",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Get a pipeline",
+        description="One pipeline: what it is for, the inputs a run takes, its steps, and whether it can run here. "
+        "Ask for detail `full` for the whole definition.",
+        name="get_pipeline",
+        select="key id name description builtin version: currentVersion { number document @include(if: $full) } "
+        "inputSchema steps { key ... on PackStep { pack: packName } } "
+        "availability { usable missing { message hint } } "
+        "metadata { accepts produces typicalUse limitations supersedes }",
+        parameters={"id": Parameter(name="pipeline", description="Its key, id or alias.")},
+    ),
+)
 async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
     """A pipeline by id, key or alias; None when there is none."""
     return await find_pipeline(context.services.store, pipeline)

@@ -12,6 +12,7 @@ import orjson
 from resolvers.access import require_owner
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid, NotFound
+from resolvers.tools import DEFINITION, ISSUES, SAVED, Tool
 from resolvers.versions import get_pipeline
 from runner.availability import Requirement, preflight
 from runner.check import Check, check_definition
@@ -105,7 +106,18 @@ class _Checked:
     warnings: tuple[Issue, ...]
 
 
-@operation("check_pipeline", scope=Scope.READ, kind="query")
+@operation(
+    "check_pipeline",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Check a pipeline",
+        description="Checks a definition without saving it: every issue with its path, the inputs a run would need, "
+        "and what is missing here to run it.",
+        select=f"valid issues {{ {ISSUES} }} inputSchema preflight {{ usable missing {{ message hint }} }}",
+        parameters={"definition": DEFINITION},
+    ),
+)
 async def check_pipeline(
     context: Context, *, definition: DefinitionText, inputs: Mapping[str, JSONValue] | None = None
 ) -> DefinitionCheck:
@@ -131,7 +143,18 @@ async def check_pipeline(
     )
 
 
-@operation("create_pipeline", scope=Scope.WRITE, kind="command")
+@operation(
+    "create_pipeline",
+    scope=Scope.WRITE,
+    kind="command",
+    tool=Tool(
+        title="Create a pipeline",
+        description="Saves a new pipeline; check_pipeline first. Returns its key for run_pipeline.",
+        select=SAVED,
+        lift="pipeline",
+        parameters={"definition": DEFINITION},
+    ),
+)
 async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
     """Saves a new pipeline with its first version."""
     checked = _checked(context, _document(definition), definition.yaml)
@@ -147,7 +170,20 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
     return SavedPipeline(saved.pipeline_id, True, checked.warnings)
 
 
-@operation("update_pipeline", scope=Scope.WRITE, kind="command", idempotent=True, target="pipeline")
+@operation(
+    "update_pipeline",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    target="pipeline",
+    tool=Tool(
+        title="Change a pipeline",
+        description="Saves a new version of a pipeline: a whole definition, or only the top-level keys that change.",
+        select=SAVED,
+        lift="pipeline",
+        toolset="author",
+    ),
+)
 async def update(
     context: Context,
     *,
@@ -194,7 +230,19 @@ async def update(
     return SavedPipeline(found.id, saved.changed, checked.warnings)
 
 
-@operation("clone_pipeline", scope=Scope.WRITE, kind="command", target="pipeline")
+@operation(
+    "clone_pipeline",
+    scope=Scope.WRITE,
+    kind="command",
+    target="pipeline",
+    tool=Tool(
+        title="Copy a pipeline",
+        description="Copies a pipeline, starters included, into one you may change with update_pipeline.",
+        select=SAVED,
+        lift="pipeline",
+        toolset="author",
+    ),
+)
 async def clone(context: Context, *, pipeline: str, key: str | None = None, name: str | None = None) -> SavedPipeline:
     """Copies a pipeline, starters included, into one the caller owns."""
     found = await get_pipeline(context, pipeline)
@@ -213,7 +261,20 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     return SavedPipeline(saved.pipeline_id, True, checked.warnings)
 
 
-@operation("delete_pipeline", scope=Scope.WRITE, kind="command", idempotent=True, destructive=True, target="pipeline")
+@operation(
+    "delete_pipeline",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    destructive=True,
+    target="pipeline",
+    tool=Tool(
+        title="Delete a pipeline",
+        description="Deletes a pipeline you own; its runs stay. Its key must be given twice.",
+        select="deletedId",
+        toolset="author",
+    ),
+)
 async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
     """Deletes a pipeline; its runs and versions stay. The deleted pipeline's id."""
     found = await get_pipeline(context, pipeline)
@@ -228,7 +289,18 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
     return found.id
 
 
-@operation("apply_pipelines", scope=Scope.WRITE, kind="command", idempotent=True)
+@operation(
+    "apply_pipelines",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    tool=Tool(
+        title="Apply pipeline documents",
+        description="Makes pipelines what YAML documents say, all or none; dry_run tells the difference first.",
+        select="changes { key action diff }",
+        toolset="author",
+    ),
+)
 async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
     """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
     try:

@@ -31,6 +31,7 @@ from resolvers.starts import (
     request_digest,
     start,
 )
+from resolvers.tools import IDEMPOTENCY, RUN, RUN_ID, STARTED, WAIT, Parameter, Tool
 from runner.availability import preflight
 from runner.document import canonical_json, digest
 from runner.issues import Issue, error, has_errors
@@ -114,7 +115,21 @@ async def preview_rerun(
     return Preview(not has_errors(issues), issues, plan.steps, target.newer)
 
 
-@operation("resume_run", scope=Scope.RUN, kind="command", target="id")
+@operation(
+    "resume_run",
+    scope=Scope.RUN,
+    kind="command",
+    target="id",
+    tool=Tool(
+        title="Resume a run",
+        description="Goes on with a failed or cancelled run at the step that failed; what succeeded is reused. "
+        "Give step_input or inputs to repair what was wrong.",
+        select=f"run {{ {RUN} }}",
+        lift="run",
+        open_world=True,
+        parameters={"id": RUN_ID, "wait_seconds": WAIT},
+    ),
+)
 async def resume_run(
     context: Context,
     *,
@@ -152,7 +167,25 @@ async def resume_run(
     return id
 
 
-@operation("rerun_run", scope=Scope.RUN, kind="command", target="id")
+@operation(
+    "rerun_run",
+    scope=Scope.RUN,
+    kind="command",
+    target="id",
+    tool=Tool(
+        title="Run again",
+        description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted.",
+        select=STARTED,
+        lift="run",
+        open_world=True,
+        parameters={
+            "id": RUN_ID,
+            "wait_seconds": WAIT,
+            "idempotency_key": IDEMPOTENCY,
+            "force": Parameter(hidden=True),
+        },
+    ),
+)
 async def rerun_run(
     context: Context,
     *,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from resolvers.access import changeable_run, readable_run, visible_to
 from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, WrongState
+from resolvers.tools import RUN, RUN_ID, RUN_STEPS, WAIT_SECONDS_MAX, Parameter, Tool
 from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
@@ -126,7 +127,18 @@ async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     )
 
 
-@operation("get_run", scope=Scope.READ, kind="query")
+@operation(
+    "get_run",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Get a run",
+        description="Looks at one run: state, what went wrong, its output, and each step's state, error and artifacts. "
+        "Ask for detail `full` for what the steps were given and gave. To wait for the end use wait_run.",
+        select=f"{RUN} {RUN_STEPS}",
+        parameters={"id": RUN_ID},
+    ),
+)
 async def get_run(context: Context, *, id: str) -> RunRecord | None:
     """A run the caller may see; None when there is none."""
     try:
@@ -135,7 +147,22 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
         return None
 
 
-@operation("list_runs", scope=Scope.READ, kind="query")
+@operation(
+    "list_runs",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="List runs",
+        description="Lists runs, newest first, one line each; get_run tells the rest.",
+        select="run_id: id title state cause pipeline { key } pack { name } createdAt failure { code message }",
+        parameters={
+            "callers": Parameter(hidden=True),
+            "rerun_of": Parameter(hidden=True),
+            "created_before": Parameter(hidden=True),
+            "causes": Parameter(hidden=True),
+        },
+    ),
+)
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
     only = visible_to(context)
@@ -159,7 +186,24 @@ async def count_visible_runs(context: Context, query: RunQuery) -> int:
         return await count_runs(connection, wanted, visible_to=visible_to(context))
 
 
-@operation("wait_run", scope=Scope.READ, kind="query")
+@operation(
+    "wait_run",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Wait for a run",
+        description="Waits until a run has ended, at most some seconds; running out of time is no error, call again. "
+        "Cancelling the call does not cancel the run.",
+        select=f"timedOut cursor run {{ {RUN} }}",
+        lift="run",
+        parameters={
+            "id": RUN_ID,
+            "wait_seconds": Parameter(minimum=0, maximum=WAIT_SECONDS_MAX, description="Longest wait."),
+            "until_change": Parameter(description="Answer at the first change already."),
+            "after": Parameter(name="cursor", description="`cursor` of the last answer: what changed since counts."),
+        },
+    ),
+)
 async def wait_run(
     context: Context,
     *,
@@ -210,7 +254,21 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
             await wait_flag(flag, min(left, POLL_SECONDS))
 
 
-@operation("cancel_run", scope=Scope.RUN, kind="command", idempotent=True, destructive=True, target="id")
+@operation(
+    "cancel_run",
+    scope=Scope.RUN,
+    kind="command",
+    idempotent=True,
+    destructive=True,
+    target="id",
+    tool=Tool(
+        title="Cancel a run",
+        description="Stops a run. It is CANCELLING until its step has let go; resume_run can go on later.",
+        select=f"run {{ {RUN} }}",
+        lift="run",
+        parameters={"id": RUN_ID},
+    ),
+)
 async def cancel_run(context: Context, *, id: str, reason: str | None = None) -> str:
     """Stops a run; it is `cancelling` until its step has let go. The run's id."""
     await changeable_run(context, id)

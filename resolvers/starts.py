@@ -17,6 +17,7 @@ from resolvers.start_checks import (
     refuse_bad_start,
     unavailable,
 )
+from resolvers.tools import IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
 from resolvers.versions import get_pipeline
 from runner.aliases import translated
 from runner.availability import preflight
@@ -52,7 +53,27 @@ class Started:
     warnings: tuple[Issue, ...] = ()
 
 
-@operation("run_pipeline", scope=Scope.RUN, kind="command", target="pipeline")
+@operation(
+    "run_pipeline",
+    scope=Scope.RUN,
+    kind="command",
+    target="pipeline",
+    tool=Tool(
+        title="Run a pipeline",
+        description="Starts a pipeline and waits some seconds for its end. Inputs are those get_pipeline tells. "
+        "Returns the run; while it goes on, call wait_run.",
+        select=STARTED,
+        lift="run",
+        open_world=True,
+        parameters={
+            "inputs": Parameter(description="Inputs by name, as input_schema of get_pipeline asks."),
+            "wait_seconds": WAIT,
+            "idempotency_key": IDEMPOTENCY,
+            "deadline_seconds": Parameter(hidden=True),
+            "force": Parameter(hidden=True),
+        },
+    ),
+)
 async def run_pipeline(
     context: Context,
     *,
@@ -121,7 +142,26 @@ async def run_pipeline(
     return await start(context, new, wait_seconds, warnings)
 
 
-@operation("run_pack", scope=Scope.RUN, kind="command", target="pack")
+@operation(
+    "run_pack",
+    scope=Scope.RUN,
+    kind="command",
+    target="pack",
+    tool=Tool(
+        title="Run one pack",
+        description="Calls a single pack, recorded like a run of one step. Prefer a pipeline when one fits. "
+        "Its input_schema is told by search_catalog with detail `full`.",
+        select=STARTED,
+        lift="run",
+        open_world=True,
+        parameters={
+            "input": Parameter(description="Input by name, as the pack's input_schema asks."),
+            "wait_seconds": WAIT,
+            "idempotency_key": IDEMPOTENCY,
+            "force": Parameter(hidden=True),
+        },
+    ),
+)
 async def run_pack(
     context: Context,
     *,

@@ -22,7 +22,7 @@ from resolvers.artifacts import (
 )
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
-from schema.directives import Cost, Mcp, Requires
+from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.node_interface import Node
 from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
@@ -301,7 +301,7 @@ class ArtifactQueries:
         directives=[
             Requires(scope=Scope.READ),
             Cost(weight=10),
-            Mcp(tool="get_artifact", read_only=True, idempotent=True),
+            published(artifact_text),
         ],
     )
     async def artifact_text(

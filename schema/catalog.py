@@ -12,7 +12,7 @@ from resolvers.catalog import CatalogQuery, Found, search_catalog, window_of
 from runner.pack import Pack as InstalledPack
 from schema.catalog_entry import CatalogEntry
 from schema.context import Info
-from schema.directives import Mcp, Requires
+from schema.directives import Requires, published
 from schema.packs import Pack, PackSourceKind
 from schema.pagination import MAX_TOTAL_COUNT, CountedConnection, CursorKind, PageArguments, page_of
 from schema.pipelines import Pipeline
@@ -77,7 +77,7 @@ class CatalogQueries:
 
     @strawberry.field(
         description="Packs and pipelines by what they take, make and are for; best match first, else by name.",
-        directives=[Requires(scope=Scope.READ), Mcp(tool="search_catalog", read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), published(search_catalog)],
     )
     async def catalog(
         self,

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import strawberry
 from graphql import GraphQLInterfaceType, GraphQLObjectType
 from strawberry.schema_directive import Location, StrawberrySchemaDirective
 from strawberry.types.field import StrawberryField
+from strawberry.utils.str_converters import to_camel_case
 
 from schema.enums import described_enum
 from schema.masking import PublicError
-from schema.scalars import JSON  # noqa: TC001 - Strawberry reads the annotations
+from schema.scalars import JSON
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
+    from resolvers.operations import Operation
     from runner.failures import JSONValue
 
 described_enum(
@@ -96,7 +98,7 @@ class Mcp:
         description="Argument defaults that differ for the tool.", default=strawberry.UNSET
     )
     select: str | None = strawberry.field(
-        description="Selection set sent for the tool, as GraphQL text; derived from the return type when absent.",
+        description="Selection set sent for the tool, as GraphQL text; kept with the operation when absent.",
         default=strawberry.UNSET,
     )
 
@@ -120,7 +122,7 @@ class Publication:
     open_world: bool = False
     #: Argument defaults that differ for the tool, by GraphQL argument name.
     defaults: dict[str, JSONValue] | None = None
-    #: Selection set as GraphQL text; None: derived from the return type.
+    #: Selection set as GraphQL text; None: kept with the operation.
     select: str | None = None
 
 
@@ -131,6 +133,29 @@ _MCP_DEFAULTS: dict[str, object] = {
     "idempotent": False,
     "open_world": False,
 }
+
+
+def published(operation: Operation[..., Any]) -> Mcp:
+    """The directive of a field whose use case is offered to agents; what it says is declared with the use case.
+
+    Raises:
+        ValueError: the operation declares no tool.
+    """
+    tool = operation.tool
+    if tool is None:
+        raise ValueError(f"The operation {operation.name} declares no tool.")
+    defaults = {
+        to_camel_case(name): parameter.default for name, parameter in tool.parameters.items() if parameter.has_default
+    }
+    return Mcp(
+        tool=tool.name or operation.name,
+        toolset=tool.toolset,
+        read_only=operation.kind == "query",
+        destructive=operation.destructive,
+        idempotent=operation.idempotent,
+        open_world=tool.open_world,
+        defaults=JSON(defaults) if defaults else strawberry.UNSET,
+    )
 
 
 def find_directive(field: GraphQLField, kind: type[DirectiveT]) -> DirectiveT | None:

@@ -11,7 +11,7 @@ import strawberry
 from resolvers.models import list_model_roles, list_models
 from runner.availability import Requirement
 from schema.context import Info
-from schema.directives import Cost, Mcp, Requires
+from schema.directives import Cost, Requires, published
 from schema.issues import Availability
 from store.states import Scope
 
@@ -76,7 +76,7 @@ class ModelQueries:
         directives=[
             Requires(scope=Scope.READ),
             Cost(weight=20),
-            Mcp(tool="list_models", read_only=True, idempotent=True),
+            published(list_models),
         ],
     )
     async def models(

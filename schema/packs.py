@@ -17,7 +17,7 @@ from runner.pack import Pack as InstalledPack
 from runner.registry import PackSource as InstalledSource
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
-from schema.directives import Mcp, Requires
+from schema.directives import Requires, published
 from schema.issues import Availability
 from schema.pack_effects import PackEffects
 from schema.pipelines import PipelineConnection, pipeline_page
@@ -227,7 +227,7 @@ class PackQueries:
         description="One pack with its schemas, effects and whether it can run here.",
         directives=[
             Requires(scope=Scope.READ),
-            Mcp(tool="get_pack", toolset="author", read_only=True, idempotent=True),
+            published(find_pack),
         ],
     )
     async def pack(

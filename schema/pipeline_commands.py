@@ -21,7 +21,7 @@ from resolvers.pipelines import (
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.definitions import PipelineChangeInput, PipelineDefinitionInput
-from schema.directives import Mcp, Requires
+from schema.directives import Requires, published
 from schema.issues import Issue
 from schema.pipelines import Pipeline, get_pipeline_now
 from schema.problems import ConflictProblem, ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
@@ -113,7 +113,8 @@ class PipelineMutations:
     """Commands on pipelines."""
 
     @strawberry.mutation(
-        description="Saves a new pipeline with its first version.", directives=[Requires(scope=Scope.WRITE), Mcp()]
+        description="Saves a new pipeline with its first version.",
+        directives=[Requires(scope=Scope.WRITE), published(create)],
     )
     async def create_pipeline(
         self,
@@ -133,7 +134,7 @@ class PipelineMutations:
 
     @strawberry.mutation(
         description="Saves a new version of a pipeline. Runs under way keep theirs.",
-        directives=[Requires(scope=Scope.WRITE), Mcp(toolset="author", idempotent=True)],
+        directives=[Requires(scope=Scope.WRITE), published(update)],
     )
     async def update_pipeline(
         self,
@@ -173,7 +174,7 @@ class PipelineMutations:
 
     @strawberry.mutation(
         description="Copies a pipeline, starters included, into one the caller owns.",
-        directives=[Requires(scope=Scope.WRITE), Mcp(toolset="author")],
+        directives=[Requires(scope=Scope.WRITE), published(clone)],
     )
     async def clone_pipeline(
         self,
@@ -195,7 +196,7 @@ class PipelineMutations:
 
     @strawberry.mutation(
         description="Deletes a pipeline. Its runs stay.",
-        directives=[Requires(scope=Scope.WRITE), Mcp(toolset="author", destructive=True, idempotent=True)],
+        directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
     async def delete_pipeline(
         self,
@@ -212,7 +213,7 @@ class PipelineMutations:
 
     @strawberry.mutation(
         description="Makes pipelines what the documents say, all or none; applying twice changes nothing.",
-        directives=[Requires(scope=Scope.WRITE)],
+        directives=[Requires(scope=Scope.WRITE), published(apply)],
     )
     async def apply_pipelines(
         self,

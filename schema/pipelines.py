@@ -26,7 +26,7 @@ from resolvers.pipelines import check_pipeline
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
 from schema.definitions import PipelineCheck, PipelineDefinitionInput, Step, steps_of_document
-from schema.directives import Cost, Mcp, Requires
+from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.issues import Availability
 from schema.masking import PublicError
@@ -385,7 +385,7 @@ class PipelineQueries:
 
     @strawberry.field(
         description="One pipeline with its inputs, steps and whether it can run here.",
-        directives=[Requires(scope=Scope.READ), Mcp(tool="get_pipeline", read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), published(find_one_pipeline)],
     )
     async def pipeline(
         self,
@@ -417,7 +417,7 @@ class PipelineQueries:
         description=(
             "Whether a definition would be accepted and could run here. Saves nothing, runs nothing, calls no model."
         ),
-        directives=[Requires(scope=Scope.READ), Cost(weight=10), Mcp(read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), Cost(weight=10), published(check_pipeline)],
     )
     async def check_pipeline(
         self,

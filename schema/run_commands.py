@@ -14,7 +14,7 @@ from resolvers.resuming import rerun_run, resume_run
 from resolvers.runs import acknowledge_run, cancel_run, delete_one_run
 from resolvers.starts import Started, run_pack, run_pipeline
 from schema.context import Info
-from schema.directives import Mcp, Requires
+from schema.directives import Requires, published
 from schema.issues import Issue
 from schema.payloads import as_json
 from schema.problems import (
@@ -143,7 +143,7 @@ class RunMutations:
             "Starts a run and answers at once, or after some seconds. The same start twice while one is under way "
             "leads to the same run."
         ),
-        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+        directives=[Requires(scope=Scope.RUN), published(run_pipeline)],
     )
     async def run_pipeline(
         self,
@@ -197,7 +197,7 @@ class RunMutations:
 
     @strawberry.mutation(
         description="Calls a single pack; recorded like a run of one step.",
-        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+        directives=[Requires(scope=Scope.RUN), published(run_pack)],
     )
     async def run_pack(
         self,
@@ -242,7 +242,7 @@ class RunMutations:
             "Goes on in the same run at the first step that has not succeeded; outputs of succeeded steps are reused. "
             "See Run.resumePreview."
         ),
-        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+        directives=[Requires(scope=Scope.RUN), published(resume_run)],
     )
     async def resume_run(
         self,
@@ -281,7 +281,7 @@ class RunMutations:
 
     @strawberry.mutation(
         description="Runs again: a new run with the same inputs or changed ones, from the first step or a later one.",
-        directives=[Requires(scope=Scope.RUN), Mcp(open_world=True, defaults=JSON({"waitSeconds": 25}))],
+        directives=[Requires(scope=Scope.RUN), published(rerun_run)],
     )
     async def rerun_run(
         self,
@@ -330,7 +330,7 @@ class RunMutations:
 
     @strawberry.mutation(
         description="Stops a run. Answers at once; the run is CANCELLING until its steps have let go.",
-        directives=[Requires(scope=Scope.RUN), Mcp(destructive=True, idempotent=True)],
+        directives=[Requires(scope=Scope.RUN), published(cancel_run)],
     )
     async def cancel_run(
         self,

@@ -27,7 +27,7 @@ from resolvers.runs import (
 from schema.artifacts import ArtifactConnection, artifact_page
 from schema.context import Info
 from schema.cursors import EVENTS, RUNS, event_position
-from schema.directives import Cost, Mcp, Requires
+from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.node_interface import Node
@@ -432,7 +432,7 @@ class RunQueries:
 
     @strawberry.field(
         description="One run: state, failure, steps, artifacts and what can be done with it.",
-        directives=[Requires(scope=Scope.READ), Mcp(tool="get_run", read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), published(get_run)],
     )
     async def run(
         self,
@@ -445,7 +445,7 @@ class RunQueries:
 
     @strawberry.field(
         description="Runs, newest first.",
-        directives=[Requires(scope=Scope.READ), Mcp(tool="list_runs", read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), published(list_visible_runs)],
     )
     async def runs(
         self,
@@ -464,7 +464,7 @@ class RunQueries:
             "Waits until a run has ended or changed, at most some seconds. Running out of time is a normal answer; "
             "call again."
         ),
-        directives=[Requires(scope=Scope.READ), Cost(weight=20), Mcp(read_only=True, idempotent=True)],
+        directives=[Requires(scope=Scope.READ), Cost(weight=20), published(wait_run)],
     )
     async def wait_run(
         self,

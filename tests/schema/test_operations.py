@@ -19,8 +19,19 @@ FIELDS = {
 
 
 def operation_of(name: str):
-    tool = publication_of(FIELDS[name])
-    return OPERATIONS.get(to_snake_case(name)) or OPERATIONS.get(tool.tool or "" if tool else f"list_{name}")
+    return OPERATIONS.get(to_snake_case(name)) or published_by(name) or OPERATIONS.get(f"list_{name}")
+
+
+def published_by(name: str):
+    """The operation whose tool a field carries."""
+    mark = publication_of(FIELDS[name])
+    return next((it for it in OPERATIONS.values() if mark and it.tool and (it.tool.name or it.name) == mark.tool), None)
+
+
+def test_every_tool_that_is_declared_is_a_field() -> None:
+    declared = {it.name for it in OPERATIONS.values() if it.tool is not None}
+    reachable = {found.name for name in FIELDS if (found := published_by(name)) is not None}
+    assert declared == reachable
 
 
 @pytest.mark.parametrize("name", sorted(FIELDS))

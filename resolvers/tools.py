@@ -1,0 +1,116 @@
+"""How a use case is published to agents: the declaration that its MCP tool and the `@mcp` of its field are made from.
+
+    @operation("get_run", scope=Scope.READ, kind="query", tool=Tool(
+        title="Get a run",
+        description="Looks at one run: …",
+        select=RUN,
+        parameters={"id": Parameter(name="run_id")},
+    ))
+
+The field names its operation, `directives=[Requires(…), published(get_run)]`, and that is all: `app.mcp` builds the
+tool's schemas from the field's arguments and from `select`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.failures import JSONValue
+
+#: `default` is what every agent is shown; the others are asked for by address (`/mcp?toolsets=author`).
+Toolset = Literal["default", "author"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What an argument is for agents, where that differs from what it is in the schema.
+
+    Attributes:
+        name: Its name; the argument's in snake_case when None.
+        description: In place of the argument's.
+        default: The default in place of the argument's, where `has_default`.
+        minimum: Smallest number.
+        maximum: Largest number.
+        one_of: The words it takes, where the schema only says text.
+        hidden: Left out of the tool; the argument keeps its default.
+    """
+
+    name: str | None = None
+    description: str | None = None
+    default: JSONValue = None
+    minimum: int | None = None
+    maximum: int | None = None
+    one_of: tuple[str, ...] | None = None
+    hidden: bool = False
+
+    @property
+    def has_default(self) -> bool:
+        """Whether it has a default of its own."""
+        return self.default is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """An operation as a tool. Whether it reads only, destroys, or may be repeated is said by the operation.
+
+    Attributes:
+        title: For people who approve calls.
+        description: For agents, one to three plain sentences: what, when, what it returns, which tool comes next.
+        select: What it answers, as GraphQL selections without the outer braces: of the object, of a command's success,
+            or of each item of a page. Keys come out in snake_case, nulls are left out. A selection marked
+            `@include(if: $full)` makes the tool take `detail: concise | full`.
+        name: The operation's when None.
+        toolset: Who is shown it.
+        open_world: Whether it may reach outside systems.
+        parameters: By the argument's name in snake_case; fields of a filter object stand for themselves.
+        lift: A field in `select` whose content stands at the top of the answer instead of below its name.
+    """
+
+    title: str
+    description: str
+    select: str
+    name: str | None = None
+    toolset: Toolset = "default"
+    open_world: bool = False
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    lift: str | None = None
+
+
+#: The longest a call may wait: clients cut a silent call at 60 s.
+WAIT_SECONDS_MAX: Final = 50
+
+#: How long a call that starts something waits for its end.
+WAIT: Final = Parameter(
+    default=25,
+    minimum=0,
+    maximum=WAIT_SECONDS_MAX,
+    description="Wait this long for the end; then `next` says how to go on.",
+)
+IDEMPOTENCY: Final = Parameter(description="Repeat a call with the same key, and no second run starts.")
+RUN_ID: Final = Parameter(name="run_id", description="The run's id.")
+
+_ARTIFACTS: Final = "artifacts { id name mediaType sizeBytes }"
+_FAILURE: Final = "failure { code message field hint retryable retryAfterSeconds stepKey }"
+#: A run in a few words, as every tool that leads to one tells of it.
+RUN: Final = f"""run_id: id title state progress pipeline {{ key }} pack {{ name }} currentStep {{ key state }}
+    wait {{ reason message }} {_FAILURE} output(limitBytes: 4000) {{ json excerpt truncated sizeBytes }} {_ARTIFACTS}
+    actions"""
+#: Its steps, each with state, error and artifacts.
+RUN_STEPS: Final = """createdAt endedAt inputs steps { key state packVersion failure { code message hint } warnings
+    artifacts { id name mediaType sizeBytes }
+    input(limitBytes: 2000) @include(if: $full) { json excerpt truncated sizeBytes }
+    output(limitBytes: 4000) @include(if: $full) { json excerpt truncated sizeBytes } }"""
+ISSUES: Final = "path severity message hint"
+#: A pipeline that was saved.
+SAVED: Final = (
+    f"newVersion warnings {{ {ISSUES} }} pipeline {{ id key name version: currentVersion {{ number }} inputSchema }}"
+)
+DEFINITION: Final = Parameter(
+    description="A YAML text or an object: {name, description, inputs: JSON Schema, steps: [{id, pack, input}]}. "
+    "Steps run in order; `${{ inputs.x }}` and `${{ steps.id.output.y }}` refer to values."
+)
+STARTED: Final = f"coalesced replayed warnings {{ message }} run {{ {RUN} }}"

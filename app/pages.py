@@ -33,6 +33,7 @@ PAGE_PATHS = (
     "/catalog",
     "/catalog/{id}",
     "/artifacts",
+    "/connect",
     "/settings",
 )
 

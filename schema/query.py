@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
+from schema.agent_clients import AgentClientQueries
 from schema.artifacts import ArtifactQueries
 from schema.audit import AuditQueries
 from schema.callers import CallerQueries
@@ -21,6 +22,7 @@ from schema.server import ServerQueries
 # The fields appear in the opposite order of the bases.
 @strawberry.type(description="Everything that can be read.")
 class Query(
+    AgentClientQueries,
     AuditQueries,
     McpServerQueries,
     ModelQueries,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import history, machine, pipelines, runs
+from app.cli import connect, history, machine, pipelines, runs
 from app.cli.credential_files import credentials
 from app.cli.tokens import tokens
 
@@ -39,6 +39,7 @@ cli.command()(pipelines.pipelines)
 cli.command()(pipelines.packs)
 cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")
+cli.command()(connect.connect)
 cli.command()(machine.doctor)
 cli.command()(machine.migrate)
 cli.command()(machine.backup)

@@ -95,6 +95,7 @@ ANSWERS = {
     "models": "key kind name provider labels availability { usable }",
     "model_roles": "role chain { key availability { usable } }",
     "mcp_servers": "key transport state lastError packs { id version toolChange { digest before after } }",
+    "agent_clients": "key name check setups { transport path language text command }",
     "accept_mcp_tool_change": "pack { id version toolChange { digest } availability { usable } }",
     # credentials
     "set_credential": f"credential {{ {_CREDENTIAL} }}",

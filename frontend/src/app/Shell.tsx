@@ -1,5 +1,5 @@
 import { Link, Outlet } from "@tanstack/react-router";
-import { BookOpen, Files, House, ListChecks, Settings, Workflow } from "lucide-react";
+import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
@@ -91,7 +91,11 @@ function Navigation({ name, version }: { name: string; version: string }): React
             {word}
           </Link>
         ))}
-        <Link to="/settings" className={`${LINK} md:mt-auto`} activeProps={HERE}>
+        <Link to="/connect" className={`${LINK} md:mt-auto`} activeProps={HERE} activeOptions={{ includeSearch: false }}>
+          <Plug aria-hidden="true" className="size-4" />
+          Connect
+        </Link>
+        <Link to="/settings" className={LINK} activeProps={HERE}>
           <Settings aria-hidden="true" className="size-4" />
           Settings
         </Link>

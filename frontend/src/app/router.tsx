@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import { Empty, Page } from "../components/Page.tsx";
 import { artifactsSearch } from "../features/artifacts/search.ts";
 import { catalogSearch } from "../features/catalog/search.ts";
+import { connectSearch } from "../features/connect/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
 import { RunPage, runSearch } from "../features/run/RunPage.tsx";
@@ -20,6 +21,7 @@ const runForm = () => import("../features/pipelines/RunFormPage.tsx");
 const catalog = () => import("../features/catalog/CatalogPage.tsx");
 const pack = () => import("../features/catalog/PackPage.tsx");
 const artifacts = () => import("../features/artifacts/ArtifactsPage.tsx");
+const connect = () => import("../features/connect/ConnectPage.tsx");
 const settings = () => import("../features/settings/SettingsPage.tsx");
 
 const routes = root.addChildren([
@@ -32,6 +34,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
   createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),
   createRoute({ ...at, path: "/artifacts", component: lazyRouteComponent(artifacts, "ArtifactsPage"), validateSearch: artifactsSearch }),
+  createRoute({ ...at, path: "/connect", component: lazyRouteComponent(connect, "ConnectPage"), validateSearch: connectSearch }),
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 

@@ -198,3 +198,14 @@ def test_a_file_of_this_machine_is_read_by_a_run(machine, tmp_path):
     (tmp_path / "empty.pdf").touch()
     empty = machine.run("run", "doc.parse", "-u", f"artifact={tmp_path / 'empty.pdf'}")
     assert (empty.returncode, "empty.pdf is empty" in empty.stderr) == (2, True)
+
+
+def test_a_client_is_connected_with_a_token_of_its_own(machine, tmp_path):
+    file = tmp_path / "mcp.json"
+    (told,) = machine.lines("connect", "cursor", "--make-token", "--write", "--file", str(file))
+    assert told["changed"] is True
+    entry = json.loads(file.read_text())["mcpServers"]["packline"]
+    assert entry["url"] == f"{machine.url}/mcp"
+    question = {"query": "{ viewer { subject scopes } }"}
+    answer = httpx2.post(f"{machine.url}/graphql", json=question, headers=entry["headers"], trust_env=False).json()
+    assert answer["data"]["viewer"] == {"subject": "cursor", "scopes": ["READ", "RUN"]}

@@ -1,4 +1,4 @@
-"""Models and mounted MCP servers: what the operations on them promise."""
+"""Models, mounted MCP servers and agents' programs: what the operations on them promise."""
 
 from __future__ import annotations
 
@@ -68,3 +68,22 @@ async def test_a_tool_that_changed_runs_again_once_it_is_accepted(api: Api) -> N
     assert accepted["pack"]["availability"]["usable"]
     with pytest.raises(Refused, match="NOT_FOUND"):
         await api.admin.call("accept_mcp_tool_change", pack="mcp.tools.nothing", digest="0" * 64)
+
+
+@states("agent_clients")
+async def test_every_client_is_told_the_address_and_the_token(api: Api) -> None:
+    clients = await api.me.call("agent_clients", serverUrl="https://pack.example:8420/", token="pkl_placeholder")
+    assert {client["key"] for client in clients} == {
+        "claude-code", "codex", "cursor", "gemini", "opencode", "openclaw"
+    }  # fmt: skip
+    for client in clients:
+        http, stdio = client["setups"]
+        assert (http["transport"], stdio["transport"]) == ("HTTP", "STDIO")
+        assert "https://pack.example:8420/mcp" in http["text"]
+        assert "pkl_placeholder" in http["text"]
+        assert "pkl_placeholder" in stdio["text"]
+        assert '"--server"' in stdio["text"]
+    for address in ("ftp://pack.example", "pack.example", "https://user:secret@pack.example", "http://" + "a" * 600):
+        refused = await api.refusal("agent_clients", serverUrl=address)
+        assert refused.code == "INVALID"
+    assert (await api.refusal("agent_clients", serverUrl="http://a", token='"\n')).code == "INVALID"

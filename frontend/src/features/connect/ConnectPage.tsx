@@ -1,0 +1,114 @@
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useQuery } from "urql";
+
+import { CopyButton } from "../../components/CopyButton.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Page, Section, Unread } from "../../components/Page.tsx";
+import { FirstCall } from "./FirstCall.tsx";
+import { type MadeToken, TokenForm } from "./TokenForm.tsx";
+import { AgentClientsDocument, type AgentClientsQuery } from "./connect.generated.ts";
+
+type Client = AgentClientsQuery["agentClients"][number];
+
+const route = getRouteApi("/connect");
+/** Stands where the token belongs: the token itself never travels to the server again. */
+const PLACE = "pkl_placeholder";
+
+export function ConnectPage(): ReactNode {
+  const { client: key, way } = route.useSearch();
+  const navigate = useNavigate();
+  const [tokens, setTokens] = useState<Record<string, MadeToken>>({});
+  const chosenToken = key === undefined ? undefined : tokens[key];
+  const variables = { serverUrl: window.location.origin, token: chosenToken === undefined ? null : PLACE };
+  const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
+  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  const client = data.agentClients.find((one) => one.key === key);
+  return (
+    <Page title="Connect an agent" lead="Your agent finds, runs and resumes pipelines here by itself. It takes a minute.">
+      <Section title="1. Your agent's program">
+        <div role="group" aria-label="Program" className="flex flex-wrap gap-2 py-2">
+          {data.agentClients.map((one) => (
+            <button
+              key={one.key}
+              type="button"
+              aria-pressed={one.key === key}
+              onClick={() => void navigate({ to: "/connect", search: { client: one.key, way }, replace: true })}
+              className={`rounded border px-3 py-2 font-medium pointer-coarse:min-h-11 ${one.key === key ? "border-accent bg-accent-tint text-accent" : "border-control hover:bg-hover"}`}
+            >
+              {one.name}
+            </button>
+          ))}
+        </div>
+      </Section>
+      {client === undefined ? null : (
+        <Chosen
+          key={client.key}
+          client={client}
+          stdio={way === "stdio"}
+          token={tokens[client.key]}
+          onToken={(token) => setTokens((known) => ({ ...known, [client.key]: token }))}
+          onWay={(stdio) => void navigate({ to: "/connect", search: { client: key, way: stdio ? "stdio" : undefined }, replace: true })}
+        />
+      )}
+    </Page>
+  );
+}
+
+interface ChosenProps {
+  client: Client;
+  stdio: boolean;
+  token: MadeToken | undefined;
+  onToken: (token: MadeToken) => void;
+  onWay: (stdio: boolean) => void;
+}
+
+function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNode {
+  const setup = client.setups.find((one) => one.transport === (stdio ? "STDIO" : "HTTP"));
+  if (setup === undefined) return null;
+  const filled = (text: string): string => (token === undefined ? text : text.replaceAll(PLACE, token.plaintext));
+  return (
+    <>
+      <Section title="2. A token of its own">
+        <TokenForm key={client.key} subject={client.key} name={client.name} made={token} onMade={onToken} />
+      </Section>
+      <Section title="3. Configure it">
+        <label className="my-2 flex items-center gap-2 text-dense">
+          <input type="checkbox" checked={stdio} onChange={(event) => onWay(event.target.checked)} />
+          The program starts <code>packline mcp</code> on its own machine instead of calling over HTTP
+        </label>
+        <Snippet label={setup.path} what={`the configuration of ${client.name}`} text={filled(setup.text)} />
+        {setup.command === null ? null : <Snippet label="or, in a shell" what="the command" text={filled(setup.command)} />}
+        {token === undefined ? (
+          <p className="text-dense text-soft">
+            Without a token of its own, {client.name} reads one from the variable <code>PACKLINE_TOKEN</code>.
+          </p>
+        ) : null}
+        <p className="text-dense text-soft">
+          Merge it with what is in the file, and restart {client.name}. On this server&apos;s machine, <code>packline connect {client.key} --make-token --write</code> does all of it.
+        </p>
+      </Section>
+      <Section title="4. See it work">
+        {token === undefined ? (
+          <p className="py-1 text-soft">
+            <code>{client.check}</code> shows whether {client.name} has reached the server. With a token made here, this page waits for the first call.
+          </p>
+        ) : (
+          <FirstCall tokenId={token.id} client={client.name} check={client.check} />
+        )}
+      </Section>
+    </>
+  );
+}
+
+function Snippet({ label, what, text }: { label: string; what: string; text: string }): ReactNode {
+  return (
+    <figure className="my-3">
+      <figcaption className="flex items-baseline justify-between gap-4 text-dense">
+        <span className="font-mono text-soft wrap-anywhere">{label}</span>
+        <CopyButton text={text} what={what} />
+      </figcaption>
+      <pre className="mt-1 rounded border border-line bg-panel p-3 font-mono text-dense wrap-anywhere whitespace-pre-wrap">{text}</pre>
+    </figure>
+  );
+}

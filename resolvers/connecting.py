@@ -1,0 +1,43 @@
+"""Connecting agents: what to configure in their programs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from resolvers.agent_clients import CLIENTS, Reach
+from resolvers.operations import operation
+from resolvers.problems import Invalid
+from runner.issues import error
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.agent_clients import AgentClient, Setup
+    from resolvers.context import Context
+
+#: Longest address and longest token that are written into a configuration, in characters.
+URL_CHARACTERS = 500
+TOKEN_CHARACTERS = 200
+
+
+@operation("agent_clients", scope=Scope.READ, kind="query")
+async def list_agent_clients(
+    _context: Context, *, server_url: str, token: str | None
+) -> list[tuple[AgentClient, list[Setup]]]:
+    """The programs this server can be connected to, each with what to configure over HTTP and over stdio.
+
+    Args:
+        server_url: Where the program will find this server; only the caller knows by which address it got here.
+        token: What to write where the token belongs; None has the program read it from a variable.
+    """
+    address = urlsplit(server_url) if len(server_url) <= URL_CHARACTERS else None
+    if address is None or address.scheme not in ("http", "https") or not address.hostname or address.username:
+        issue = error(("serverUrl",), "url", "This is no address of a server.", "Write it as http://127.0.0.1:8420.")
+        raise Invalid("The address of the server is none.", [issue])
+    if token is not None and (not 0 < len(token) <= TOKEN_CHARACTERS or not token.isascii() or not token.isprintable()):
+        issue = error(
+            ("token",), "token", "This is no token.", f"A token is up to {TOKEN_CHARACTERS} plain characters."
+        )
+        raise Invalid("The token is none.", [issue])
+    reach = Reach(f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}/mcp", token)
+    return [(client, [client.setup("http", reach), client.setup("stdio", reach)]) for client in CLIENTS]

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 #: Slow or large libraries that serve packs, MCP or migrations, and only those who use them pay for them.
 LATE = {
@@ -60,3 +61,13 @@ def test_settings_are_cheap_to_read():
     script = "import sys, app.settings; print(sorted({'sqlalchemy', 'strawberry', 'starlette'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n", "every command of the command line reads them"
+
+
+def test_the_schema_of_a_start_is_the_schema():
+    """A start reads annotations and declares dataclasses in ways of its own."""
+    script = (
+        "from app.startup import prepare_imports; prepare_imports(); "
+        "import runpy; runpy.run_module('schema.build', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == (Path(__file__).parents[2] / "schema" / "schema.graphql").read_text("utf-8")

@@ -23,6 +23,8 @@ from app.graphql import GraphQLApp, TransportLimits
 from app.hosts import guard_for
 from app.logging import mask_logs
 from app.login import login_routes
+from app.mcp.mount import METADATA_PATHS, McpMount
+from app.mcp.mount import PATH as MCP_PATH
 from app.pages import health_route, page_routes
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
@@ -78,6 +80,7 @@ class Application:
         self._schema = build_schema(settings.request_limits())
         self._inner: ASGIApp | None = None
         self._graphql: GraphQLApp[Caller] | None = None
+        self._mcp: McpMount | None = None
         self._stack = AsyncExitStack()
         self._outer = guard_for(
             Starlette(routes=[health_route(lambda: self._inner is not None)], lifespan=None), settings
@@ -98,6 +101,8 @@ class Application:
         """Ends open event streams, so that the server need not wait for them."""
         if self._graphql is not None:
             self._graphql.stop()
+        if self._mcp is not None:
+            self._mcp.begin_stopping()
 
     async def start(self) -> None:
         """Opens the store, loads packs and starters, starts the engine.
@@ -170,15 +175,18 @@ class Application:
         await engine.start()
         stack.push_async_callback(engine.stop, settings.shutdown_grace_seconds)
         self.authenticator = authenticator
-        self._inner = self._surfaces(authenticator, downloads)
+        self._mcp = McpMount(self._schema, authenticator, settings, self._command)
+        self._mcp.start()
+        stack.push_async_callback(self._mcp.stop)
+        self._inner = self._surfaces(authenticator, downloads, self._mcp)
 
     async def stop(self) -> None:
         """Stops what `start` started; harmless twice and before it."""
         self._inner = None
         await self._stack.aclose()
-        self.services = self.authenticator = self._graphql = None
+        self.services = self.authenticator = self._graphql = self._mcp = None
 
-    def _surfaces(self, authenticator: Authenticator, downloads: Downloads) -> ASGIApp:
+    def _surfaces(self, authenticator: Authenticator, downloads: Downloads, mcp: McpMount) -> ASGIApp:
         graphql = self._graphql = GraphQLApp(
             self._schema,
             authenticate=authenticator.authenticate,
@@ -202,6 +210,8 @@ class Application:
             # Past the router and its layers, which take 25 µs of every request: it answers for its own errors.
             if scope["type"] == "http" and scope["path"] == "/graphql":
                 await graphql(scope, receive, send)
+            elif scope["type"] == "http" and (scope["path"] == MCP_PATH or scope["path"] in METADATA_PATHS):
+                await mcp(scope, receive, send)
             else:
                 await others(scope, receive, send)
 

@@ -97,13 +97,13 @@ _ARTIFACTS: Final = "artifacts { id name mediaType sizeBytes }"
 _FAILURE: Final = "failure { code message field hint retryable retryAfterSeconds stepKey }"
 #: A run in a few words, as every tool that leads to one tells of it.
 RUN: Final = f"""run_id: id title state progress pipeline {{ key }} pack {{ name }} currentStep {{ key state }}
-    wait {{ reason message }} {_FAILURE} output(limitBytes: 4000) {{ json excerpt truncated sizeBytes }} {_ARTIFACTS}
+    wait {{ reason message }} {_FAILURE} output(limitBytes: 4000) {_ARTIFACTS}
     actions"""
 #: Its steps, each with state, error and artifacts.
 RUN_STEPS: Final = """createdAt endedAt inputs steps { key state packVersion failure { code message hint } warnings
     artifacts { id name mediaType sizeBytes }
-    input(limitBytes: 2000) @include(if: $full) { json excerpt truncated sizeBytes }
-    output(limitBytes: 4000) @include(if: $full) { json excerpt truncated sizeBytes } }"""
+    input(limitBytes: 2000) @include(if: $full)
+    output(limitBytes: 4000) @include(if: $full) }"""
 ISSUES: Final = "path severity message hint"
 #: A pipeline that was saved.
 SAVED: Final = (

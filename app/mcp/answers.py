@@ -1,0 +1,135 @@
+"""What a call comes to: one compact JSON object, or one error an agent can act on.
+
+Hosts differ in which part of a result their model sees: the structured content, the text, or both (reference: tried
+with five agents). So both hold the same object. Errors are text alone, since clients check structured content against
+the output schema even of errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+from ulid import ULID
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from runner.issues import Issue
+
+#: Longest answer, in bytes of JSON (CONTRACT: what is cut says how to get the rest).
+ANSWER_BYTES: Final = 25_000
+#: Links beside one answer.
+LINKS_MAX: Final = 20
+#: Field errors told of one call.
+FIELD_ERRORS_MAX: Final = 20
+#: Longest texts and lists that are tried, until an answer is short enough.
+_CUTS: Final = ((8_000, 100), (3_000, 50), (1_000, 25), (300, 10), (100, 5), (40, 2))
+#: An object with more members than any of ours is somebody's data, and cut as one.
+_OWN_MEMBERS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to.
+
+    Attributes:
+        text: The object as compact JSON.
+        data: The object; None for an error.
+        artifacts: Artifacts in it, for links: id, name, media_type, size_bytes, uri.
+    """
+
+    text: str
+    data: dict[str, Any] | None
+    artifacts: list[dict[str, Any]] = field(default_factory=list)
+
+
+class CallError(Exception):
+    """A call is refused, in words an agent can act on.
+
+    Attributes:
+        body: `code`, `message`, `retryable`, `field_errors`, `hint`, `request_id`, as far as there is something to say.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        retryable: bool = False,
+        field_errors: Iterable[Mapping[str, Any]] = (),
+        hint: str | None = None,
+        request_id: str | None = None,
+        **more: Any,  # noqa: ANN401 - JSON
+    ) -> None:
+        super().__init__(message)
+        self.body: dict[str, Any] = {"code": code, "message": message, "retryable": retryable}
+        if errors := list(field_errors)[:FIELD_ERRORS_MAX]:
+            self.body["field_errors"] = errors
+        if hint:
+            self.body["hint"] = hint
+        self.body |= {name: value for name, value in more.items() if value is not None}
+        self.body["request_id"] = request_id or f"req_{ULID()}"
+
+    def answer(self) -> Answer:
+        """The error as an answer."""
+        text = dumped({"error": self.body})
+        if len(text) > ANSWER_BYTES:
+            text = dumped({"error": _cut(self.body, *_CUTS[2])})
+        return Answer(text.decode(), None)
+
+
+def answer_of(data: dict[str, Any], artifacts: list[dict[str, Any]], rest: str) -> Answer:
+    """An answer, cut when it is too long.
+
+    Args:
+        data: The object.
+        artifacts: Those in it.
+        rest: How to get what was left out, should something be.
+    """
+    text = dumped(data)
+    if len(text) > ANSWER_BYTES:
+        for texts, items in _CUTS:
+            cut = {**_cut(data, texts, items), "truncated": True, "rest": rest}
+            text = dumped(cut)
+            if len(text) <= ANSWER_BYTES:
+                break
+        data = cut
+    return Answer(text.decode(), data, artifacts[:LINKS_MAX])
+
+
+def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """An issue as agents are told it: where, what, and what would be right.
+
+    Args:
+        issue: What is wrong.
+        schema: Of the arguments; words a parameter takes are told from it.
+    """
+    told: dict[str, Any] = {"path": ".".join(issue.path), "problem": issue.message}
+    place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
+    allowed = place.get("enum") or place.get("items", {}).get("enum")
+    if allowed:
+        told["allowed"] = allowed
+    if issue.hint:
+        told["closest"] = issue.hint
+    return told
+
+
+def dumped(value: Any) -> bytes:  # noqa: ANN401 - JSON
+    """Compact JSON."""
+    return orjson.dumps(value)
+
+
+def _cut(value: Any, texts: int, items: int) -> Any:  # noqa: ANN401
+    match value:
+        case str() if len(value) > texts:
+            return f"{value[:texts]}…"
+        case list():
+            return [_cut(item, texts, items) for item in value[:items]]
+        case dict() if len(value) > _OWN_MEMBERS:
+            return {"truncated": True, "excerpt": dumped(value).decode()[:texts]}
+        case dict():
+            return {name: _cut(item, texts, items) for name, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,240 @@
+"""A field's arguments as a tool's parameters: the JSON Schema, and the variables a call's arguments become.
+
+Flat: fields of a filter object stand for themselves, and the four arguments of a page become `limit` and `cursor`. An
+input of which exactly one field is given is one parameter when the fields' JSON types tell them apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    Undefined,
+    get_nullable_type,
+    is_required_argument,
+    is_required_input_field,
+)
+from strawberry.utils.str_converters import to_snake_case
+
+from resolvers.tools import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphql import GraphQLArgument, GraphQLField, GraphQLInputField
+
+    from resolvers.tools import Tool
+
+_PAGE: Final = frozenset({"first", "after", "last", "before"})
+_PAGE_ITEMS: Final = 20
+_SCALARS: Final[dict[str, dict[str, Any]]] = {
+    "Int": {"type": "integer"},
+    "Long": {"type": "integer"},
+    "Float": {"type": "number"},
+    "Boolean": {"type": "boolean"},
+    "DateTime": {"type": "string", "format": "date-time"},
+    "JSON": {"type": "object"},
+    "JSONSchema": {"type": "object"},
+}
+_PLAIN: Final = Parameter()
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """Where a parameter's value goes.
+
+    Attributes:
+        path: The variable, and the field within it where it is an object.
+        by_type: For an input of which one field is given: the field by the JSON type of the value.
+    """
+
+    path: tuple[str, ...]
+    by_type: Mapping[type, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A tool's parameters.
+
+    Attributes:
+        schema: JSON Schema of the arguments.
+        declared: Variables as the document declares them, such as `$id: ID!`.
+        passed: Arguments as the document passes them, such as `id: $id`.
+        bindings: Where each parameter goes, by its name.
+        defaults: Of parameters whose default differs from the argument's.
+    """
+
+    schema: dict[str, Any]
+    declared: str
+    passed: str
+    bindings: Mapping[str, Binding]
+    defaults: Mapping[str, Any]
+
+    def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The document's variables for arguments that fit the schema."""
+        found: dict[str, Any] = {}
+        for name, value in (*self.defaults.items(), *arguments.items()):
+            binding = self.bindings[name]
+            if binding is _DETAIL:
+                found["full"] = value == "full"
+            elif binding.by_type is not None:
+                found[binding.path[0]] = {binding.by_type[type(value)]: value}
+            elif len(binding.path) == 1:
+                found[binding.path[0]] = value
+            else:
+                found.setdefault(binding.path[0], {})[binding.path[1]] = value
+        return found
+
+
+_DETAIL: Final = Binding(("full",))
+
+
+def inputs_of(field: GraphQLField, tool: Tool) -> Inputs:
+    """The parameters of the tool a field is published as."""
+    made = _Maker(tool)
+    page = field.args.keys() >= _PAGE
+    for name, argument in field.args.items():
+        if not (page and name in _PAGE):
+            made.argument(name, argument)
+    if page:
+        made.page(field.args)
+    if "$full" in tool.select:
+        made.detail()
+    return made.done()
+
+
+class _Maker:
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self._properties: dict[str, dict[str, Any]] = {}
+        self._required: list[str] = []
+        self._declared: list[str] = []
+        self._passed: list[str] = []
+        self._bindings: dict[str, Binding] = {}
+        self._defaults: dict[str, Any] = {}
+
+    def argument(self, name: str, argument: GraphQLArgument) -> None:
+        told = self._told(name)
+        if told.hidden:
+            return
+        self._variable(name, argument)
+        kind = get_nullable_type(argument.type)
+        required = is_required_argument(argument)
+        if not isinstance(kind, GraphQLInputObjectType):
+            self._parameter(name, argument, Binding((name,)), required=required)
+            return
+        by_type = _by_type(kind) if kind.is_one_of else None
+        if by_type is not None:
+            schema = {"anyOf": [_schema_of(each.type) for each in kind.fields.values()]}
+            self._parameter(name, argument, Binding((name,), by_type), required=required, schema=schema)
+            return
+        for part, each in kind.fields.items():
+            if not self._told(part).hidden:
+                wanted = required and is_required_input_field(each)
+                self._parameter(part, each, Binding((name, part)), required=wanted)
+
+    def page(self, arguments: Mapping[str, GraphQLArgument]) -> None:
+        for name in ("first", "after"):
+            self._variable(name, arguments[name])
+        limit = self._tool.parameters.get("limit", _PLAIN)
+        items = limit.default or _PAGE_ITEMS
+        self._properties["limit"] = {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": limit.maximum or 100,
+            "default": items,
+            "description": limit.description or "Entries in one answer.",
+        }
+        self._properties["cursor"] = {"type": "string", "description": "next_cursor of the last answer."}
+        self._bindings["limit"], self._bindings["cursor"] = Binding(("first",)), Binding(("after",))
+        self._defaults["limit"] = items
+
+    def detail(self) -> None:
+        self._declared.append("$full: Boolean! = false")
+        self._properties["detail"] = {
+            "type": "string",
+            "enum": ["concise", "full"],
+            "default": "concise",
+            "description": "How much to tell.",
+        }
+        self._bindings["detail"] = _DETAIL
+
+    def done(self) -> Inputs:
+        schema: dict[str, Any] = {"type": "object", "properties": self._properties, "additionalProperties": False}
+        if self._required:
+            schema["required"] = self._required
+        passed = ", ".join(self._passed)
+        return Inputs(
+            schema, ", ".join(self._declared), f"({passed})" if passed else "", self._bindings, self._defaults
+        )
+
+    def _told(self, name: str) -> Parameter:
+        return self._tool.parameters.get(to_snake_case(name), _PLAIN)
+
+    def _variable(self, name: str, argument: GraphQLArgument) -> None:
+        # A variable left out lets the argument's own default count, if it may be left out.
+        has_default = argument.default_value is not Undefined
+        self._declared.append(f"${name}: {get_nullable_type(argument.type) if has_default else argument.type}")
+        self._passed.append(f"{name}: ${name}")
+
+    def _parameter(
+        self,
+        name: str,
+        argument: GraphQLArgument | GraphQLInputField,
+        binding: Binding,
+        *,
+        required: bool,
+        schema: dict[str, Any] | None = None,
+    ) -> None:
+        told = self._told(name)
+        called = told.name or to_snake_case(name)
+        written = dict(schema or _schema_of(argument.type))
+        for key, value in (("minimum", told.minimum), ("maximum", told.maximum)):
+            if value is not None:
+                written[key] = value
+        if told.one_of:
+            written["enum"] = list(told.one_of)
+        if told.has_default:
+            written["default"] = self._defaults[called] = told.default
+        elif argument.default_value is not Undefined and argument.default_value is not None:
+            default = argument.default_value
+            written["default"] = default.name if isinstance(default, Enum) else default
+        written["description"] = told.description or argument.description or called
+        if called in self._properties:
+            raise ValueError(f"Two parameters of the tool {self._tool.title} are called {called}.")
+        self._properties[called] = written
+        self._bindings[called] = binding
+        if required and "default" not in written:
+            self._required.append(called)
+
+
+def _by_type(kind: GraphQLInputObjectType) -> dict[type, str] | None:
+    """Which field takes which JSON type; None when that does not tell them apart."""
+    found: dict[type, str] = {}
+    for name, field in kind.fields.items():
+        python = {"string": str, "object": dict, "array": list}.get(str(_schema_of(field.type).get("type")))
+        if python is None or python in found:
+            return None
+        found[python] = name
+    return found
+
+
+def _schema_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - any input type of graphql-core
+    kind = get_nullable_type(kind)
+    match kind:
+        case GraphQLList():
+            inner = kind.of_type.of_type if isinstance(kind.of_type, GraphQLNonNull) else kind.of_type
+            return {"type": "array", "items": _schema_of(inner)}
+        case GraphQLEnumType():
+            return {"type": "string", "enum": list(kind.values)}
+        case GraphQLScalarType():
+            return dict(_SCALARS.get(kind.name, {"type": "string"}))
+        case _:
+            raise TypeError(f"{kind} has no place in a flat tool.")

@@ -1,0 +1,188 @@
+"""`/mcp` over HTTP: signs callers in, and owns the server behind it.
+
+`mcp` takes most of a second to import, so a start does without. One task imports it in a thread once the server has
+been up for a while, or at the first request, which then waits for it; the same task enters and leaves the session
+manager, since its scopes must not cross tasks. Nothing is kept between requests: clients of the handshake versions are
+served without sessions, so that a restart of the server breaks nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.auth import bearer_token
+from app.mcp.session import Selection, SelectionError, Session
+from schema.masking import internal_error, report
+from store.states import RunCause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from app.auth import Authenticator
+    from app.settings import Settings
+    from resolvers.context import Caller, Context
+    from schema.guarded import GuardedSchema
+
+log = structlog.get_logger(__name__)
+
+PATH: Final = "/mcp"
+#: Where RFC 9728 puts what clients need to know to sign in.
+METADATA_PATHS: Final = frozenset(
+    {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"}
+)
+#: The server is imported this long after the start, when nobody has asked for it before.
+IDLE_SECONDS: Final = 5.0
+#: Longest request body; larger inputs are uploaded as artifacts.
+BODY_BYTES: Final = 4 << 20
+#: Where a request's session stands in its ASGI scope.
+_SESSION: Final = "packline.mcp.session"
+
+
+class McpMount:
+    """The ASGI application behind `/mcp` and its metadata.
+
+    Args:
+        schema: What tools are made of and run on.
+        authenticator: Who may call.
+        settings: The public address, for the metadata.
+        make_context: What use cases are given, for a caller and a request.
+    """
+
+    def __init__(
+        self,
+        schema: GuardedSchema,
+        authenticator: Authenticator,
+        settings: Settings,
+        make_context: Callable[[Caller, Request], Context],
+    ) -> None:
+        self._schema = schema
+        self._authenticator = authenticator
+        self._settings = settings
+        self._make_context = make_context
+        self._wanted = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._ready: asyncio.Future[ASGIApp] | None = None
+        self._owner: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Starts the task that owns the server; imports nothing yet."""
+        self._ready = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own(), name="mcp server")
+
+    def begin_stopping(self) -> None:
+        """Ends open streams, so that the server need not wait for them."""
+        self._stopping.set()
+        self._wanted.set()
+
+    async def stop(self) -> None:
+        """Ends the server; harmless twice and before `start`."""
+        self.begin_stopping()
+        owner, self._owner = self._owner, None
+        if owner is not None:
+            await owner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        request = Request(scope, receive)
+        answer: ASGIApp
+        try:
+            if scope["path"] in METADATA_PATHS:
+                answer = self._metadata(request)
+            else:
+                answer = await self._admit(scope, request)
+        except Exception as error:
+            answer = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, internal_error(report(error, "request failed")))
+        await answer(scope, receive, send)
+
+    async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
+        token = bearer_token(request.headers.get("authorization"))
+        caller = await self._authenticator.authenticate(request, token)
+        if caller is None:
+            return self._challenge(request, token)
+        try:
+            selection = Selection.parse(request.url.query, request.headers)
+        except SelectionError as wrong:
+            return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
+        length = request.headers.get("content-length", "0")
+        if length.isdigit() and int(length) > BODY_BYTES:
+            return _problem(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The request has {int(length):,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
+                "`POST /artifacts`, and give the artifact's id.",
+            )
+        context = replace(self._make_context(caller, request), cause=RunCause.AGENT)
+        scope[_SESSION] = Session(self._schema, context, selection)
+        self._wanted.set()
+        assert self._ready is not None, "requests come after the start"
+        return await asyncio.shield(self._ready)
+
+    def _challenge(self, request: Request, token: str | None) -> Response:
+        where = f"{self._base(request)}/.well-known/oauth-protected-resource/mcp"
+        challenge = f'Bearer realm="packline", resource_metadata="{where}"'
+        if token is not None:
+            challenge += ', error="invalid_token"'
+        known = "The token is not valid, or no longer." if token else "Send `Authorization: Bearer …`."
+        answer = _problem(
+            HTTPStatus.UNAUTHORIZED, f"{known} `packline token create` makes a token; see docs/agents.md."
+        )
+        answer.headers["www-authenticate"] = challenge
+        return answer
+
+    def _metadata(self, request: Request) -> Response:
+        """RFC 9728: tokens are bearer tokens in the header; there is no authorization server to ask for one."""
+        if request.method not in ("GET", "HEAD"):
+            return Response(status_code=405, headers={"allow": "GET"})
+        body = {
+            "resource": f"{self._base(request)}{PATH}",
+            "resource_name": "Packline",
+            "bearer_methods_supported": ["header"],
+            "scopes_supported": ["read", "observe", "run", "write", "manage"],
+        }
+        return Response(orjson.dumps(body), media_type="application/json")
+
+    def _base(self, request: Request) -> str:
+        return (self._settings.public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+
+    async def _own(self) -> None:
+        assert self._ready is not None, "started with it"
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wanted.wait(), IDLE_SECONDS)
+        if self._stopping.is_set():
+            return
+        try:
+            await asyncio.to_thread(importlib.import_module, "app.mcp.transport")
+            from app.mcp.transport import http_manager
+
+            manager = http_manager(self._schema, _session_of, BODY_BYTES)
+            async with manager.run():
+                self._ready.set_result(manager.handle_request)
+                await self._stopping.wait()
+        except Exception as error:
+            log.exception("the MCP server could not be started")
+            if not self._ready.done():
+                self._ready.set_exception(error)
+
+
+def _session_of(ctx: Any) -> Session:  # noqa: ANN401 - the request context of `mcp`, which is imported late
+    session: Session = ctx.request.scope[_SESSION]
+    return session
+
+
+def _problem(status: HTTPStatus, message: str) -> Response:
+    return Response(
+        orjson.dumps({"error": status.phrase.lower().replace(" ", "_"), "error_description": message}),
+        status.value,
+        media_type="application/json",
+    )

@@ -1,0 +1,115 @@
+"""Refusals of the schema as errors of a call: the same codes, and which tool helps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.mcp.answers import CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.mcp.session import Unanswered
+
+#: Which tool tells what there is, by the parameter that named something there is not.
+_FINDERS: Final = {
+    "run_id": ("run", "list_runs tells the runs there are."),
+    "pipeline": ("pipeline", "search_catalog finds pipelines."),
+    "pack": ("pack", "search_catalog finds packs."),
+    "artifact_id": ("artifact", "get_run tells the artifacts of a run."),
+}
+#: Which tool helps, by the code of a refusal; more precise where the call names a pipeline or a pack.
+_HELP: Final = {
+    "WRONG_STATE": "get_run tells the run's state and what can be done with it.",
+    "UNAVAILABLE": "search_catalog with usable: true tells what can run here.",
+    "LIMITED": "list_runs tells the runs under way; wait_run or cancel_run make room.",
+}
+_INPUT_HELP: Final = {
+    "pipeline": "get_pipeline tells the inputs it takes.",
+    "pack": "search_catalog with detail: full tells the input it takes.",
+    "definition": "check_pipeline tells every issue of a definition.",
+}
+
+
+def missing(arguments: Mapping[str, Any]) -> CallError:
+    """The refusal of a call whose answer is nothing: what it names does not exist for this caller."""
+    for name, (noun, help_text) in _FINDERS.items():
+        if name in arguments:
+            return CallError(
+                "NOT_FOUND",
+                f"There is no {noun} `{str(arguments[name])[:100]}` that you may see.",
+                field_errors=[{"path": name, "problem": f"no such {noun}"}],
+                hint=help_text,
+            )
+    return CallError("NOT_FOUND", "There is no such thing.", hint="search_catalog tells what there is.")
+
+
+def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallError:
+    """The refusal of a command, from the member of its result that says so."""
+    code = problem["code"]
+    errors: list[dict[str, Any]] = []
+    for issue in problem.get("issues") or ():
+        told = {"path": ".".join(issue["path"]), "problem": issue["message"]}
+        if issue.get("hint"):
+            told["closest"] = issue["hint"]
+        errors.append(told)
+    for lack in problem.get("missing") or ():
+        told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
+        if lack.get("hint"):
+            told["allowed"] = lack["hint"]
+        errors.append(told)
+    suggestion = problem.get("suggestion")
+    if suggestion:
+        name = next((name for name in _FINDERS if name in arguments), "ref")
+        errors.append({"path": name, "problem": "no such thing", "closest": suggestion})
+    current = problem.get("current") or {}
+    return CallError(
+        code,
+        problem["message"],
+        retryable=bool(problem["retryable"]),
+        field_errors=errors,
+        hint=_joined(problem.get("hint"), _help(code, arguments)),
+        requires=problem.get("requires"),
+        current_id=current.get("id"),
+        actions=problem.get("actions"),
+        retry_after_seconds=problem.get("retryAfterSeconds"),
+    )
+
+
+def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
+    """The refusal of a document that was answered with errors."""
+    first = error.errors[0]
+    told = first["extensions"]
+    code = told.get("code") or "INVALID"
+    return CallError(
+        code,
+        first["message"],
+        retryable=bool(told.get("retryable", code == "INTERNAL")),
+        hint=_joined(told.get("hint"), _help(code, arguments)),
+        requires=told.get("scope"),
+        request_id=told.get("id"),
+    )
+
+
+def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:
+    """The refusal of arguments that do not fit the tool's input schema."""
+    first = issues[0]
+    where = f"`{first['path']}`: " if first["path"] else ""
+    return CallError(
+        "INVALID",
+        f"The arguments do not fit {tool}: {where}{first['problem']}",
+        field_errors=issues,
+        hint=f"Call {tool} again with these repaired; its input schema says what it takes.",
+    )
+
+
+def _help(code: str, arguments: Mapping[str, Any]) -> str | None:
+    if code == "INVALID":
+        return next((text for name, text in _INPUT_HELP.items() if name in arguments), None)
+    if code == "NOT_FOUND":
+        return next((text for name, (_, text) in _FINDERS.items() if name in arguments), None)
+    return _HELP.get(code)
+
+
+def _joined(*parts: str | None) -> str | None:
+    return " ".join(part for part in parts if part) or None

@@ -1,0 +1,136 @@
+"""One MCP request: who sent it, what they chose to be shown, and how their documents are run.
+
+Every handler of the server starts with `session_of(request_context)`, whatever the transport: over HTTP the mount has
+signed the caller in, over stdio there is one caller for the whole process. The caller of a session is the only identity
+there is, for tools, resources and tasks alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs
+
+from schema.context import RequestContext
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from resolvers.context import Caller, Context
+    from schema.guarded import GuardedSchema
+
+#: Tool sets there are, besides packs by name.
+TOOLSETS: Final = ("default", "author")
+#: Packs one address may ask for as tools of their own.
+PACKS_MAX: Final = 40
+
+
+class SelectionError(Exception):
+    """An address or header asks for tools there cannot be; the message says what to write instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a client chose to be shown, by `/mcp?toolsets=author&packs=doc.parse&readonly=1` or by headers.
+
+    Attributes:
+        toolsets: Sets of tools; `author` comes with the default set unless only it is asked for with `packs`.
+        packs: Packs that are tools of their own, by name.
+        readonly: Only tools that change nothing.
+    """
+
+    toolsets: frozenset[str] = frozenset({"default"})
+    packs: tuple[str, ...] = ()
+    readonly: bool = False
+
+    @classmethod
+    def parse(cls, query: str, headers: Mapping[str, str]) -> Selection:
+        """Reads an address's query and the headers `X-MCP-Toolsets`, `X-MCP-Packs`, `X-MCP-Readonly`.
+
+        The address wins where both say something.
+
+        Raises:
+            SelectionError: a tool set is unknown, or there are too many packs.
+        """
+        if not query and "x-mcp-toolsets" not in headers and "x-mcp-packs" not in headers:
+            return _READONLY if _is_on(headers.get("x-mcp-readonly", "")) else DEFAULT
+        given = parse_qs(query, keep_blank_values=True)
+
+        def words(name: str) -> list[str]:
+            text = ",".join(given[name]) if name in given else headers.get(f"x-mcp-{name}", "")
+            return [word.strip() for word in text.split(",") if word.strip()]
+
+        toolsets, packs = words("toolsets"), words("packs")
+        for name in toolsets:
+            if name not in TOOLSETS:
+                raise SelectionError(f"There is no tool set `{name[:60]}`. There are: {', '.join(TOOLSETS)}.")
+        if len(packs) > PACKS_MAX:
+            raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
+        readonly = given["readonly"][-1] if "readonly" in given else headers.get("x-mcp-readonly", "")
+        chosen = frozenset(toolsets) | {"default"} if toolsets or not packs else frozenset[str]()
+        return cls(chosen, tuple(dict.fromkeys(packs)), _is_on(readonly))
+
+
+def _is_on(text: str) -> bool:
+    return text.lower() in ("1", "true", "yes", "on")
+
+
+DEFAULT: Final = Selection()
+_READONLY: Final = Selection(readonly=True)
+
+
+class Unanswered(Exception):
+    """A document was answered with errors.
+
+    Attributes:
+        errors: As GraphQL tells them: `message` and `extensions`.
+    """
+
+    def __init__(self, errors: list[dict[str, Any]]) -> None:
+        super().__init__(errors[0]["message"])
+        self.errors = errors
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One request of one caller.
+
+    Attributes:
+        schema: What documents are run on; its limits, scopes and masking hold for agents, too.
+        context: The caller, and what use cases work with; its cause is `agent`.
+        selection: What the client chose to be shown.
+    """
+
+    schema: GuardedSchema
+    context: Context
+    selection: Selection = field(default=DEFAULT)
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self.context.caller
+
+    async def execute(self, document: str, variables: Mapping[str, Any], *, name: str | None = None) -> dict[str, Any]:
+        """The data of a document.
+
+        Args:
+            document: Parsed and checked once; say the same text again rather than another for each call.
+            variables: Its variables.
+            name: Of the operation, where the document has several.
+
+        Raises:
+            Unanswered: there are errors; what was not made for callers is masked.
+        """
+        result = await self.schema.execute(
+            document,
+            variable_values=dict(variables),
+            context_value=RequestContext(self.context),
+            operation_name=name,
+        )
+        if result.errors:
+            raise Unanswered([_told(error) for error in result.errors])
+        return result.data or {}
+
+
+def _told(error: Any) -> dict[str, Any]:  # noqa: ANN401 - a GraphQLError
+    return {"message": error.message, "extensions": dict(error.extensions or {}), "path": error.path}

@@ -1,0 +1,77 @@
+"""Waiting for a run within one call, telling how far it is.
+
+A call never waits longer than 50 s, since clients cut one that is silent for 60 s; while it waits, whoever asked for
+progress is told at least every 10 s, which makes the patient ones wait longer. Nothing here touches the run: a call
+that is cancelled, or whose connection breaks, ends its wait and no more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Seconds between two words about progress; at least every 10 (CONTRACT 7.2).
+TELL_SECONDS: Final = 5.0
+#: The first wait is short, so that something is told early.
+FIRST_SECONDS: Final = 2
+FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
+
+#: Told a fraction from 0 to 1 that always grows, and a line for people.
+Progress = Callable[[float, str], Awaitable[None]]
+#: Waits for a run some seconds: the answer of wait_run, None when the run is gone.
+WaitOnce = Callable[[int], Awaitable[dict[str, Any] | None]]
+
+
+async def waited(run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress) -> dict[str, Any]:
+    """The run once it has ended, or as it is when time is up; see `app.mcp.tools` for its shape."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    told = _Told(progress)
+    while run.get("state") not in FINAL_STATES:
+        await told.tell(run)
+        left = until - loop.time()
+        if left < 1:
+            break
+        again = await wait_once(max(1, int(min(left, TELL_SECONDS))))
+        if again is None:
+            break
+        run = again
+    return run
+
+
+class _Told:
+    """Keeps the fractions growing, as the protocol asks."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._last = 0.0
+
+    async def tell(self, run: Mapping[str, Any]) -> None:
+        self._last = max(float(run.get("progress") or 0.0), self._last + 1e-4)
+        step = run.get("current_step")
+        state = str(run.get("state", "")).lower()
+        line = f"{state}: step {step['key']}" if step else state
+        wait = run.get("wait")
+        if wait:
+            line = f"{line}, {wait['message']}"
+        await self._progress(min(self._last, 0.9999), line[:200])
+
+
+def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The call that goes on with a run: waiting while it is under way, resuming once it failed."""
+    run_id, state = run.get("run_id"), run.get("state")
+    if run_id is None or state is None:
+        return None
+    if state not in FINAL_STATES:
+        return {"tool": "wait_run", "arguments": {"run_id": run_id, "wait_seconds": 45}}
+    if state != "FAILED":
+        return None
+    actions = run.get("actions", ())
+    for action, tool in (("RESUME", "resume_run"), ("RERUN", "rerun_run")):
+        if action in actions:
+            return {"tool": tool, "arguments": {"run_id": run_id}}
+    return None

@@ -29,6 +29,8 @@ from app.pages import health_route, page_routes
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
+from catalog.defaults import DefaultsBook
+from catalog.memory import Memory
 from resolvers.context import Caller, Context, Services
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
@@ -137,7 +139,10 @@ class Application:
             sessions_folder=settings.data_dir / "sessions",
             limits=_limits(settings),
             retention=RetentionPolicy(
-                run_days=settings.run_days, run_count=settings.run_count, audit_days=settings.audit_days
+                run_days=settings.run_days,
+                run_count=settings.run_count,
+                audit_days=settings.audit_days,
+                memory_days=settings.memory_days,
             ),
             service_urls=dict(settings.service_urls),
             gateway=_gateway(settings, egress, keeper.vault, redactor),
@@ -150,6 +155,7 @@ class Application:
         stack.push_async_callback(previews.stop)
         downloads = Downloads(store, resources.blobs, previews, authenticator, settings)
         engine = Engine(resources)
+        memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         mounts = Mounts(
             mount_specs(settings.mcp_servers, settings.mcp_commands),
             store,
@@ -169,7 +175,11 @@ class Application:
             version=version("packline"),
             versions=Versions(),
             mounts=mounts,
+            memory=memory,
+            defaults=DefaultsBook(store, memory),
         )
+        await memory.start()
+        stack.push_async_callback(memory.stop)
         await mounts.start()
         stack.push_async_callback(mounts.stop)
         await engine.start()

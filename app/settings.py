@@ -166,6 +166,7 @@ class Settings(BaseSettings):
     )
     upload_bytes: Bytes = Field(100 << 20, description="One uploaded file, in bytes.")
     uploads_per_minute: int = Field(60, ge=1, le=100_000, description="Files one caller may upload in a minute.")
+    memory_days: int = Field(30, ge=1, le=36_500, description="Days audit memory is kept.")
     audit_days: int = Field(365, ge=1, le=36_500, description="Days the audit is kept.")
 
     # -- what one request may ask for

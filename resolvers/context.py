@@ -13,6 +13,8 @@ from store.states import RunCause, Scope
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from catalog.defaults import DefaultsBook
+    from catalog.memory import Memory
     from resolvers.operations import Trail
     from resolvers.versions import Versions
     from runner.availability import Lacks
@@ -60,6 +62,8 @@ class Services:
         sign_download: Makes the address an artifact can be downloaded from for some minutes.
         upload_url: Where files are uploaded.
         previews: Makes and remembers what artifacts look like.
+        memory: Keeps how packs and pipelines ended, and forgets.
+        defaults: What callers usually choose.
         usage: How packs and pipelines fared lately, remembered for a while.
     """
 
@@ -73,6 +77,8 @@ class Services:
     version: str
     versions: Versions
     mounts: Mounts
+    memory: Memory
+    defaults: DefaultsBook
     usage: UsageBook = field(default_factory=UsageBook)
 
     def now(self) -> datetime:

@@ -15,7 +15,7 @@ from resolvers.problems import Forbidden, Invalid, NotFound, Problem
 from store.audit import append_audit
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from resolvers.context import Context
     from resolvers.tools import Tool
@@ -40,10 +40,11 @@ class Trail:
 
     Attributes:
         target_id: What the command is done to: as the caller named it, until the use case has looked it up.
+        on_behalf_of: The caller it is done for, when that is somebody else.
         written: Whether the row stands. Whoever passes `write` to a unit sets it once the unit has committed.
     """
 
-    __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "target_id", "written")
+    __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "on_behalf_of", "target_id", "written")
 
     def __init__(self, context: Context, action: str, target_id: str | None, detail: Mapping[str, JSONValue]) -> None:
         self.written = False
@@ -51,6 +52,7 @@ class Trail:
         self._actor_id = context.caller.id
         self._action = action
         self.target_id = target_id
+        self.on_behalf_of: str | None = None
         self._detail = detail
 
     def write(self, conn: Connection, /, **found: JSONValue) -> None:
@@ -70,6 +72,7 @@ class Trail:
             accepted=accepted,
             target_id=None if self.target_id is None else self._redactor.text(self.target_id)[:200],
             detail=text if len(text) <= DETAIL_CHARACTERS else "{}",
+            on_behalf_of=self.on_behalf_of,
         )
 
 
@@ -111,6 +114,7 @@ class Operation(Generic[P, T]):
         destructive: Whether it may destroy something that cannot be got back.
         target: Parameter that names the object it is done to, for the audit.
         tool: How agents are offered it; None: not at all.
+        private: Arguments whose values the audit leaves out, because they are kept sealed elsewhere.
     """
 
     name: str
@@ -121,6 +125,7 @@ class Operation(Generic[P, T]):
     target: str | None
     function: Callable[Concatenate[Context, P], Awaitable[T]]
     tool: Tool | None = None
+    private: frozenset[str] = frozenset()
 
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the use case for a caller.
@@ -167,7 +172,9 @@ class Operation(Generic[P, T]):
     def _trail(self, context: Context, arguments: Mapping[str, object]) -> Trail:
         target = arguments.get(self.target) if self.target else None
         detail: dict[str, JSONValue] = {
-            name: value for name, value in arguments.items() if isinstance(value, str | int | float | bool)
+            name: value
+            for name, value in arguments.items()
+            if isinstance(value, str | int | float | bool) and name not in self.private
         }
         return Trail(context, self.name, target if isinstance(target, str) else None, detail)
 
@@ -205,11 +212,14 @@ def operation(
     destructive: bool = False,
     target: str | None = None,
     tool: Tool | None = None,
+    private: Collection[str] = (),
 ) -> Callable[[Callable[Concatenate[Context, P], Awaitable[T]]], Operation[P, T]]:
     """Declares a use case; see `Operation` for the parameters. Commands take their arguments by keyword."""
 
     def declare(function: Callable[Concatenate[Context, P], Awaitable[T]]) -> Operation[P, T]:
-        declared = Operation(name, scope, kind, idempotent or kind == "query", destructive, target, function, tool)
+        declared = Operation(
+            name, scope, kind, idempotent or kind == "query", destructive, target, function, tool, frozenset(private)
+        )
         if name in OPERATIONS:
             raise ValueError(f"The operation {name} is declared twice.")
         OPERATIONS[name] = declared  # type: ignore[assignment] # parameters differ, and callers look up by name

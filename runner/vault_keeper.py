@@ -60,8 +60,11 @@ class VaultLockedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Opened:
-    """The vault key that fits, and the proof it fits."""
+class Opened:
+    """The vault key that fits, and the proof it fits.
+
+    Whatever is sealed with it is stored in a unit that finds the same proof in the vault's row, which it locks.
+    """
 
     cipher: Cipher
     proof: str
@@ -71,7 +74,7 @@ class _Opened:
 class _Reading:
     """What the database held, opened as far as it can be."""
 
-    opened: _Opened | None
+    opened: Opened | None
     locked: Missing | None
     credentials: tuple[OpenCredential, ...]
 
@@ -93,7 +96,7 @@ class VaultKeeper:
         self._store = store
         self._keys = keys
         self._redactor = redactor
-        self._opened: _Opened | None = None
+        self._opened: Opened | None = None
         self._content: VaultContent | None = None
         self._changed = asyncio.Event()
         self._refreshing = asyncio.Lock()
@@ -133,6 +136,19 @@ class VaultKeeper:
             self.vault.fill(reading.credentials, reading.locked)
             self._content = content
 
+    @property
+    def opened(self) -> Opened | None:
+        """What opens the vault's texts; None while it is locked or nothing was ever sealed."""
+        return None if self.vault.locked is not None else self._opened
+
+    async def for_sealing(self) -> Opened:
+        """What texts are sealed with; the vault key is made at the first need.
+
+        Raises:
+            VaultLockedError: there is no key to seal with.
+        """
+        return await self._opened_for_sealing()
+
     async def seal(
         self,
         change: CredentialChange,
@@ -167,7 +183,7 @@ class VaultKeeper:
         rows = content.credentials if content is not None else ()
         return next((row.sealed for row in rows if row.key == key), None)
 
-    async def _opened_for_sealing(self) -> _Opened:
+    async def _opened_for_sealing(self) -> Opened:
         for _ in range(2):
             await self.refresh()
             if self.vault.locked is not None:
@@ -210,7 +226,7 @@ class VaultKeeper:
         self._redactor.learn(secrets)
         return _Reading(opened, locked, tuple(credentials))
 
-    def _key_for(self, content: VaultContent) -> tuple[_Opened | None, Missing | None]:
+    def _key_for(self, content: VaultContent) -> tuple[Opened | None, Missing | None]:
         """The key that fits, or why there is none; neither while there is no vault yet."""
         proof = content.proof
         if proof is None:
@@ -225,7 +241,7 @@ class VaultKeeper:
             cipher = candidate.cipher
             if cipher.fits(proof):
                 self._settle(candidate)
-                return _Opened(cipher, proof), None
+                return Opened(cipher, proof), None
         return None, Missing(f"The vault is locked: {self._why(candidates)}", self._keys.remedy)
 
     def _why(self, candidates: list[FoundKey]) -> str:

@@ -14,6 +14,8 @@ import orjson
 
 from store.audit import append_audit
 from store.credentials import empty_vault, place_of, read_vault, reseal_all
+from store.default_overrides import drop_pinned, reseal_override, sealed_overrides
+from store.memory import empty_sealed, reseal_memory, sealed_memory
 from store.vault import KEY_BYTES, Cipher, UnsealError, VaultKeyError
 from store.vault_key import FoundKey, KeyFile
 
@@ -119,6 +121,8 @@ async def give_up(store: Store) -> int:
 
     def unit(conn: Connection) -> int:
         count = empty_vault(conn)
+        empty_sealed(conn)
+        drop_pinned(conn)
         _audit(conn, "reset_vault", {"credentials": count})
         return count
 
@@ -134,10 +138,26 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> Rotated:
 
     def unit(conn: Connection) -> int:
         count = reseal_all(conn, after.proof(), again)
+        _reseal_memory(conn, again)
         _audit(conn, "rotate_vault_key", {"credentials": count})
         return count
 
     return Rotated(await store.write(unit))
+
+
+def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]]) -> None:
+    """Seals what was learned anew; what does not open any more is let go, for it is no credential to mend."""
+
+    def reseal(sealed: str, place: str) -> str | None:
+        try:
+            return again(sealed, place)[0]
+        except UnsealError:
+            return None
+
+    reseal_memory(conn, {entry_id: reseal(sealed, place) for entry_id, place, sealed in sealed_memory(conn)})
+    for key, place, sealed in sealed_overrides(conn):
+        if (text := reseal(sealed, place)) is not None:
+            reseal_override(conn, key, text)
 
 
 async def _content(store: Store) -> VaultContent:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from typing import Any
+
 from schema.masking import PublicError
 from schema.pagination import CursorKind
 
@@ -35,3 +38,21 @@ def _position(kind: CursorKind, cursor: str, owner: str, noun: str) -> int:
     if of != owner or not isinstance(position, int) or position < 0:
         raise PublicError(f"This cursor belongs to another {noun} than {owner}.", "INVALID", reason="BAD_CURSOR")
     return position
+
+
+def by_instant(place: tuple[Any, ...] | None, of: str) -> tuple[Any, ...] | None:
+    """The place a cursor stands for, its first value read back from text to an instant.
+
+    Args:
+        place: What the cursor held; None stands for the list's end.
+        of: What the list holds, for the message.
+
+    Raises:
+        PublicError: INVALID; it holds no instant.
+    """
+    if place is None:
+        return None
+    try:
+        return datetime.fromisoformat(place[0]).astimezone(UTC), *place[1:]
+    except (ValueError, OverflowError):
+        raise PublicError(f"This is not a cursor of the list of {of}.", "INVALID", reason="BAD_CURSOR") from None

@@ -8,6 +8,7 @@ from schema.artifacts import ArtifactMutations
 from schema.callers import CallerMutations
 from schema.credential_commands import CredentialMutations
 from schema.mcp_servers import McpServerMutations
+from schema.memory_commands import MemoryMutations
 from schema.pipeline_commands import PipelineMutations
 from schema.run_commands import RunMutations
 
@@ -15,6 +16,12 @@ from schema.run_commands import RunMutations
 # The fields appear in the opposite order of the bases.
 @strawberry.type(description="Everything that can be changed. Fields run one after the other.")
 class Mutation(
-    McpServerMutations, CredentialMutations, CallerMutations, ArtifactMutations, RunMutations, PipelineMutations
+    McpServerMutations,
+    CredentialMutations,
+    CallerMutations,
+    MemoryMutations,
+    ArtifactMutations,
+    RunMutations,
+    PipelineMutations,
 ):
     """The root of commands."""

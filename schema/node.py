@@ -16,6 +16,7 @@ from schema.context import Info
 from schema.credentials import load_credential
 from schema.directives import Requires
 from schema.masking import PublicError
+from schema.memory import load_memory
 from schema.node_interface import Node
 from schema.packs import Pack
 from schema.pagination import MAX_PAGE_SIZE
@@ -38,6 +39,7 @@ _LOADERS: dict[str, Callable[[Info, str], Awaitable[Node | None]]] = {
     "tok": load_token,
     "cred": load_credential,
     "aud": load_entry,
+    "mem": load_memory,
 }
 #: What the ids of starters begin with.
 _STARTER = "builtin."

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import strawberry
@@ -25,11 +25,11 @@ from resolvers.pipeline_lookups import (
 from resolvers.pipelines import check_pipeline
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
+from schema.cursors import by_instant
 from schema.definitions import PipelineCheck, PipelineDefinitionInput, Step, steps_of_document
 from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.issues import Availability
-from schema.masking import PublicError
 from schema.node_interface import Node
 from schema.pagination import Connection, CountedConnection, CursorKind, PageArguments, page_of
 from schema.runs import Run, RunConnection, RunFilter, run_page
@@ -334,22 +334,14 @@ async def pipeline_page(
     context = info.context.context
     window = arguments.window
     if order is PipelineOrder.RECENTLY_CHANGED:
-        window = replace(window, after=_by_instant(window.after), before=_by_instant(window.before))
+        window = replace(
+            window, after=by_instant(window.after, "pipelines"), before=by_instant(window.before, "pipelines")
+        )
     rows = await list_some_pipelines(context, query=query, order=order, window=window)
     page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
     return PipelineConnection.counted(
         page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)
     )
-
-
-def _by_instant(place: tuple[Any, ...] | None) -> tuple[Any, ...] | None:
-    """The place a cursor stands for, its instant read back from text."""
-    if place is None:
-        return None
-    try:
-        return datetime.fromisoformat(place[0]).astimezone(UTC), *place[1:]
-    except (ValueError, OverflowError):
-        raise PublicError("This is not a cursor of the list of pipelines.", "INVALID", reason="BAD_CURSOR") from None
 
 
 def _cursor_values(row: ListedPipeline) -> list[CursorValue]:

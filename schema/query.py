@@ -11,6 +11,7 @@ from schema.callers import CallerQueries
 from schema.catalog import CatalogQueries
 from schema.credentials import CredentialQueries
 from schema.mcp_servers import McpServerQueries
+from schema.memory import MemoryQueries
 from schema.models import ModelQueries
 from schema.node import NodeQueries
 from schema.packs import PackQueries
@@ -29,6 +30,7 @@ class Query(
     ServerQueries,
     CredentialQueries,
     CallerQueries,
+    MemoryQueries,
     ArtifactQueries,
     RunQueries,
     PackQueries,

@@ -1,6 +1,7 @@
 """The scalars of the API: strict about what comes in, exact about what goes out.
 
-Annotate with the Python names defined here (`JSON`, `JSONSchema`, `Cursor`, `Long`, `Key`) or with plain
+Annotate with the Python names defined here (`JSON`, `JSONSchema`, `Cursor`, `Long`, `Key`,
+`MemoryScope`) or with plain
 `datetime.datetime`; `SCALAR_MAP` tells Strawberry what each is called in the schema.
 """
 
@@ -24,6 +25,7 @@ JSONSchema = NewType("JSONSchema", object)
 Cursor = NewType("Cursor", str)
 Long = NewType("Long", int)
 Key = NewType("Key", str)
+MemoryScope = NewType("MemoryScope", str)
 
 #: The largest whole number that JavaScript, and so every JSON client, keeps exactly.
 LONG_MAX = 2**53 - 1
@@ -157,6 +159,12 @@ def _literal(read: Callable[[object], object]) -> Callable[[ValueNode, dict[str,
     return parse
 
 
+def _memory_scope(value: object) -> str:
+    if not isinstance(value, str):
+        raise GraphQLError(f"{_shown(value)} is not a scope of memory; it is a text such as `all`.")
+    return check_text(value)
+
+
 def _unchanged(value: object) -> object:
     return value
 
@@ -207,5 +215,12 @@ SCALAR_MAP: Mapping[object, ScalarDefinition] = {
         serialize=str,
         parse_value=_key,
         parse_literal=_literal(_key),
+    ),
+    MemoryScope: strawberry.scalar(
+        name="MemoryScope",
+        description="What to forget: `all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`.",
+        serialize=str,
+        parse_value=_memory_scope,
+        parse_literal=_literal(_memory_scope),
     ),
 }

@@ -88,6 +88,7 @@ class RunLimits:
     run_days: int = strawberry.field(description="Days a finished run is kept: 90.")
     run_count: int = strawberry.field(description="Runs kept: 10000.")
     artifact_days: int = strawberry.field(description="Days an artifact outlives its run: 7.")
+    memory_days: int = strawberry.field(description="Days of audit memory: 30.")
 
     @classmethod
     def of(cls, context: Context) -> RunLimits:
@@ -108,6 +109,7 @@ class RunLimits:
             run_days=int(retention.run_days),
             run_count=retention.run_count,
             artifact_days=int(limits.artifact_days),
+            memory_days=int(retention.memory_days),
         )
 
 

@@ -1,4 +1,4 @@
-"""What goes when its time is over: runs, artifacts, contents, audit, cache, logins.
+"""What goes when its time is over: runs, artifacts, contents, audit, cache, logins, memory.
 
 Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. What
 something live refers to stays: a run that is not final, artifacts that are pinned or that another run reuses, contents
@@ -17,6 +17,7 @@ from store.blob_port import GRACE_SECONDS
 from store.cache import sweep_cache
 from store.callers import sweep_tokens
 from store.dialects import Sql
+from store.memory import sweep_memory
 from store.paging import oldest_id
 from store.runs.removal import remove_run
 
@@ -40,12 +41,14 @@ class RetentionPolicy:
         run_days: Days a final run is kept.
         run_count: How many runs are kept at most, final or not; only final ones go.
         audit_days: Days an audit entry is kept.
+        memory_days: Days a row of memory is kept; each carries its own end, so this is for telling.
         login_days: Days an ended browser login or login link is kept.
     """
 
     run_days: float = 90
     run_count: int = 10_000
     audit_days: float = 365
+    memory_days: float = 30
     login_days: float = 30
 
 
@@ -60,6 +63,7 @@ class Swept:
     logins: int = 0
     blobs: int = 0
     blob_bytes: int = 0
+    memory: int = 0
 
     def __add__(self, other: Swept) -> Swept:
         return Swept(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
@@ -148,8 +152,9 @@ async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_se
     logins = await _repeat(
         ROWS_AT_ONCE, lambda limit: store.write(sweep_tokens, keep_days=policy.login_days, limit=limit)
     )
+    memory = await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_memory, limit=limit))
     count, size = await prune_blobs(store, blobs, grace_seconds=grace_seconds)
-    return Swept(runs, artifacts, audit, cache, logins, count, size)
+    return Swept(runs, artifacts, audit, cache, logins, count, size, memory)
 
 
 async def _repeat(limit: int, once: Callable[[int], Awaitable[int]]) -> int:

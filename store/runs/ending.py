@@ -43,7 +43,7 @@ _OPEN_STEPS = Sql(
 _END_RUN = Sql(
     """
     UPDATE run SET state = :state, failure = :failure, ended_at = :now, owner = NULL, lease_until = NULL,
-        flight = NULL, not_before = NULL, idle_since = NULL, priority = 0,
+        flight = NULL, not_before = NULL, idle_since = NULL, priority = 0, memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :said
     WHERE id = :id RETURNING caller_id
@@ -125,6 +125,7 @@ def end_run(
             "state": after.value,
             "failure": failure,
             "now": ledger.stamp,
+            "yes": True,
             "said": "\n" + said.lower() if said else "",
         },
     )

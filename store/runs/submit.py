@@ -51,10 +51,10 @@ _INSERT_RUN = Sql(
     """
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
         inputs, inputs_digest, force, flight, idempotency_key, request_digest, cancel_requested, priority, idle_since,
-        deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, created_at)
+        deadline_seconds, epoch, next_seq, lost_in_row, resume_count, progress, search_text, from_memory, created_at)
     VALUES (:id, :caller_id, :pipeline_id, :version_id, :pack, :document, :title, 'queued', :cause, :client_name,
         :rerun_of, :inputs, :inputs_digest, :force, :flight, :idempotency_key, :request_digest, :no, 0, :now,
-        :deadline_seconds, 0, :next_seq, 0, 0, :progress, :search_text, :now)
+        :deadline_seconds, 0, :next_seq, 0, 0, :progress, :search_text, :from_memory, :now)
     ON CONFLICT DO NOTHING
     """
 )
@@ -148,6 +148,7 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "next_seq": 1,
             "progress": reused / len(new.steps) if new.steps else 0.0,
             "search_text": new.search_text,
+            "from_memory": new.from_memory,
         },
     )
     return inserted > 0

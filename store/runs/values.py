@@ -85,6 +85,7 @@ class NewRun:
     idempotency_key: str | None = None
     request_digest: str | None = None
     search_text: str = ""
+    from_memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

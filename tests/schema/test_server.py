@@ -78,7 +78,7 @@ async def test_a_broken_pack_file_is_told_and_the_rest_load(tmp_path: Path) -> N
         mine = next(source for source in told["server"]["packSources"] if source["location"].endswith("mine"))
         assert mine["packCount"] == 0
         assert "nothing_of_this_name" in mine["loadErrors"][0]["message"]
-        assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 15
+        assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 16
 
 
 async def test_packs_without_complete_metadata_are_marked(tmp_path: Path) -> None:

@@ -48,6 +48,16 @@ class Flaky(BaseModel):
     text: str = Field(default="", description="Any text.")
 
 
+class Styled(BaseModel):
+    """A text, and how its reader likes it."""
+
+    text: str = Field(default="", description="Any text; `fail` fails while the switch is off.")
+    persona: str | None = Field(default=None, description="For whom.")
+    audience: str | None = Field(default=None, description="Who listens.")
+    author: str | None = Field(default=None, description="Who speaks.")
+    format: str = Field(default="plain", description="What to make.")
+
+
 class Steps(BaseModel):
     """How much progress to tell."""
 
@@ -243,7 +253,15 @@ class Workbench:
                 raise PackError(self.switch_code, "The switch is off.", hint="Turn it on, then resume.")
             return Echoed(text=given.text, call=call)
 
-        return [fail, flaky, switch]
+        @pack("test.style", version="1.0.0", effects="none", repeatable=True)
+        async def style(ctx: PackContext, given: Styled) -> Echoed:
+            """Gives the text back, having been told how its reader likes it."""
+            call = self._called("test.style", ctx, given)
+            if self.failing and given.text == "fail":
+                raise PackError(self.switch_code, "The switch is off.", hint="Turn it on, then resume.")
+            return Echoed(text=given.text, call=call)
+
+        return [fail, flaky, switch, style]
 
     def _with_sessions(self) -> list[Pack]:
         @pack("test.session", version="1.0.0", effects="none", repeatable=True, preserves_session=True)

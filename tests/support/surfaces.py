@@ -41,6 +41,11 @@ _PIPELINE = "id key name builtin currentVersion { number digest note document } 
 _ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
 _TOKEN = "id name scopes revokedAt caller { id subject }"
 _CREDENTIAL = "id key kind fieldsSet fingerprint readable grants { id } lastTest { accepted }"
+_DEFAULTS = """learningPaused locked unreadable caller { subject }
+    packs { target uses lastUsedAt entry { name }
+        values { field value count share lastUsedAt source pinned excluded others } }
+    pipelines { target uses lastUsedAt entry { name }
+        values { field value count share lastUsedAt source pinned excluded others } }"""
 _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {_PIPELINE} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
 _PAGE = "pageInfo { hasNextPage endCursor }"
@@ -103,6 +108,13 @@ ANSWERS = {
     "credential_kinds": "name fields { name secret required } freeFields testable",
     "test_credential": f"credential {{ {_CREDENTIAL} }}",
     "delete_credential": "deletedId",
+    # memory
+    "my_defaults": _DEFAULTS,
+    "memory_entries": f"""nodes {{ id at target outcome failureCode durationSeconds readable isStep expiresAt
+        learned {{ field value }} run {{ id }} entry {{ name }} }} totalCount {_PAGE}""",
+    "forget_memory": f"scope rows defaults {{ {_DEFAULTS} }}",
+    "set_default": f"defaults {{ {_DEFAULTS} }}",
+    "set_learning": f"defaults {{ {_DEFAULTS} }}",
     # callers and the server
     "viewer": "id subject name scopes",
     "callers": f"nodes {{ id subject tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",

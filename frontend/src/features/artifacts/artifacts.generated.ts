@@ -71,6 +71,7 @@ export type ArtifactPageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 

@@ -272,6 +272,7 @@ export type AttemptLogQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type AttemptOutputSubscriptionVariables = Exact<{
@@ -291,6 +292,7 @@ export type StepArtifactsQueryVariables = Exact<{
 
 
 export type StepArtifactsQuery = { node:
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

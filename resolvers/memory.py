@@ -1,0 +1,291 @@
+"""Memory and defaults: look, forget, pin, exclude, pause; each caller's own, or anybody's for those who may manage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from catalog.learning import VALUE_CHARACTERS, LearnedField, is_learnable
+from catalog.memory import ScopeError, parse_scope
+from resolvers.operations import operation, write_audited
+from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
+from resolvers.tools import Parameter, Tool
+from runner.availability import Requirement
+from runner.issues import error
+from runner.vault_keeper import VaultLockedError
+from store.callers import find_callers
+from store.credentials import VaultChangedError
+from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
+from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, list_memory
+from store.memory import set_learning as store_learning
+from store.pipeline_reads import find_pipeline
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from catalog.defaults import CallerDefaults
+    from resolvers.context import Context
+    from store.dialects import Connection
+    from store.memory import TargetKind
+    from store.paging import PageWindow
+
+DefaultRule = Literal["learned", "pinned", "excluded"]
+
+#: How often a pin is tried anew when the vault key was changed meanwhile.
+_TRIES = 3
+_VALUES = "values { field value count share source pinned excluded others }"
+_DEFAULTS = f"""learningPaused locked packs {{ target uses lastUsedAt {_VALUES} }}
+    pipelines {{ target uses lastUsedAt {_VALUES} }}"""
+
+
+@operation(
+    "my_defaults",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Look at usual choices",
+        description="What you usually choose for the packs and pipelines you use most, learned from successful runs of "
+        "the last 30 days. Look here before asking the user; confirm what you take, and name it in from_memory when "
+        "you start the run.",
+        name="get_defaults",
+        select=_DEFAULTS,
+        parameters={"caller": Parameter(hidden=True)},
+    ),
+)
+async def my_defaults(context: Context, *, caller: str | None = None, target: str | None = None) -> CallerDefaults:
+    """What a caller usually chooses: for the targets used most, or for one alone."""
+    caller_id = await whose(context, caller)
+    found = await context.services.defaults.of(caller_id)
+    if target is None:
+        return found
+    kind, known = await target_of(context, target)
+    return found.only(kind, known)
+
+
+@operation("memory_entries", scope=Scope.READ, kind="query")
+async def list_entries(
+    context: Context, *, caller: str | None = None, scope: str = "all", window: PageWindow
+) -> list[MemoryRecord]:
+    """Evidence, newest first; one more than the window asks for when there are more."""
+    caller_id, wanted = await whose(context, caller), scope_of(scope)
+    await context.services.memory.catch_up()
+    async with context.services.store.read() as connection:
+        return await list_memory(connection, caller_id, wanted, window)
+
+
+async def count_entries(context: Context, *, caller: str | None, scope: str) -> int:
+    """How many rows there are, up to a cap; whoever asks has shown that they may see them."""
+    caller_id, wanted = await whose(context, caller), scope_of(scope)
+    async with context.services.store.read() as connection:
+        return await count_memory(connection, caller_id, wanted)
+
+
+async def find_entry(context: Context, entry_id: str) -> MemoryRecord | None:
+    """A row by id; None when there is none, or the caller may not see it."""
+    async with context.services.store.read() as connection:
+        found = (await find_memory(connection, [entry_id])).get(entry_id)
+    may_see = found is not None and (found.caller_id == context.caller.id or context.caller.may(Scope.MANAGE))
+    return found if may_see else None
+
+
+def learned_of(context: Context, entry: MemoryRecord) -> dict[LearnedField, str] | None:
+    """What a row taught; None when it cannot be read."""
+    if entry.sealed is None:
+        return {}
+    return context.services.memory.learned(entry.caller_id, entry.run_id, entry.step_id, entry.sealed)
+
+
+@operation(
+    "forget_memory",
+    scope=Scope.RUN,
+    kind="command",
+    idempotent=True,
+    destructive=True,
+    tool=Tool(
+        title="Forget what was learned",
+        description="Deletes rows of audit memory, and with them the defaults learned from them; answers how many. "
+        "Touches nothing else: no runs, artifacts, caches, credentials, and nothing pinned. Count with dry_run first "
+        "and confirm with the user.",
+        select="scope rows",
+        parameters={
+            "caller": Parameter(hidden=True),
+            "scope": Parameter(
+                description="`all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`."
+            ),
+        },
+    ),
+)
+async def forget_memory(context: Context, *, scope: str, caller: str | None = None, dry_run: bool = False) -> int:
+    """Deletes rows of memory, or counts them; how many.
+
+    Raises:
+        Invalid: the scope is none.
+        NotFound: there is no such row, or no such caller.
+        Forbidden: the memory is somebody else's.
+    """
+    caller_id, wanted = await whose(context, caller), await _known_scope(context, scope)
+    trail = context.trail
+
+    def along(conn: Connection, count: int) -> None:
+        if trail is not None:
+            trail.write(conn, rows=count)
+
+    if wanted.entry_id is not None:
+        entry = await find_entry(context, wanted.entry_id)
+        if entry is None or entry.caller_id != caller_id:
+            raise NotFound("memory entry", wanted.entry_id, hint="`memoryEntries` lists those there are.")
+    count = await context.services.memory.forget(caller_id, wanted, dry_run=dry_run, along=along)
+    if trail is not None:
+        trail.written = True
+    return count
+
+
+@operation("set_default", scope=Scope.RUN, kind="command", idempotent=True, target="target", private=("value",))
+async def set_default(
+    context: Context,
+    *,
+    target: str,
+    field: LearnedField,
+    rule: DefaultRule = "pinned",
+    value: str | None = None,
+    caller: str | None = None,
+) -> CallerDefaults:
+    """Pins, replaces or excludes a default, or leaves it to learning again.
+
+    Raises:
+        Invalid: there is nothing to pin, or the value may not be kept.
+        NotFound: there is no such pack or pipeline, or no such caller.
+        Unavailable: the vault is locked, so that nothing can be sealed.
+    """
+    caller_id = await whose(context, caller)
+    kind, target_id = await target_of(context, target, caller_id=caller_id)
+    if rule != "pinned":
+        if value is not None:
+            raise _unfit(f"A value goes with the rule `pinned` alone, not with `{rule}`.", "Leave the value out.")
+        excluded = OverrideRecord(kind, target_id, field.value, "excluded", None)
+
+        def settle(conn: Connection) -> None:
+            if rule == "excluded":
+                put_override(conn, caller_id, excluded, proof=None)
+            else:
+                drop_override(conn, caller_id, kind, target_id, field.value)
+
+        await write_audited(context, settle)
+    else:
+        chosen = value if value is not None else await _learned(context, caller_id, kind, target_id, field)
+        if not is_learnable(chosen, context.services.redactor):
+            raise _unfit(
+                "This value cannot be kept as a default.",
+                f"Give one line of 1 to {VALUE_CHARACTERS} characters without an address or a secret.",
+            )
+        await _pin(context, caller_id, OverrideRecord(kind, target_id, field.value, "pinned", chosen.strip()))
+    return await context.services.defaults.of(caller_id)
+
+
+@operation("set_learning", scope=Scope.RUN, kind="command", idempotent=True)
+async def set_learning(context: Context, *, paused: bool, caller: str | None = None) -> CallerDefaults:
+    """Pauses learning, or takes it up again; what ended before the call was learned under the rule of then."""
+    caller_id = await whose(context, caller)
+    await context.services.memory.catch_up()
+
+    def unit(conn: Connection) -> None:
+        store_learning(conn, caller_id, paused=paused)
+
+    await write_audited(context, unit)
+    return await context.services.defaults.of(caller_id)
+
+
+async def whose(context: Context, caller: str | None) -> str:
+    """Id of the caller whose memory is meant; another one's needs `manage`, and stands in the audit as done for it.
+
+    Raises:
+        Forbidden: it is somebody else's.
+        NotFound: there is no such caller.
+    """
+    if caller is None or caller == context.caller.id:
+        return context.caller.id
+    if not context.caller.may(Scope.MANAGE):
+        raise Forbidden("Memory is its caller's own.", requires=Scope.MANAGE, hint="Leave `caller` out for your own.")
+    async with context.services.store.read() as connection:
+        if caller not in await find_callers(connection, [caller]):
+            raise NotFound("caller", caller, hint="`callers` lists those there are.")
+    if context.trail is not None:
+        context.trail.on_behalf_of = caller
+    return caller
+
+
+async def target_of(context: Context, ref: str, *, caller_id: str | None = None) -> tuple[TargetKind, str]:
+    """What sort of thing an id, name, key or alias stands for, and its id; of things that are gone, as remembered.
+
+    Raises:
+        NotFound: there is no such pack or pipeline.
+    """
+    pipeline = await find_pipeline(context.services.store, ref)
+    if pipeline is not None:
+        return "pipeline", pipeline.id
+    if context.services.registry.find(ref) is not None:
+        return "pack", ref
+    defaults = await context.services.defaults.of(caller_id or context.caller.id)
+    for kind, target in defaults.entries:
+        if target == ref:
+            return kind, target
+    raise NotFound("pack or pipeline", ref, hint="`catalog` lists those there are.")
+
+
+def scope_of(text: str) -> MemoryScope:
+    """The rows a scope names.
+
+    Raises:
+        Invalid: it is none of the one vocabulary.
+    """
+    try:
+        return parse_scope(text)
+    except ScopeError as refused:
+        raise Invalid(str(refused), [error(("scope",), "unknown_scope", str(refused))]) from refused
+
+
+async def _known_scope(context: Context, text: str) -> MemoryScope:
+    """The rows a scope names; a pipeline may be named by its key."""
+    scope = scope_of(text)
+    if scope.kind == "pipeline" and scope.target is not None:
+        pipeline = await find_pipeline(context.services.store, scope.target)
+        if pipeline is not None:
+            return MemoryScope(kind="pipeline", target=pipeline.id)
+    return scope
+
+
+async def _learned(context: Context, caller_id: str, kind: TargetKind, target: str, field: LearnedField) -> str:
+    defaults = await context.services.defaults.of(caller_id)
+    known = defaults.of(kind, target).common_inputs.get(field.value)
+    if known is None or known.value is None:
+        raise _unfit(f"Nothing was learned for `{field.value}` of {target} yet.", "Give the value to pin.")
+    return known.value
+
+
+async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> None:
+    assert override.sealed is not None, "a pin has a value"
+    place = override_place(caller_id, override.kind, override.target, override.field)
+    for _ in range(_TRIES):
+        try:
+            opened = await context.services.keeper.for_sealing()
+        except VaultLockedError as locked:
+            lack = locked.missing
+            raise Unavailable(
+                lack.message, [Requirement("credential", "vault", (), lack.message, lack.hint)]
+            ) from locked
+        sealed = OverrideRecord(
+            override.kind, override.target, override.field, "pinned", opened.cipher.seal(override.sealed, place)
+        )
+        proof = opened.proof
+
+        def unit(conn: Connection, sealed: OverrideRecord = sealed, proof: str = proof) -> None:
+            put_override(conn, caller_id, sealed, proof=proof)
+
+        try:
+            await write_audited(context, unit)
+        except VaultChangedError:
+            continue
+        return
+    raise Unavailable("The vault key keeps being changed.", (), hint="Try again.")
+
+
+def _unfit(message: str, hint: str) -> Invalid:
+    return Invalid(message, [error(("value",), "unfit", message, hint)], hint=hint)

@@ -17,6 +17,7 @@ import structlog
 from starlette.routing import Route
 
 from app.auth import address_of, bearer_token
+from app.pages import built_page, wants_page
 from app.ranges import plain, send
 from store.artifacts import ArtifactRecord, find_artifact
 from store.blob_port import NOT_HERE, BlobError
@@ -98,6 +99,8 @@ class Downloads:
 
     async def _serve(self, request: Request) -> Response:
         artifact_id: str = request.path_params["id"]
+        if wants_page(request) and (shown := built_page()) is not None:
+            return shown
         found = await self._find(request, artifact_id, artifact_id)
         if not isinstance(found, ArtifactRecord):
             return found

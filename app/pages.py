@@ -34,6 +34,10 @@ PAGE_PATHS = (
     "/catalog/{id}",
     "/artifacts",
     "/connect",
+    "/credentials",
+    "/credentials/{id}",
+    "/tokens",
+    "/audit",
     "/settings",
 )
 
@@ -46,7 +50,7 @@ PAGE_POLICY = (
 #: The built page: its own files and this server alone. No inline script or style, no evaluation, no frame around it.
 BUILT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; media-src 'self'; "
-    "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 _STYLE = """
@@ -109,25 +113,41 @@ async def home_without_ui(_request: Request) -> Response:
     )
 
 
+def wants_page(request: Request) -> bool:
+    """Whether a browser goes to an address that programs download from: it is shown the page, which shows the file.
+
+    A signed address or a token means the file itself.
+    """
+    accepts = request.headers.get("accept", "")
+    return "text/html" in accepts and "signature" not in request.query_params and "authorization" not in request.headers
+
+
+def built_page(files: Path | None = None) -> Response | None:
+    """The built page, whatever address it is to show; None where it was not built."""
+    index = (files or BUILT_PAGE) / "index.html"
+    if not index.is_file():
+        return None
+    # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
+    return FileResponse(index, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
+
+
 def page_routes(files: Path = BUILT_PAGE) -> list[BaseRoute]:
     """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
 
     Args:
         files: Where `npm run build` has put the page. Looked at once, now.
     """
-    index = files / "index.html"
-    if not index.is_file():
+    if built_page(files) is None:
         return [Route("/", home_without_ui, methods=["GET"])]
 
-    async def built_page(_request: Request) -> Response:
-        # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
-        return FileResponse(index, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
+    async def show(_request: Request) -> Response:
+        return built_page(files) or PlainTextResponse("The page is being built anew. Try again.\n", 503)
 
     async def theme(_request: Request) -> Response:
         return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
 
     return [
-        *(Route(path, built_page, methods=["GET"]) for path in PAGE_PATHS),
+        *(Route(path, show, methods=["GET"]) for path in PAGE_PATHS),
         Route("/theme.js", theme, methods=["GET"]),
         Mount("/assets", _Assets(directory=files / "assets")),
     ]

@@ -30,6 +30,12 @@ _SHOWN = re.compile(
 )
 #: Bytes of a name in `filename*`; file systems take no longer ones.
 _NAME_BYTES = 255
+_HTML = re.compile(r"text/html(;|\Z)")
+#: A web page in a frame of ours: it looks as it is meant to, runs nothing and asks nobody for anything.
+_FRAMED_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; "
+    "frame-ancestors 'self'"
+)
 _HEADERS = {
     "content-security-policy": "sandbox; default-src 'none'; frame-ancestors 'self'",
     "x-frame-options": "SAMEORIGIN",
@@ -44,7 +50,8 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
     """The answer to a GET or HEAD for a file; it closes `content`.
 
     Args:
-        request: Its Range, If-Range and If-None-Match are honoured; `?download` has the file saved, never shown.
+        request: Its Range, If-Range and If-None-Match are honoured; `?download` has the file saved, never shown;
+            `?frame` has a web page shown, which otherwise is saved.
         content: The file.
         digest: Names this content and no other; the strong ETag.
         name: As people know it; any text.
@@ -52,6 +59,8 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
     """
     etag = f'"{digest}"'
     headers = {**_HEADERS, "etag": etag, "content-disposition": _disposition(request, name, media_type)}
+    if _is_framed(request, media_type):
+        headers["content-security-policy"] = _FRAMED_POLICY
     if _is_known(request.headers.get("if-none-match", ""), etag):
         await content.close()
         return Response(status_code=304, headers=headers)
@@ -127,9 +136,14 @@ def _sent_type(stored: str) -> str:
     return f"{stored}; charset=utf-8" if stored.startswith("text/") and "charset" not in stored else stored
 
 
+def _is_framed(request: Request, media_type: str) -> bool:
+    return "frame" in request.query_params and _HTML.match(media_type) is not None
+
+
 def _disposition(request: Request, name: str, media_type: str) -> str:
     """Shown or saved, and under which name (RFC 6266): a plain one for old clients, the true one in UTF-8."""
-    save = "download" in request.query_params or _SHOWN.match(media_type) is None
+    shown = _SHOWN.match(media_type) is not None or _is_framed(request, media_type)
+    save = "download" in request.query_params or not shown
     name = name.replace("\\", "/").rpartition("/")[2] or "artifact"
     old = "".join(sign if sign.isascii() and sign.isprintable() and sign not in '"\\;%' else "_" for sign in name)
     # Cut before it is escaped, at a whole character: half an escape makes browsers drop the name.

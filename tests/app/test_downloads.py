@@ -286,3 +286,36 @@ async def test_if_none_match_understands_any(house, ada):
     artifact = await house.artifact(caller)
     answer = await house.http.get(f"/artifacts/{artifact}", headers={**headers, "if-none-match": "*"})
     assert (answer.status_code, answer.content) == (304, b"")
+
+
+async def test_a_web_page_is_shown_in_a_frame_with_its_looks_and_nothing_else(house, ada):
+    caller, headers = ada
+    page = await house.artifact(caller, "page.html", "text/html", b"<h1>Tea</h1>")
+
+    saved = await house.http.get(f"/artifacts/{page}", headers=headers)
+    framed = await house.http.get(f"/artifacts/{page}?frame", headers=headers)
+    other = await house.http.get(f"/artifacts/{await house.artifact(caller)}?frame", headers=headers)
+
+    assert saved.headers["content-disposition"].startswith("attachment")
+    assert framed.headers["content-disposition"].startswith("inline")
+    policy = framed.headers["content-security-policy"]
+    assert policy.startswith("sandbox; default-src 'none'")
+    assert "style-src 'unsafe-inline'" in policy
+    assert "script" not in policy
+    assert "http" not in policy
+    assert "unsafe-inline" not in other.headers["content-security-policy"]
+
+
+async def test_a_browser_that_goes_to_a_file_is_shown_the_page(house, ada, monkeypatch, tmp_path):
+    caller, headers = ada
+    artifact = await house.artifact(caller)
+    browser = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    signed = house.downloads.sign(artifact, caller.id)
+    monkeypatch.setattr("app.pages.BUILT_PAGE", tmp_path)
+    assert (await house.http.get(f"/artifacts/{artifact}", headers=browser)).status_code == 401, "there is no page"
+
+    (tmp_path / "index.html").write_text("<title>built</title>")
+    assert (await house.http.get(f"/artifacts/{artifact}", headers=browser)).text == "<title>built</title>"
+    assert (await house.http.get(f"/artifacts/{artifact}", headers=browser | headers)).content == CONTENT
+    assert (await house.http.get(signed, headers=browser)).content == CONTENT
+    assert (await house.http.get(f"/artifacts/{artifact}", headers={"accept": "*/*"})).status_code == 401

@@ -39,7 +39,7 @@ async def furnished(it: Product, bench: Workbench) -> dict[str, str]:
         "log": f"/runs/{slow['id']}?step=tell&tab=log",
         "output": f"/runs/{fine['id']}?step=say&tab=output",
         "artifacts": f"/runs/{fine['id']}?step=keep",
-        "file": f"/artifacts?open={artifact}",
+        "file": f"/artifacts/{artifact}",
         "pipeline": "/pipelines/fine",
         "form": "/pipelines/slow/run",
         "pack": "/catalog/test.echo",

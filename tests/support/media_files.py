@@ -48,10 +48,10 @@ def png_bomb(width: int, height: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-def video(path: Path, seconds: float = 2.0, width: int = 320, height: int = 180) -> bytes:
-    """A silent MP4: black for a tenth of its time, then orange."""
+def video(path: Path, seconds: float = 2.0, width: int = 320, height: int = 180, codec: str = "mpeg4") -> bytes:
+    """A silent MP4: black for a tenth of its time, then orange. Browsers play `libx264`."""
     with av.open(str(path), "w") as container:
-        stream = container.add_stream("mpeg4", rate=10)
+        stream = container.add_stream(codec, rate=10)
         stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
         for number in range(round(seconds * 10)):
             colour = (0, 0, 0) if number < seconds else (240, 120, 20)

@@ -1,4 +1,4 @@
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useMatch } from "@tanstack/react-router";
 import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
@@ -42,12 +42,24 @@ export function Shell(): ReactNode {
       return reachable();
     },
   });
+  // A file is looked at over the whole page; Escape leads back to what lies under it.
+  const bare = useMatch({ from: "/artifacts/$artifact", shouldThrow: false }) !== undefined;
   if (signedOut) return <SignIn />;
   if (data === undefined) {
     return (
       <main className="p-6">
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       </main>
+    );
+  }
+  if (bare) {
+    return (
+      <>
+        <ConnectionStrip />
+        <main id="main" className="px-6 pt-4 pb-8 max-md:px-4">
+          <Outlet />
+        </main>
+      </>
     );
   }
   return (

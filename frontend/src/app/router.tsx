@@ -2,14 +2,17 @@ import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, l
 import type { ReactNode } from "react";
 
 import { Empty, Page } from "../components/Page.tsx";
-import { artifactsSearch } from "../features/artifacts/search.ts";
+import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
+import { auditSearch } from "../features/audit/search.ts";
 import { catalogSearch } from "../features/catalog/search.ts";
 import { connectSearch } from "../features/connect/search.ts";
+import { credentialSearch, credentialsSearch } from "../features/credentials/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
 import { RunPage, runSearch } from "../features/run/RunPage.tsx";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
+import { tokensSearch } from "../features/tokens/search.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
@@ -22,6 +25,11 @@ const catalog = () => import("../features/catalog/CatalogPage.tsx");
 const pack = () => import("../features/catalog/PackPage.tsx");
 const artifacts = () => import("../features/artifacts/ArtifactsPage.tsx");
 const connect = () => import("../features/connect/ConnectPage.tsx");
+const artifact = () => import("../features/artifacts/ArtifactPage.tsx");
+const credentials = () => import("../features/credentials/CredentialsPage.tsx");
+const credential = () => import("../features/credentials/CredentialPage.tsx");
+const tokens = () => import("../features/tokens/TokensPage.tsx");
+const audit = () => import("../features/audit/AuditPage.tsx");
 const settings = () => import("../features/settings/SettingsPage.tsx");
 
 const routes = root.addChildren([
@@ -35,6 +43,11 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),
   createRoute({ ...at, path: "/artifacts", component: lazyRouteComponent(artifacts, "ArtifactsPage"), validateSearch: artifactsSearch }),
   createRoute({ ...at, path: "/connect", component: lazyRouteComponent(connect, "ConnectPage"), validateSearch: connectSearch }),
+  createRoute({ ...at, path: "/artifacts/$artifact", component: lazyRouteComponent(artifact, "ArtifactPage"), validateSearch: artifactSearch }),
+  createRoute({ ...at, path: "/credentials", component: lazyRouteComponent(credentials, "CredentialsPage"), validateSearch: credentialsSearch }),
+  createRoute({ ...at, path: "/credentials/$credential", component: lazyRouteComponent(credential, "CredentialPage"), validateSearch: credentialSearch }),
+  createRoute({ ...at, path: "/tokens", component: lazyRouteComponent(tokens, "TokensPage"), validateSearch: tokensSearch }),
+  createRoute({ ...at, path: "/audit", component: lazyRouteComponent(audit, "AuditPage"), validateSearch: auditSearch }),
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 

@@ -21,7 +21,7 @@ export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFr
             <img src={artifact.previewUrl} alt="" loading="lazy" className="h-14 w-20 shrink-0 rounded border border-line bg-panel object-contain" />
           )}
           <div className="min-w-0 flex-1">
-            <Link to="/artifacts" search={{ open: artifact.id }} className="link block truncate font-medium">
+            <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="link block truncate font-medium">
               {artifact.name}
             </Link>
             <p className="truncate text-meta text-soft">

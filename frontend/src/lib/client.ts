@@ -1,7 +1,7 @@
 // The GraphQL client: one normalised cache, commands and queries over HTTP, subscriptions over a websocket or
 // server-sent events, whichever the operation's context asks for.
 
-import { Client, fetchExchange, subscriptionExchange, type SubscriptionOperation } from "@urql/core";
+import { Client, fetchExchange, mapExchange, subscriptionExchange, type SubscriptionOperation } from "@urql/core";
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
@@ -78,6 +78,8 @@ export function createGraphQL(): Client {
     fetch: send,
     fetchOptions: { headers: { ...HEADERS, accept: "application/graphql-response+json" } },
     exchanges: [
+      // An answer that is refused as a whole has the data null, which the types know nothing of.
+      mapExchange({ onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result) }),
       cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
       fetchExchange,
       subscriptionExchange({

@@ -9,20 +9,20 @@ import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { bytes } from "../../lib/format.ts";
-import { ArtifactsDocument } from "./artifacts.generated.ts";
-import { ArtifactView } from "./ArtifactView.tsx";
+import { ArtifactPipelinesDocument, ArtifactsDocument } from "./artifacts.generated.ts";
 import { type ArtifactsSearch, TYPES } from "./search.ts";
 
 const WORDS: Record<(typeof TYPES)[number], string> = { "application/pdf": "PDF", "image/*": "Pictures", "video/*": "Video", "audio/*": "Sound", "text/*": "Text" };
 
 export function ArtifactsPage(): ReactNode {
   const search = useSearch({ from: "/artifacts" });
-  return search.open === undefined ? <List search={search} /> : <ArtifactView id={search.open} />;
-}
-
-function List({ search }: { search: ArtifactsSearch }): ReactNode {
   const navigate = useNavigate({ from: "/artifacts" });
-  const filter = { ...(search.q === undefined ? {} : { text: search.q }), ...(search.type === undefined ? {} : { mediaTypes: [search.type] }) };
+  const filter = {
+    ...(search.q === undefined ? {} : { text: search.q }),
+    ...(search.type === undefined ? {} : { mediaTypes: [search.type] }),
+    ...(search.pipeline === undefined ? {} : { pipeline: search.pipeline }),
+  };
+  const [{ data: choices }] = useQuery({ query: ArtifactPipelinesDocument });
   const [{ data, fetching, error }] = useQuery({ query: ArtifactsDocument, variables: { filter, ...pageArguments(search) } });
   const set = (change: Partial<ArtifactsSearch>) => void navigate({ to: "/artifacts", search: (kept: ArtifactsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
   return (
@@ -30,17 +30,18 @@ function List({ search }: { search: ArtifactsSearch }): ReactNode {
       <FilterBar>
         <SearchBox label="Search by name" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
         <FilterSelect label="Type" value={search.type} choices={TYPES.map((type) => [type, WORDS[type]] as const)} onChange={(type) => set({ type })} />
+        <FilterSelect label="Pipeline" value={search.pipeline} choices={(choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const)} onChange={(pipeline) => set({ pipeline })} />
       </FilterBar>
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.artifacts.nodes.length === 0 ? (
-        <Empty>{search.q === undefined && search.type === undefined ? "No run has made a file yet." : "No file fits these filters."}</Empty>
+        <Empty>{Object.keys(filter).length === 0 ? "No run has made a file yet." : "No file fits these filters."}</Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
             {data.artifacts.nodes.map((artifact) => (
               <li key={artifact.id} className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover">
-                <Link to="/artifacts" search={{ open: artifact.id }} className="min-w-48 flex-1 truncate font-medium text-ink hover:underline">
+                <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="min-w-48 flex-1 truncate font-medium text-ink hover:underline">
                   {artifact.name}
                 </Link>
                 <span className="w-64 truncate text-soft" title={artifact.mediaType}>

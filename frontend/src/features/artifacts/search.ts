@@ -5,8 +5,7 @@ export const TYPES = ["application/pdf", "image/*", "video/*", "audio/*", "text/
 export interface ArtifactsSearch {
   q?: string | undefined;
   type?: (typeof TYPES)[number] | undefined;
-  /** The artifact that is looked at. */
-  open?: string | undefined;
+  pipeline?: string | undefined;
   after?: string | undefined;
   before?: string | undefined;
 }
@@ -15,8 +14,19 @@ export function artifactsSearch(given: Record<string, unknown>): ArtifactsSearch
   return {
     q: textOf(given["q"]),
     type: oneOf(given["type"], TYPES),
-    open: textOf(given["open"]),
+    pipeline: textOf(given["pipeline"]),
     after: textOf(given["after"]),
     before: textOf(given["before"]),
   };
+}
+
+export interface ArtifactSearch {
+  /** How it is looked at where there are two ways: as it reads, or its source. */
+  view?: "source" | undefined;
+  page?: number | undefined;
+}
+
+export function artifactSearch(given: Record<string, unknown>): ArtifactSearch {
+  const page = Number(given["page"]);
+  return { view: oneOf(given["view"], ["source"]), page: Number.isInteger(page) && page > 0 ? page : undefined };
 }

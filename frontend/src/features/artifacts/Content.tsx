@@ -1,0 +1,113 @@
+import { type ReactNode, useState } from "react";
+import { useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import type { Artifact } from "./ArtifactPage.tsx";
+import { ArtifactAddressDocument } from "./artifacts.generated.ts";
+import { companions, shownAs } from "./media.ts";
+import type { ArtifactSearch } from "./search.ts";
+import { PdfFrame } from "./PdfFrame.tsx";
+import { TextContent } from "./TextContent.tsx";
+
+/** What there is to see or hear of a file, by its type. */
+export function Content({ artifact, search }: { artifact: Artifact; search: ArtifactSearch }): ReactNode {
+  const { downloadUrl, previewUrl, name } = artifact;
+  if (downloadUrl === null) return <p className="text-soft">Its content has been erased.</p>;
+  const shown = shownAs(artifact.mediaType);
+  switch (shown) {
+    case "picture":
+      return <Picture key={downloadUrl} url={downloadUrl} name={name} />;
+    case "pdf":
+      return <PdfFrame artifact={artifact} url={downloadUrl} page={search.page ?? 1} />;
+    case "sound":
+    case "film":
+      return <Player artifact={artifact} url={downloadUrl} film={shown === "film"} />;
+    case "markdown":
+    case "html":
+    case "json":
+    case "diff":
+    case "text":
+      return <TextContent artifact={artifact} shown={shown} source={search.view === "source"} />;
+    case "other":
+      return previewUrl === null ? (
+        <p className="text-soft">{artifact.previewProblem ?? "There is no preview of this type of file."}</p>
+      ) : (
+        <img src={previewUrl} alt={`What ${name} looks like`} className="max-h-[75vh] max-w-full rounded border border-line bg-panel" />
+      );
+    default:
+      return shown satisfies never;
+  }
+}
+
+const ZOOMS = [0, 1, 2, 4] as const;
+
+/** A picture, fitted to the window or up to four times as large. */
+function Picture({ url, name }: { url: string; name: string }): ReactNode {
+  const [zoom, setZoom] = useState(0);
+  const [width, setWidth] = useState<number | null>(null);
+  const factor = ZOOMS[zoom] ?? 0;
+  return (
+    <>
+      <div className="mb-2 flex items-center gap-2">
+        <Button disabled={zoom === 0} aria-label="Smaller" onClick={() => setZoom(zoom - 1)}>
+          −
+        </Button>
+        <Button disabled={zoom === ZOOMS.length - 1} aria-label="Larger" onClick={() => setZoom(zoom + 1)}>
+          +
+        </Button>
+        <span role="status" className="text-dense text-soft">
+          {factor === 0 ? "Fitted" : `${factor * 100} %`}
+        </span>
+      </div>
+      <div
+        // It scrolls once it is larger than the window: a keyboard has to reach it.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+        tabIndex={0}
+        role="region"
+        aria-label={`Picture ${name}`}
+        className="max-h-[78vh] overflow-auto rounded border border-line bg-panel"
+      >
+        <img
+          src={url}
+          alt={`What ${name} looks like`}
+          onLoad={(event) => setWidth(event.currentTarget.naturalWidth)}
+          {...(factor === 0 || width === null ? {} : { width: width * factor })}
+          className={factor === 0 ? "mx-auto max-h-[76vh] max-w-full object-contain" : "max-w-none"}
+        />
+      </div>
+    </>
+  );
+}
+
+/** Sound or film with the captions that lie beside it, and what is said as a text below. */
+function Player({ artifact, url, film }: { artifact: Artifact; url: string; film: boolean }): ReactNode {
+  const { captions, transcript } = companions(artifact, artifact.run?.artifacts.nodes ?? []);
+  const [{ data }] = useQuery({ query: ArtifactAddressDocument, variables: { id: captions?.id ?? "" }, pause: captions === null, requestPolicy: "network-only" });
+  const address = data?.node !== null && data?.node !== undefined && "downloadUrl" in data.node ? data.node.downloadUrl : null;
+  const track = address === null ? null : <track kind="captions" src={address} label="Captions" default />;
+  return (
+    <>
+      {film ? (
+        // oxlint-disable-next-line jsx-a11y/media-has-caption -- those that lie beside it, if any do
+        <video controls src={url} {...(artifact.previewUrl === null ? {} : { poster: artifact.previewUrl })} className="max-h-[72vh] max-w-full rounded border border-line bg-black">
+          {track}
+        </video>
+      ) : (
+        // oxlint-disable-next-line jsx-a11y/media-has-caption
+        <audio controls src={url} className="w-full max-w-2xl">
+          {track}
+        </audio>
+      )}
+      {transcript === null ? (
+        <p className="mt-3 text-dense text-soft">There are neither captions nor a transcript beside it.</p>
+      ) : (
+        <details className="mt-4" open={!film}>
+          <summary className="link w-fit">What is said: {transcript.name}</summary>
+          <div className="mt-2">
+            <TextContent artifact={transcript} shown={shownAs(transcript.mediaType) === "markdown" ? "markdown" : "text"} source={false} />
+          </div>
+        </details>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,120 @@
+import { Link } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { useQuery } from "urql";
+
+import { Code, JsonView } from "../../components/JsonView.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Loading, Unread } from "../../components/Page.tsx";
+import { bytes } from "../../lib/format.ts";
+import { ArtifactTextDocument } from "./artifacts.generated.ts";
+import type { Shown } from "./media.ts";
+
+/** As much as one question answers; more is downloaded. */
+const LIMIT_BYTES = 200_000;
+
+const Markdown = lazy(async () => ({ default: (await import("./Markdown.tsx")).Markdown }));
+
+interface Props {
+  artifact: { id: string; name: string; sizeBytes?: number; downloadUrl?: string | null };
+  shown: Extract<Shown, "markdown" | "html" | "json" | "diff" | "text">;
+  source: boolean;
+}
+
+/** A text as it is meant to be read, or its source. */
+export function TextContent({ artifact, shown, source }: Props): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: ArtifactTextDocument, variables: { id: artifact.id, limitBytes: LIMIT_BYTES } });
+  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  const found = data.artifactText;
+  if (found === null || found.text === null) return <p className="text-soft">It says it is text and is not. Download it to look inside.</p>;
+  const cut = found.nextOffset !== null;
+  const two = shown === "markdown" || shown === "html" || shown === "diff" || (shown === "json" && !cut);
+  return (
+    <>
+      {two ? <Ways id={artifact.id} source={source} /> : null}
+      {cut && artifact.sizeBytes !== undefined ? (
+        <p className="mb-2 text-soft">
+          The first {bytes(LIMIT_BYTES)} of {bytes(artifact.sizeBytes)}. Download it for the rest.
+        </p>
+      ) : null}
+      {source || !two ? <Source text={found.text} name={artifact.name} /> : <Read text={found.text} artifact={artifact} shown={shown} />}
+    </>
+  );
+}
+
+function look(here: boolean): string {
+  return `rounded border px-2.5 py-1 text-dense hover:bg-hover ${here ? "border-accent font-medium text-accent" : "border-line text-soft"}`;
+}
+
+function Ways({ id, source }: { id: string; source: boolean }): ReactNode {
+  return (
+    <nav aria-label="How to look at it" className="mb-3 flex gap-1">
+      <Link to="/artifacts/$artifact" params={{ artifact: id }} search={{}} replace className={look(!source)} aria-current={source ? undefined : "page"}>
+        As it reads
+      </Link>
+      <Link to="/artifacts/$artifact" params={{ artifact: id }} search={{ view: "source" }} replace className={look(source)} aria-current={source ? "page" : undefined}>
+        Source
+      </Link>
+    </nav>
+  );
+}
+
+function Source({ text, name }: { text: string; name: string }): ReactNode {
+  return (
+    <div className="[&>pre]:max-h-[75vh]">
+      <Code text={text} label={name} />
+    </div>
+  );
+}
+
+function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string }): ReactNode {
+  if (shown === "json") return <Json text={text} name={artifact.name} />;
+  if (shown === "diff") return <Diff text={text} name={artifact.name} />;
+  if (shown === "html" && typeof artifact.downloadUrl === "string") {
+    // What the file may do is decided twice: by this attribute, and by the policy it is sent with.
+    return <iframe src={`${artifact.downloadUrl}&frame`} sandbox="" title={artifact.name} className="h-[75vh] w-full rounded border border-line bg-white" />;
+  }
+  return (
+    <Suspense fallback={<Loading />}>
+      <Markdown text={text} />
+    </Suspense>
+  );
+}
+
+function Json({ text, name }: { text: string; name: string }): ReactNode {
+  const value = useMemo<{ json: unknown } | null>(() => {
+    try {
+      return { json: JSON.parse(text) as unknown };
+    } catch {
+      return null;
+    }
+  }, [text]);
+  return value === null ? <Source text={text} name={name} /> : <JsonView value={value.json} />;
+}
+
+function Diff({ text, name }: { text: string; name: string }): ReactNode {
+  return (
+    <div
+      // Long lines scroll: a keyboard has to reach them.
+      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      tabIndex={0}
+      role="region"
+      aria-label={name}
+      className="max-h-[75vh] overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre"
+    >
+      {text.split("\n").map((line, index) => (
+        // Lines have no other name than their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <div key={index} className={lineLook(line)} dir="auto">
+          {line === "" ? " " : line}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function lineLook(line: string): string {
+  if (line.startsWith("+++") || line.startsWith("---") || line.startsWith("diff ")) return "font-medium";
+  if (line.startsWith("+")) return "bg-accent-tint";
+  if (line.startsWith("-")) return "bg-hover text-soft line-through";
+  return line.startsWith("@@") ? "text-accent" : "text-soft";
+}

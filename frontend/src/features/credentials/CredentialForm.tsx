@@ -1,0 +1,105 @@
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { useMutation } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Labelled } from "../../components/Labelled.tsx";
+import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { outcomeOf } from "../../lib/command.ts";
+import { type CredentialKindPartsFragment, SetCredentialDocument } from "./credentials.generated.ts";
+import { type Entry, filled, freeFields, kindFor } from "./fields.ts";
+import { SecretFields } from "./SecretFields.tsx";
+
+interface Props {
+  kinds: readonly CredentialKindPartsFragment[];
+  /** The key something asks for. */
+  need: string | undefined;
+  onStored: (id: string) => void;
+  onCancel: () => void;
+}
+
+/** Stores a new credential, and on wish shares it with the packs that ask for it by its name. */
+export function CredentialForm({ kinds, need, onStored, onCancel }: Props): ReactNode {
+  const [key, setKey] = useState(need ?? "");
+  const [kindName, setKindName] = useState(() => kindFor(kinds, need));
+  const [description, setDescription] = useState("");
+  const [expires, setExpires] = useState("");
+  const [share, setShare] = useState(true);
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [entries, setEntries] = useState<Entry[]>([{ name: "", value: "" }]);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [{ fetching }, set] = useMutation(SetCredentialDocument);
+  const shareId = useId();
+  const kind = kinds.find(({ name }) => name === kindName);
+  if (kind === undefined) return null;
+  const names = ["key", "kind", "description", "expires_at", "expiresAt", ...kind.fields.map(({ name }) => name), ...(kind.freeFields ? ["fields"] : [])];
+
+  async function store(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    if (kind === undefined) return;
+    const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
+    const answer = await set({
+      input: {
+        key: key.trim(),
+        kind: kind.name,
+        fields,
+        ...(description === "" ? {} : { description }),
+        ...(expires === "" ? {} : { expiresAt: new Date(`${expires}T23:59:59`).toISOString() }),
+      },
+    });
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess", names);
+    if (refusal !== null) {
+      setProblem(refusal);
+      return;
+    }
+    const asking = done.credential.neededBy.map(({ id }) => id);
+    if (share && asking.length > 0) {
+      const shared = await set({ input: { key: done.credential.key, kind: kind.name, addGrants: asking } });
+      const second = outcomeOf(shared.error, shared.data?.setCredential, "CredentialSuccess");
+      if (second.refusal !== null) {
+        setProblem({ ...second.refusal, message: `It is stored, but not shared: ${second.refusal.message}` });
+        return;
+      }
+    }
+    onStored(done.credential.id);
+  }
+
+  const problems = problem?.fields ?? {};
+  return (
+    <form noValidate onSubmit={(event) => void store(event)} className="mb-8 max-w-2xl space-y-4">
+      <Labelled label="Name" about="What packs and pipelines ask for it by, such as github." problem={problems["key"]}>
+        {(given) => <input {...given} value={key} spellCheck={false} autoComplete="off" required onChange={(event) => setKey(event.target.value)} />}
+      </Labelled>
+      <Labelled label="Kind" about={<Prose text={kind.description} />} problem={problems["kind"]}>
+        {(given) => (
+          <select {...given} value={kindName} onChange={(event) => setKindName(event.target.value)}>
+            {kinds.map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Labelled>
+      <SecretFields kind={kind} texts={texts} onTexts={setTexts} entries={entries} onEntries={setEntries} problems={problems} />
+      <Labelled label="What it is for" optional problem={problems["description"]}>
+        {(given) => <input {...given} value={description} onChange={(event) => setDescription(event.target.value)} />}
+      </Labelled>
+      <Labelled label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
+        {(given) => <input {...given} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}
+      </Labelled>
+      <div className="flex items-start gap-2">
+        <input id={shareId} type="checkbox" className="mt-1" checked={share} onChange={(event) => setShare(event.target.checked)} />
+        <label htmlFor={shareId}>
+          Share it with the packs that ask for it by this name
+          <span className="block text-meta text-soft">Nobody else is given it; more can be added afterwards.</span>
+        </label>
+      </div>
+      <Notice problem={problem} />
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" disabled={fetching}>
+          Store the credential
+        </Button>
+        <Button onClick={onCancel}>Leave it</Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,219 @@
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Confirm } from "../../components/Confirm.tsx";
+import { GearNav } from "../../components/GearNav.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { Absent, Page, Section } from "../../components/Page.tsx";
+import { Unmanaged } from "../../components/Unmanaged.tsx";
+import { outcomeOf } from "../../lib/command.ts";
+import { humanise } from "../../lib/format.ts";
+import { type CredentialKindPartsFragment, CredentialPageDocument, type CredentialPageQuery, DeleteCredentialDocument, SetCredentialDocument, TestCredentialDocument } from "./credentials.generated.ts";
+import { type Entry, filled, freeFields } from "./fields.ts";
+import { Grants } from "./Grants.tsx";
+import { Readable } from "./Readable.tsx";
+import { SecretFields } from "./SecretFields.tsx";
+
+type Credential = Extract<NonNullable<CredentialPageQuery["node"]>, { fingerprint: string }>;
+
+export function CredentialPage(): ReactNode {
+  const { credential: id } = useParams({ from: "/credentials/$credential" });
+  const [{ data, fetching, error }] = useQuery({ query: CredentialPageDocument, variables: { id } });
+  const found = data?.node;
+  if (data !== undefined && !fetching && (found === null || found === undefined || !("fingerprint" in found))) {
+    return (
+      <Absent title="There is no such credential" onward={<Link to="/credentials" className="link">All credentials</Link>}>
+        It was deleted, or only whoever may manage the server sees it.
+      </Absent>
+    );
+  }
+  if (found === null || found === undefined || !("fingerprint" in found)) return <Unmanaged what="credentials" fetching={fetching} error={error} />;
+  return <Whole key={found.id} credential={found} kind={data?.credentialKinds.find(({ name }) => name === found.kind)} />;
+}
+
+function Whole({ credential, kind }: { credential: Credential; kind: CredentialKindPartsFragment | undefined }): ReactNode {
+  const search = useSearch({ from: "/credentials/$credential" });
+  const [deleting, setDeleting] = useState(false);
+  return (
+    <Page
+      title={credential.key}
+      lead={
+        <p className="text-dense">
+          {credential.kind} · <Readable credential={credential} />
+        </p>
+      }
+      actions={
+        <>
+          {kind?.testable === true ? <TestButton credential={credential} /> : null}
+          <Button kind="danger" onClick={() => setDeleting(true)}>
+            Delete…
+          </Button>
+        </>
+      }
+    >
+      <GearNav />
+      {search.return === undefined ? null : (
+        <p className="mb-4 border-l-2 border-accent bg-accent-tint px-3 py-2">
+          When it is as it should be:{" "}
+          <Link to={search.return} className="link">
+            back to where it was missing
+          </Link>
+        </p>
+      )}
+      {credential.readable ? null : (
+        <div className="mb-5 border-l-2 border-fail bg-fail-tint px-3 py-2">
+          <p className="font-medium">Not readable: the vault key has changed since it was stored.</p>
+          <p>Start the server with the key it was stored under, in the data folder’s file vault.key or PACKLINE_VAULT_KEY, or give its values anew below.</p>
+        </div>
+      )}
+      <div className="grid gap-x-12 lg:grid-cols-2">
+        <div className="min-w-0">
+          <Section title="About it">
+            <Facts credential={credential} />
+          </Section>
+          <Section title="Who may use it">
+            <Grants credential={credential} />
+          </Section>
+        </div>
+        <Section title="Replace its values">{kind === undefined ? <p className="text-soft">This server does not know its kind.</p> : <Replace credential={credential} kind={kind} />}</Section>
+      </div>
+      {deleting ? <DeleteDialog credential={credential} onClose={() => setDeleting(false)} /> : null}
+    </Page>
+  );
+}
+
+function Facts({ credential }: { credential: Credential }): ReactNode {
+  const { description, fieldsSet, fingerprint, createdAt, updatedAt, expiresAt, lastUsedAt, lastTest, neededBy } = credential;
+  return (
+    <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
+      {description === null || description === "" ? null : <Fact term="For">{description}</Fact>}
+      <Fact term="Fields set">{fieldsSet.map(humanise).join(", ")}</Fact>
+      <Fact term="Fingerprint">
+        <span className="font-mono text-dense">{fingerprint}</span>
+      </Fact>
+      <Fact term="Stored">
+        <Moment at={createdAt} />
+        {updatedAt === createdAt ? null : <>, replaced <Moment at={updatedAt} /></>}
+      </Fact>
+      {expiresAt === null ? null : <Fact term="Expires"><Moment at={expiresAt} /></Fact>}
+      <Fact term="Last used">{lastUsedAt === null ? "never" : <Moment at={lastUsedAt} />}</Fact>
+      {lastTest === null ? null : (
+        <Fact term="Last test">
+          {lastTest.accepted ? "Accepted" : "Refused"} <Moment at={lastTest.at} />: {lastTest.message}
+        </Fact>
+      )}
+      <Fact term="Asked for by">
+        {neededBy.length === 0
+          ? "no pack"
+          : neededBy.map(({ id, name }) => (
+              <Link key={id} to="/catalog/$pack" params={{ pack: id }} className="link mr-3 inline-block font-mono text-dense">
+                {name}
+              </Link>
+            ))}
+      </Fact>
+    </dl>
+  );
+}
+
+function Fact({ term, children }: { term: string; children: ReactNode }): ReactNode {
+  return (
+    <>
+      <dt>{term}</dt>
+      <dd className="min-w-0 wrap-anywhere">{children}</dd>
+    </>
+  );
+}
+
+function TestButton({ credential }: { credential: Credential }): ReactNode {
+  const [{ fetching }, test] = useMutation(TestCredentialDocument);
+  const [told, setTold] = useState<string | null>(null);
+
+  async function go(): Promise<void> {
+    const answer = await test({ id: credential.id });
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.testCredential, "CredentialSuccess");
+    const result = done?.credential.lastTest;
+    if (refusal !== null) setTold(refusal.message);
+    else if (result !== null && result !== undefined) setTold(`${result.accepted ? "Accepted" : "Refused"}: ${result.message}`);
+  }
+
+  return (
+    <span className="inline-flex flex-wrap items-center gap-2">
+      <span role="status" className="max-w-md text-dense text-soft">
+        {fetching ? "Asking the service…" : told}
+      </span>
+      <Button disabled={fetching} onClick={() => void go()}>
+        Test it
+      </Button>
+    </span>
+  );
+}
+
+function Replace({ credential, kind }: { credential: Credential; kind: CredentialKindPartsFragment }): ReactNode {
+  const [texts, setTexts] = useState<Record<string, string>>({});
+  const [entries, setEntries] = useState<Entry[]>([{ name: "", value: "" }]);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [replaced, setReplaced] = useState(false);
+  const [{ fetching }, set] = useMutation(SetCredentialDocument);
+  const names = [...kind.fields.map(({ name }) => name), "fields"];
+  const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
+
+  async function go(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const answer = await set({ input: { key: credential.key, kind: kind.name, fields } });
+    const { refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess", names);
+    setProblem(refusal);
+    setReplaced(refusal === null);
+    if (refusal !== null) return;
+    setTexts({});
+    setEntries([{ name: "", value: "" }]);
+  }
+
+  return (
+    <form noValidate onSubmit={(event) => void go(event)} className="max-w-2xl space-y-4">
+      <SecretFields kind={kind} texts={texts} onTexts={setTexts} entries={entries} onEntries={setEntries} problems={problem?.fields ?? {}} set={credential.readable ? credential.fieldsSet : []} />
+      <Notice problem={problem} />
+      <div className="flex items-center gap-3">
+        <Button type="submit" disabled={fetching || Object.keys(fields).length === 0}>
+          Replace
+        </Button>
+        <span role="status" className="text-dense text-soft">
+          {replaced ? "Replaced. Runs that start now use the new value." : ""}
+        </span>
+      </div>
+    </form>
+  );
+}
+
+function DeleteDialog({ credential, onClose }: { credential: Credential; onClose: () => void }): ReactNode {
+  const [, remove] = useMutation(DeleteCredentialDocument);
+  const navigate = useNavigate();
+  const users = [...new Set([...credential.neededBy.map(({ name }) => name), ...credential.grants.map((grant) => ("key" in grant ? grant.title : "called" in grant ? grant.called : "name" in grant ? grant.name : grant.id))])];
+
+  async function go(): Promise<Refusal | null> {
+    const answer = await remove({ id: credential.id });
+    const { refusal } = outcomeOf(answer.error, answer.data?.deleteCredential, "DeleteSuccess");
+    if (refusal === null) await navigate({ to: "/credentials" });
+    return refusal;
+  }
+
+  return (
+    <Confirm title={`Delete the credential “${credential.key}”?`} word="Delete it for good" keep="Keep it" onClose={onClose} onConfirm={go}>
+      {users.length === 0 ? (
+        <p>No pack asks for it, and it is shared with nobody.</p>
+      ) : (
+        <>
+          <p>These use it and stop working until there is another:</p>
+          <ul className="list-disc pl-5">
+            {users.map((name) => (
+              <li key={name}>{name}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <p className="text-soft">Its value cannot be had back. A run that is under way may hold it a while longer.</p>
+    </Confirm>
+  );
+}

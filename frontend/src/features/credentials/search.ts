@@ -1,0 +1,27 @@
+import { textOf } from "../../lib/search.ts";
+
+export interface CredentialsSearch {
+  /** The key of a credential something asks for: the form opens with it. */
+  need?: string | undefined;
+  /** Where whoever came here was, such as a run that failed. */
+  return?: string | undefined;
+  after?: string | undefined;
+  before?: string | undefined;
+}
+
+export type CredentialSearch = Pick<CredentialsSearch, "return">;
+
+export function credentialsSearch(given: Record<string, unknown>): CredentialsSearch {
+  return { need: textOf(given["need"]), return: localPath(given["return"]), after: textOf(given["after"]), before: textOf(given["before"]) };
+}
+
+export function credentialSearch(given: Record<string, unknown>): CredentialSearch {
+  return { return: localPath(given["return"]) };
+}
+
+/** A path of this page, or nothing: an address that leads elsewhere is none of ours. */
+export function localPath(value: unknown): string | undefined {
+  const text = textOf(value);
+  if (text === undefined || !text.startsWith("/") || text.startsWith("//") || text.includes("\\")) return undefined;
+  return text;
+}

@@ -1,0 +1,101 @@
+import { type FormEvent, type ReactNode, useState } from "react";
+import { useMutation } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Labelled } from "../../components/Labelled.tsx";
+import { Notice, type Refusal } from "../../components/Notice.tsx";
+import { serverNow } from "../../lib/clock.ts";
+import { outcomeOf } from "../../lib/command.ts";
+import { expiryOf, LIFETIMES } from "./expiry.ts";
+import { CreateTokenDocument, type Scope } from "./tokens.generated.ts";
+
+export interface Made {
+  name: string;
+  plaintext: string;
+}
+
+const SCOPES: readonly (readonly [Scope, string])[] = [
+  ["READ", "look at pipelines, packs and its own runs"],
+  ["OBSERVE", "look at the runs of others, too"],
+  ["RUN", "start, resume and cancel runs"],
+  ["WRITE", "create and change pipelines"],
+  ["MANAGE", "everything: credentials, tokens, settings, the runs of others"],
+];
+
+interface Props {
+  viewer: { name: string; subject: string; scopes: readonly Scope[] };
+  onMade: (made: Made) => void;
+  onCancel: () => void;
+}
+
+export function TokenForm({ viewer, onMade, onCancel }: Props): ReactNode {
+  const [name, setName] = useState("");
+  const [subject, setSubject] = useState("");
+  const [scopes, setScopes] = useState<readonly Scope[]>(["READ", "RUN"]);
+  const [days, setDays] = useState("90");
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [{ fetching }, create] = useMutation(CreateTokenDocument);
+
+  async function make(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const answer = await create({ input: { name, scopes: [...scopes], subject: subject.trim() === "" ? null : subject.trim(), expiresAt: expiryOf(days, serverNow()) } });
+    const { done, refusal } = outcomeOf(answer.error, answer.data?.createToken, "CreateTokenSuccess", ["name", "subject", "scopes"]);
+    setProblem(refusal);
+    if (done !== null) onMade({ name: done.token.name, plaintext: done.plaintext });
+  }
+
+  const problems = problem?.fields ?? {};
+  return (
+    <form noValidate onSubmit={(event) => void make(event)} className="mb-8 max-w-2xl space-y-4">
+      <Labelled label="Name" about="What holds it, such as a laptop or a script: it tells tokens apart." problem={problems["name"]}>
+        {(given) => <input {...given} value={name} required autoComplete="off" onChange={(event) => setName(event.target.value)} />}
+      </Labelled>
+      <Labelled label="Caller" optional about={`Whose runs it starts. Left empty they are yours, ${viewer.name}; tokens with the same name here are one caller.`} problem={problems["subject"]}>
+        {(given) => <input {...given} value={subject} autoComplete="off" spellCheck={false} onChange={(event) => setSubject(event.target.value)} />}
+      </Labelled>
+      <fieldset>
+        <legend className="mb-1 font-medium">It may</legend>
+        {SCOPES.map(([scope, meaning]) => {
+          const mine = viewer.scopes.includes(scope);
+          return (
+            <div key={scope} className={`flex items-baseline gap-2 py-0.5 ${mine ? "" : "text-soft"}`}>
+              <input
+                id={`scope-${scope}`}
+                type="checkbox"
+                checked={scopes.includes(scope)}
+                disabled={!mine}
+                onChange={(event) => setScopes(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))}
+              />
+              <label htmlFor={`scope-${scope}`}>
+                <span className="font-mono text-dense">{scope.toLowerCase()}</span> <span className="text-soft">{meaning}</span>
+              </label>
+            </div>
+          );
+        })}
+        {problems["scopes"] === undefined ? null : (
+          <p role="alert" className="mt-1 text-dense text-fail">
+            {problems["scopes"]}
+          </p>
+        )}
+      </fieldset>
+      <Labelled label="It works for">
+        {(given) => (
+          <select {...given} value={days} onChange={(event) => setDays(event.target.value)}>
+            {LIFETIMES.map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        )}
+      </Labelled>
+      <Notice problem={problem} />
+      <div className="flex gap-2">
+        <Button type="submit" kind="primary" disabled={fetching}>
+          Create the token
+        </Button>
+        <Button onClick={onCancel}>Leave it</Button>
+      </div>
+    </form>
+  );
+}

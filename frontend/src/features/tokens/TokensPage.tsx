@@ -1,0 +1,186 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Confirm } from "../../components/Confirm.tsx";
+import { CopyButton } from "../../components/CopyButton.tsx";
+import { FilterBar, SearchBox } from "../../components/Filters.tsx";
+import { GearNav } from "../../components/GearNav.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import type { Refusal } from "../../components/Notice.tsx";
+import { Empty, Page, Section } from "../../components/Page.tsx";
+import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { Unmanaged } from "../../components/Unmanaged.tsx";
+import { useNow } from "../../lib/clock.ts";
+import { outcomeOf } from "../../lib/command.ts";
+import { standingOf } from "./expiry.ts";
+import { type Made, TokenForm } from "./TokenForm.tsx";
+import { RevokeTokenDocument, type TokenRowFragment, TokensDocument, type TokensQuery } from "./tokens.generated.ts";
+
+/** Callers on one page; each brings its tokens along. */
+const CALLERS = 20;
+
+export function TokensPage(): ReactNode {
+  const search = useSearch({ from: "/tokens" });
+  const navigate = useNavigate({ from: "/tokens" });
+  const [{ data, fetching, error }, again] = useQuery({ query: TokensDocument, variables: { text: search.q ?? null, ...pageArguments(search, CALLERS) } });
+  const [making, setMaking] = useState(false);
+  const [made, setMade] = useState<Made | null>(null);
+  return (
+    <Page
+      title="Tokens"
+      lead="Who may call this server, and the bearer tokens agents and scripts call with."
+      actions={data === undefined || making ? null : <Button kind="primary" onClick={() => setMaking(true)}>Create a token</Button>}
+    >
+      <GearNav />
+      {data === undefined ? (
+        <Unmanaged what="tokens" fetching={fetching} error={error} />
+      ) : (
+        <>
+          {made === null ? null : <Once made={made} onDone={() => setMade(null)} />}
+          {making ? (
+            <Section title="Create a token">
+              <TokenForm
+                viewer={data.viewer}
+                onCancel={() => setMaking(false)}
+                onMade={(token) => {
+                  setMade(token);
+                  setMaking(false);
+                  again({ requestPolicy: "network-only" });
+                }}
+              />
+            </Section>
+          ) : null}
+          <FilterBar>
+            <SearchBox label="Search callers" text={search.q ?? ""} onSearch={(q) => void navigate({ search: { q: q === "" ? undefined : q }, replace: true })} />
+          </FilterBar>
+          {data.callers.nodes.length === 0 ? (
+            <Empty>No caller is called so.</Empty>
+          ) : (
+            <>
+              {data.callers.nodes.map((caller) => (
+                <CallerTokens key={caller.id} caller={caller} isMe={caller.id === data.viewer.id} />
+              ))}
+              <Pager info={data.callers.pageInfo} place={search} />
+            </>
+          )}
+        </>
+      )}
+    </Page>
+  );
+}
+
+/** The text of a new token: it is nowhere else, and never shown again. */
+function Once({ made, onDone }: { made: Made; onDone: () => void }): ReactNode {
+  return (
+    <section aria-label="New token" className="mb-6 rounded border border-ok bg-ok-tint px-4 py-3">
+      <p className="font-medium">The token “{made.name}” is made. Copy it now: it is not shown again.</p>
+      <div className="my-2 flex flex-wrap items-center gap-2">
+        <code className="rounded border border-line bg-page px-2 py-1 font-mono text-dense wrap-anywhere">{made.plaintext}</code>
+        <CopyButton text={made.plaintext} what="token" />
+      </div>
+      <Button onClick={onDone}>I have it</Button>
+    </section>
+  );
+}
+
+type CallerRow = TokensQuery["callers"]["nodes"][number];
+
+function CallerTokens({ caller, isMe }: { caller: CallerRow; isMe: boolean }): ReactNode {
+  return (
+    <section className="mb-7">
+      <div className="mb-1 flex flex-wrap items-baseline gap-x-4">
+        <h2 className="wrap-anywhere">{caller.name}</h2>
+        <p className="text-dense text-soft">
+          {isMe ? "you · " : ""}
+          {caller.subject === caller.name ? "" : `${caller.subject} · `}
+          {caller.lastSeenAt === null ? "never called" : <>last called <Moment at={caller.lastSeenAt} relative /></>}
+          {caller.scopes.length === 0 ? "" : ` · may ${words(caller.scopes)}`}
+        </p>
+      </div>
+      {caller.tokens.nodes.length === 0 ? (
+        <p className="text-dense text-soft">No token. {isMe ? "You are signed in with a browser." : ""}</p>
+      ) : (
+        <Table tokens={caller.tokens.nodes} label={`Tokens of ${caller.name}`} />
+      )}
+      {caller.tokens.pageInfo.hasNextPage ? <p className="mt-1 text-dense text-soft">The 20 newest. Older ones: packline token list.</p> : null}
+    </section>
+  );
+}
+
+function words(scopes: readonly string[]): string {
+  return scopes.map((scope) => scope.toLowerCase()).join(", ");
+}
+
+function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: string }): ReactNode {
+  const now = useNow(false);
+  const [ending, setEnding] = useState<TokenRowFragment | null>(null);
+  const [, revoke] = useMutation(RevokeTokenDocument);
+
+  async function end(token: TokenRowFragment): Promise<Refusal | null> {
+    const answer = await revoke({ id: token.id });
+    return outcomeOf(answer.error, answer.data?.revokeToken, "RevokeTokenSuccess").refusal;
+  }
+
+  return (
+    <>
+      <table className="w-full table-fixed border-collapse text-dense max-md:block" aria-label={label}>
+        <thead className="max-md:sr-only">
+          <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
+            <th className="w-[24%]">Name</th>
+            <th className="w-32">Begins with</th>
+            <th>May</th>
+            <th className="w-32">Last used</th>
+            <th className="w-44">Works until</th>
+            <th className="w-24">
+              <span className="sr-only">Act</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody className="max-md:block">
+          {tokens.map((token) => {
+            const standing = standingOf(token, now);
+            return (
+              <tr key={token.id} className={`row border-b border-line max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 ${standing === "works" ? "" : "text-soft"}`}>
+                <td className="truncate font-medium max-md:w-full" title={token.name}>
+                  {token.name}
+                </td>
+                <td className="truncate font-mono text-meta text-soft">{token.beginning}…</td>
+                <td className="truncate text-soft">{words(token.scopes)}</td>
+                <td className="text-soft">{token.lastUsedAt === null ? "never used" : <Moment at={token.lastUsedAt} relative />}</td>
+                <td className="text-soft">
+                  {token.revokedAt !== null ? (
+                    <>
+                      revoked <Moment at={token.revokedAt} />
+                    </>
+                  ) : token.expiresAt === null ? (
+                    "it is revoked"
+                  ) : (
+                    <>
+                      {standing === "expired" ? "expired " : ""}
+                      <Moment at={token.expiresAt} />
+                    </>
+                  )}
+                </td>
+                <td className="text-right max-md:ml-auto">
+                  {standing === "works" ? (
+                    <button type="button" className="link" aria-label={`Revoke ${token.name}`} onClick={() => setEnding(token)}>
+                      Revoke…
+                    </button>
+                  ) : null}
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {ending === null ? null : (
+        <Confirm title={`Revoke the token “${ending.name}”?`} word="Revoke it" keep="Keep it" onClose={() => setEnding(null)} onConfirm={() => end(ending)}>
+          <p>It stops working at once, and connections that were made with it end. Runs it has started go on.</p>
+          <p className="text-soft">It cannot be made to work again; a new one has another text.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

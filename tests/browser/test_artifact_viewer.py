@@ -1,0 +1,215 @@
+"""Files of a run as they are looked at: every type shows, nothing hostile runs, keys lead on and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.browser import BROWSER, browsing
+from tests.support.file_packs import maker
+from tests.support.front_door import ran, save, step
+from tests.support.media_files import pdf, png, video, wav
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.browser import Tab
+    from tests.support.product import Product
+
+pytestmark = BROWSER
+
+CAPTIONS = b"WEBVTT\n\n00:00.000 --> 00:01.000\nA kettle sings.\n"
+MARKDOWN = b"# Tea\n\nIt is **hot**. See [the harbour](https://example.org/).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+HOSTILE_MARKDOWN = b"""# Calm
+
+<script>window.hit = 1</script><img src=x onerror="window.hit = 1"><svg onload="window.hit = 1"></svg>
+<iframe srcdoc="<script>parent.hit = 1</script>"></iframe><form action="/logout" method="post"><button>x</button></form>
+[a](javascript:window.hit=1) <a href="data:text/html,<script>window.hit=1</script>">b</a>
+<math><mtext><table><mglyph><style><img src=x onerror="window.hit=1"></style></mglyph></table></mtext></math>
+"""
+HOSTILE_HTML = b"""<h1 style="color: rgb(1, 2, 3)">Framed</h1><script>parent.hit = 1; top.hit = 1</script>
+<img src=x onerror="top.hit = 1"><meta http-equiv="refresh" content="0; url=https://example.org/">"""
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg" width="80" height="40"><script>top.hit = 1</script><rect width="80" \
+height="40" fill="teal"/></svg>'
+#: What browsers say when they stop a script in a frame, or miss the picture that is not there.
+REFUSED = ("Blocked script execution", "Content Security Policy", "Refused to")
+
+
+async def made(it: Product) -> tuple[str, dict[str, str]]:
+    """Runs the pack; the run's id, and the files' ids by name."""
+    await save(it, "files", step("make", "test.files"))
+    run = await ran(it, "files")
+    assert run["state"] == "SUCCEEDED", run["failure"]
+    return run["id"], {file["name"]: file["id"] for file in run["steps"][0]["artifacts"]}
+
+
+async def quiet(tab: Tab) -> None:
+    assert await tab.page.evaluate("window.hit") is None
+
+
+async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
+    files = {
+        "red.png": (png(300, 200), "image/png"),
+        "two.pdf": (pdf(2), "application/pdf"),
+        "talk.wav": (wav(1), "audio/wav"),
+        "film.mp4": (video(tmp_path / "film.mp4", 1.0, codec="libx264"), "video/mp4"),
+        "film.vtt": (CAPTIONS, "text/vtt"),
+        "tea.md": (MARKDOWN, "text/markdown"),
+        "tea.json": (b'{"leaves": ["green", "black"]}', "application/json"),
+        "tea.patch": (b"--- a\n+++ b\n@@ -1 +1 @@\n-milk\n+lemon\n", "text/x-diff"),
+        "odd.bin": (bytes(range(256)), "application/octet-stream"),
+    }
+    async with product(tmp_path, [maker(files)]) as it, browsing(it) as tab:
+        run, at = await made(it)
+
+        await tab.visit(f"/artifacts/{at['red.png']}")
+        image = tab.page.get_by_role("img", name="What red.png looks like")
+        await tab.page.wait_for_function("image => image.naturalWidth === 300", arg=await image.element_handle())
+        await tab.press("Larger")
+        await tab.press("Larger")
+        await tab.sees("200 %")
+        assert await image.evaluate("image => image.clientWidth") == 600
+        assert await tab.violations() == []
+
+        await tab.visit(f"/artifacts/{at['two.pdf']}")
+        await tab.sees("2 pages")
+        frame = tab.page.locator("iframe[title='two.pdf']")
+        assert await frame.get_attribute("sandbox") is None
+        await tab.page.get_by_role("link", name="Page 2").click()
+        await tab.page.wait_for_url("**page=2*")
+        assert str(await frame.get_attribute("src")).endswith("#page=2")
+        assert await tab.violations() == []
+
+        await tab.visit(f"/artifacts/{at['film.mp4']}")
+        player = await tab.page.locator("video").element_handle()
+        await tab.page.wait_for_function("video => video.readyState > 0 && video.duration > 0.5", arg=player)
+        await tab.page.wait_for_function("video => video.textTracks[0]?.cues?.length === 1", arg=player)
+        await tab.page.evaluate("video => { video.currentTime = 0.5 }", player)
+        await tab.page.wait_for_function("video => !video.seeking && video.currentTime >= 0.4", arg=player)
+        await tab.page.get_by_text("What is said: film.vtt").click()
+        await tab.sees("A kettle sings.")
+        assert await tab.violations() == []
+
+        await tab.visit(f"/artifacts/{at['talk.wav']}")
+        sound = await tab.page.locator("audio").element_handle()
+        await tab.page.wait_for_function("audio => audio.duration > 0.5", arg=sound)
+
+        await tab.visit(f"/artifacts/{at['tea.md']}")
+        await tab.page.get_by_role("heading", name="Tea").wait_for()
+        await tab.page.get_by_role("cell", name="2").wait_for()
+        assert await tab.violations() == []
+        await tab.page.get_by_role("link", name="Source").click()
+        await tab.sees("It is **hot**.")
+        assert "view=source" in tab.page.url
+
+        await tab.visit(f"/artifacts/{at['tea.json']}")
+        await tab.sees("leaves")
+        await tab.visit(f"/artifacts/{at['tea.patch']}")
+        await tab.sees("+lemon")
+        assert await tab.violations() == []
+        await tab.visit(f"/artifacts/{at['odd.bin']}")
+        await tab.sees("application/octet-stream")
+        async with tab.page.expect_download() as download:
+            await tab.page.get_by_role("link", name="Download").click()
+        assert (await download.value).suggested_filename == "odd.bin"
+        assert run
+
+
+async def test_hostile_files_run_nothing(tmp_path: Path) -> None:
+    files = {
+        "calm.md": (HOSTILE_MARKDOWN, "text/markdown"),
+        "page.html": (HOSTILE_HTML, "text/html"),
+        "drawing.svg": (SVG, "image/svg+xml"),
+        "long.txt": (("\u202e<b>" + "x" * 100_000 + "\n").encode() * 4, "text/plain"),
+    }
+    async with product(tmp_path, [maker(files)]) as it, browsing(it, expect=REFUSED) as tab:
+        _, at = await made(it)
+        await tab.visit(f"/artifacts/{at['calm.md']}")
+        await tab.page.get_by_role("heading", name="Calm").wait_for()
+        assert await tab.page.locator(".prose-page :is(script, iframe, form, svg, math, style, [onerror])").count() == 0
+        assert await tab.page.locator(".prose-page :is([href^=javascript], [href^=data], [src])").count() == 0
+        await quiet(tab)
+
+        await tab.visit(f"/artifacts/{at['page.html']}")
+        framed = tab.page.frame_locator("iframe[title='page.html']").get_by_role("heading", name="Framed")
+        assert await framed.evaluate("it => getComputedStyle(it).color") == "rgb(1, 2, 3)"
+        assert await tab.page.locator("iframe[title='page.html']").get_attribute("sandbox") == ""
+        await quiet(tab)
+
+        await tab.visit(f"/artifacts/{at['drawing.svg']}")
+        await tab.page.get_by_role("img", name="What drawing.svg looks like").wait_for()
+        await quiet(tab)
+
+        await tab.visit(f"/artifacts/{at['long.txt']}")
+        await tab.sees("The first 200 kB of 400 kB.")
+        await quiet(tab)
+
+
+async def test_keys_lead_through_the_files_of_a_run_and_back_to_it(tmp_path: Path) -> None:
+    files = {name: (name.encode(), "text/plain") for name in ("one.txt", "two.txt", "three.txt")}
+    async with product(tmp_path, [maker(files)]) as it, browsing(it) as tab:
+        run, at = await made(it)
+        await tab.visit(f"/runs/{run}?step=make")
+        await tab.page.get_by_role("link", name="one.txt", exact=True).click()
+        await tab.page.get_by_role("heading", name="one.txt").wait_for()
+        await tab.sees("1 of 3")
+        await tab.page.keyboard.press("ArrowRight")
+        await tab.page.get_by_role("heading", name="two.txt").wait_for()
+        await tab.page.keyboard.press("ArrowRight")
+        await tab.page.get_by_role("heading", name="three.txt").wait_for()
+        assert tab.page.url == it.url(f"/artifacts/{at['three.txt']}")
+        await tab.page.keyboard.press("ArrowLeft")
+        await tab.page.get_by_role("heading", name="two.txt").wait_for()
+        await tab.page.keyboard.press("Escape")
+        await tab.page.wait_for_url(f"**/runs/{run}*")
+
+        await tab.visit(f"/artifacts/{at['one.txt']}")
+        await tab.press("Close")
+        await tab.page.wait_for_url(lambda url: f"/artifacts/{at['one.txt']}" not in url)
+
+
+async def test_a_file_is_pinned_and_used_in_a_pipeline_that_takes_it(tmp_path: Path) -> None:
+    bench = Workbench()
+    inputs = {"type": "object", "properties": {"artifact": {"type": "string", "description": "A file."}}}
+    async with (
+        product(tmp_path, [*bench.packs, maker({"note.txt": (b"tea", "text/plain")})]) as it,
+        browsing(it) as tab,
+    ):
+        await save(
+            it,
+            "reader",
+            step("say", "test.echo", text="${{ inputs.artifact }}"),
+            inputs=inputs,
+            metadata={"accepts": ["document"], "produces": ["text"]},
+        )
+        _, at = await made(it)
+        await tab.visit(f"/artifacts/{at['note.txt']}")
+        await tab.press("Pin")
+        await tab.sees("kept for good")
+        await tab.press("Use in…")
+        dialog = tab.page.get_by_role("dialog")
+        await dialog.get_by_role("link", name="Reader").wait_for()
+        assert await tab.violations() == []
+        await dialog.get_by_role("link", name="Reader").click()
+        await tab.page.wait_for_url("**/pipelines/reader/run*")
+        assert await tab.page.get_by_label("Artifact").input_value() == at["note.txt"]
+
+
+async def test_a_file_in_quarantine_says_why_and_is_let_out(tmp_path: Path) -> None:
+    secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGH"
+    async with product(tmp_path, [maker({"leak.txt": (f"key={secret}".encode(), "text/plain")})]) as it:
+        stored = await it.mutate(
+            "mutation ($input: SetCredentialInput!) { setCredential(input: $input) { __typename } }",
+            {"input": {"key": "spare", "kind": "generic", "fields": {"secret": secret}}},
+        )
+        assert stored["__typename"] == "CredentialSuccess"
+        _, at = await made(it)
+        async with browsing(it) as tab:
+            await tab.visit(f"/artifacts/{at['leak.txt']}")
+            await tab.sees("It is held back")
+            assert await tab.page.get_by_role("link", name="Download").count() == 0
+            assert await tab.violations() == []
+            await tab.press("Let it out…")
+            await tab.press("Let it out", within="dialog")
+            await tab.page.get_by_role("link", name="Download").wait_for()

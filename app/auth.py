@@ -115,9 +115,14 @@ class Authenticator:
 
     async def start(self) -> None:
         """Makes the administrator; call before requests are served."""
-        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        admin = await self.administrator()
         if self._bootstrap_hash is not None:
-            self._bootstrap = Caller(admin.id, admin.subject, admin.name, frozenset(Scope), None, None)
+            self._bootstrap = admin
+
+    async def administrator(self) -> Caller:
+        """The administrator, for a process that serves nobody but the user who started it."""
+        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        return Caller(admin.id, admin.subject, admin.name, frozenset(Scope), None, None)
 
     async def stop(self) -> None:
         """Ends what runs in the background. A second call does nothing."""

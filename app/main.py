@@ -73,13 +73,14 @@ class Application:
     Attributes:
         services: What use cases work with; None before start and after stop.
         authenticator: Who may call; None before start and after stop.
+        schema: What every surface runs on.
     """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.services: Services | None = None
         self.authenticator: Authenticator | None = None
-        self._schema = build_schema(settings.request_limits())
+        self.schema = build_schema(settings.request_limits())
         self._inner: ASGIApp | None = None
         self._graphql: GraphQLApp[Caller] | None = None
         self._mcp: McpMount | None = None
@@ -185,7 +186,7 @@ class Application:
         await engine.start()
         stack.push_async_callback(engine.stop, settings.shutdown_grace_seconds)
         self.authenticator = authenticator
-        self._mcp = McpMount(self._schema, authenticator, settings, self._command)
+        self._mcp = McpMount(self.schema, authenticator, settings, self._command)
         self._mcp.start()
         stack.push_async_callback(self._mcp.stop)
         self._inner = self._surfaces(authenticator, downloads, self._mcp)
@@ -198,7 +199,7 @@ class Application:
 
     def _surfaces(self, authenticator: Authenticator, downloads: Downloads, mcp: McpMount) -> ASGIApp:
         graphql = self._graphql = GraphQLApp(
-            self._schema,
+            self.schema,
             authenticate=authenticator.authenticate,
             make_context=self._context,
             watch_caller=authenticator.watch,

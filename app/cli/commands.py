@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli import connect, history, machine, pipelines, runs
+from app.cli import connect, history, machine, mcp, pipelines, runs
 from app.cli.credential_files import credentials
 from app.cli.tokens import tokens
 
@@ -40,6 +40,7 @@ cli.command()(pipelines.packs)
 cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")
 cli.command()(connect.connect)
+cli.command()(mcp.mcp)
 cli.command()(machine.doctor)
 cli.command()(machine.migrate)
 cli.command()(machine.backup)

@@ -37,7 +37,7 @@ def up(
     prepare_imports()
     from app.server import serve
 
-    settings = _settings(host=host, port=port, data_dir=data_dir, log_level=log_level)
+    settings = settings_of(host=host, port=port, data_dir=data_dir, log_level=log_level)
     raise typer.Exit(serve(settings))
 
 
@@ -75,7 +75,7 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
     from store.schema import current_sqlite_revision, ensure_postgres_schema, ensure_sqlite_schema, head_revision
 
     output = Output(as_json)
-    settings = _settings(data_dir=data_dir)
+    settings = settings_of(data_dir=data_dir)
     before: str | None = None
     try:
         if settings.database_url == "sqlite":
@@ -155,7 +155,12 @@ def restore(
         output.say(f"Restored to {settings.data_dir}, as of {made.created_at}. `packline up` starts it.")
 
 
-def _settings(**overrides: object) -> Settings:
+def settings_of(**overrides: object) -> Settings:
+    """The settings, with these on top.
+
+    Raises:
+        CliError: one of them is wrong.
+    """
     from app.cli.client import CliError
     from app.settings import Settings, SettingsError
 
@@ -168,7 +173,7 @@ def _settings(**overrides: object) -> Settings:
 def _embedded(data_dir: Path | None, instead: str) -> Settings:
     from app.cli.client import CliError
 
-    settings = _settings(data_dir=data_dir)
+    settings = settings_of(data_dir=data_dir)
     if settings.database_url != "sqlite":
         raise CliError(f"PACKLINE_DATABASE_URL names a PostgreSQL database, which has tools of its own. {instead}")
     return settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import shutil
 import subprocess
 import sys
@@ -13,19 +14,28 @@ import pytest
 _FOLDER = Path(__file__).with_name("mcp_servers")
 
 
-def node_server(name: str, *arguments: str) -> list[str]:
-    """The command of a server from npm; the packages are installed once, as their lock file says."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if node is None or npm is None:
+def installed(folder: Path) -> Path:
+    """The `node_modules` of a folder with a lock file, installed once, as it says."""
+    npm = shutil.which("npm")
+    if shutil.which("node") is None or npm is None:
         pytest.skip("Node is not on PATH")
-    with (_FOLDER / ".lock").open("w") as lock:
+    with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (_FOLDER / "node_modules" / ".package-lock.json").exists():
+        stamp = folder / "node_modules" / ".installed-from"
+        wanted = hashlib.sha256((folder / "package-lock.json").read_bytes()).hexdigest()
+        if not stamp.is_file() or stamp.read_text() != wanted:
             done = subprocess.run(
-                [npm, "ci", "--no-progress"], cwd=_FOLDER, capture_output=True, text=True, stdin=subprocess.DEVNULL
+                [npm, "ci", "--no-progress"], cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL
             )
             assert done.returncode == 0, done.stderr[-2000:]
-    return [node, str(_FOLDER / "node_modules/@modelcontextprotocol" / f"server-{name}" / "dist/index.js"), *arguments]
+            stamp.write_text(wanted)
+    return folder / "node_modules"
+
+
+def node_server(name: str, *arguments: str) -> list[str]:
+    """The command of a server from npm."""
+    modules = installed(_FOLDER)
+    return ["node", str(modules / "@modelcontextprotocol" / f"server-{name}" / "dist/index.js"), *arguments]
 
 
 def python_server(module: str, *arguments: str) -> list[str]:

@@ -64,7 +64,8 @@ class _Server(uvicorn.Server):
 
 def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket]:
     listener = sockets.socket()
-    listener.bind(("127.0.0.1", 0))
+    listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", options.pop("port", 0)))
     defaults: dict[str, Any] = {
         "log_config": None,
         "access_log": False,
@@ -77,7 +78,7 @@ def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket
 
 @asynccontextmanager
 async def serve(app: Any, **options: Any) -> AsyncIterator[Served]:
-    """Run an ASGI application in this event loop, on a port of its own; options go to `uvicorn.Config`."""
+    """Run an ASGI application in this event loop, on a port of its own or `port`; options go to `uvicorn.Config`."""
     server, listener = _prepare(app, options)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:

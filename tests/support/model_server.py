@@ -316,7 +316,7 @@ async def _serve(server: ModelServer, request: Request, read: Callable[[Request]
             await server.released.wait()
             return None
     answer = _ANSWERS[asked.protocol](asked, _answer(server, asked, times))
-    return _streamed(answer) if asked.protocol == "anthropic" and asked.body.get("stream") else _json(answer)
+    return streamed(answer) if asked.protocol == "anthropic" and asked.body.get("stream") else _json(answer)
 
 
 def _answer(server: ModelServer, asked: Asked, times: int) -> str:
@@ -405,7 +405,7 @@ def _as_anthropic(asked: Asked, text: str) -> dict[str, Any]:
     }
 
 
-def _streamed(message: dict[str, Any]) -> Reply:
+def streamed(message: dict[str, Any]) -> Reply:
     """A message as Anthropic streams it: server-sent events, texts and arguments in two parts."""
     begun = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
     events: list[dict[str, Any]] = [{"type": "message_start", "message": begun}, {"type": "ping"}]

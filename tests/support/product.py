@@ -143,7 +143,8 @@ async def product(
         packs: Found in a pack folder of the user's, the way any user's are.
         database_url: `sqlite`, `postgresql` for a fresh database of its own, or the address of one that is ready.
         builtins: Whether to load the packs and starters that ship; it takes a while.
-        settings: Fields of `app.settings.Settings`, such as `caller_concurrent_runs=1`.
+        settings: Fields of `app.settings.Settings`, such as `caller_concurrent_runs=1`; `port` is that of an earlier
+            start, for clients that stay.
     """
     async with AsyncExitStack() as stack:
         if database_url == "postgresql":
@@ -164,7 +165,7 @@ async def product(
             stack.enter_context(_without_builtins(folder))
         with patch.object(app.main, "build_schema", _schema_of):
             application = app.main.create_app(Settings.load(given))
-        served = await stack.enter_async_context(serve(application, timeout_graceful_shutdown=1))
+        served = await stack.enter_async_context(serve(application, port=given["port"], timeout_graceful_shutdown=1))
         stack.callback(application.begin_stopping)
         started = Product(application, served, GraphQLClient(served.url("/graphql"), token=ADMIN_TOKEN), data)
         started._clients.append(started.admin)

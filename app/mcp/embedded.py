@@ -1,0 +1,47 @@
+"""MCP on stdin and stdout from a server of its own, in this process. Imports `mcp`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mcp.server.stdio import stdio_server
+
+from app.main import create_app
+from app.mcp.server import build_server
+from app.mcp.session import Selection, Session
+from resolvers.context import Context
+from store.states import RunCause
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+
+
+async def serve_embedded(settings: Settings, selection: Selection) -> None:
+    """Opens the data folder, serves its administrator until stdin ends, and closes it.
+
+    Raises:
+        StoreError: the database cannot be used, such as by a server that runs on it already.
+    """
+    application = create_app(settings)
+    await application.start()
+    try:
+        services, authenticator = application.services, application.authenticator
+        assert services is not None
+        assert authenticator is not None
+        context = Context(
+            services=services,
+            caller=await authenticator.administrator(),
+            client_name="packline mcp",
+            cause=RunCause.AGENT,
+        )
+        session = Session(application.schema, context, selection)
+
+        def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
+            return session
+
+        server = build_server(application.schema, session_of)
+        # Takes the real stdout for itself and points everybody else's at stderr.
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+    finally:
+        await application.stop()

@@ -1,0 +1,166 @@
+"""`packline mcp`: the same tools and answers on stdin and stdout, attached to a server or embedded."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.mcp_agent import MODES, agent, told
+from tests.support.mcp_clients import RefusedByServer, typescript
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from mcp import Client
+
+    from tests.support.product import Product
+
+PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
+
+
+def environment(folder: Path, **more: str) -> dict[str, str]:
+    """What the command sees: nothing of this process's settings."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
+    return {**clean, "PACKLINE_DATA_DIR": str(folder / "elsewhere"), **more}
+
+
+@asynccontextmanager
+async def stdio_agent(command: list[str], env: dict[str, str], mode: str) -> AsyncIterator[Client]:
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    parameters = StdioServerParameters(command=command[0], args=command[1:], env=env)
+    async with Client(stdio_client(parameters), mode=mode) as client:
+        yield client
+
+
+def attached(it: Product, *more: str) -> list[str]:
+    return [*PACKLINE, "--server", it.url("").rstrip("/"), *more]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_attached_it_offers_and_answers_what_the_server_does(tmp_path, mode):
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it:
+        token = await it.token_for("agent", "READ", "RUN")
+        env = environment(tmp_path, PACKLINE_TOKEN=token)
+        progress: list[float] = []
+
+        async def tell(fraction: float, _total: float | None, _line: str | None) -> None:
+            progress.append(fraction)
+
+        async with agent(it, mode, token=token) as direct, stdio_agent(attached(it), env, mode) as client:
+            assert client.instructions == direct.instructions
+            assert (await client.list_tools()).tools == (await direct.list_tools()).tools
+            run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea 🫖"}}))
+            assert run["output"]["text"] == "tea 🫖"
+            assert told(await direct.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+            arguments = {"pack": "test.slow", "input": {}, "wait_seconds": 6}
+            waiting = asyncio.create_task(client.call_tool("run_pack", arguments, progress_callback=tell))
+            await bench.started.wait()
+            bench.release.set()
+            assert told(await waiting)["state"] == "SUCCEEDED"
+
+
+async def test_the_read_only_switch_is_handed_on(tmp_path):
+    async with product(tmp_path, Workbench().packs) as it:
+        env = environment(tmp_path, PACKLINE_TOKEN=it.token)
+        async with stdio_agent(attached(it, "--read-only"), env, "auto") as client:
+            names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "get_run" in names
+        assert "run_pipeline" not in names
+
+
+@pytest.mark.parametrize("sdk", [{"sdk": 1}, {"sdk": 2}, {"sdk": 2, "mode": "auto"}], ids=str)
+async def test_a_server_that_restarts_breaks_no_client(tmp_path, sdk):
+    packs = Workbench().packs
+    async with AsyncExitStack() as clients:
+        async with product(tmp_path, packs) as it:
+            port = it.served.port
+            env = environment(tmp_path, PACKLINE_TOKEN=it.token)
+            client = await clients.enter_async_context(typescript(**sdk, command=attached(it), env=env))
+            run = await client.call("run_pack", pack="test.echo", input={"text": "before"})
+        asked = asyncio.create_task(client.call("get_run", run_id=run["run_id"]))
+        async with product(tmp_path, packs, port=port):
+            assert (await asked)["output"]["text"] == "before"
+
+
+async def test_a_wrong_token_is_told_in_words(tmp_path):
+    async with product(tmp_path) as it:
+        env = environment(tmp_path, PACKLINE_TOKEN="pkl_wrong")
+        with pytest.raises(RefusedByServer, match="401: The token is not valid"):
+            async with typescript(sdk=1, command=attached(it), env=env):
+                pass
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
+    env = environment(tmp_path)
+    command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
+    async with stdio_agent(command, env, mode) as client:
+        found = told(await client.call_tool("search_catalog", {"text": "sample"}))
+        assert "builtin.sample" in {item["id"] for item in found["items"]}
+        run = told(await client.call_tool("run_pipeline", {"pipeline": "sample", "inputs": {}, "wait_seconds": 50}))
+        assert run["state"] == "FAILED", "it teaches how to resume"
+        assert run["next"]["tool"] == "resume_run"
+        resumed = told(await client.call_tool("resume_run", {"run_id": run["run_id"], "wait_seconds": 50}))
+        assert resumed["state"] == "SUCCEEDED"
+        assert resumed["artifacts"]
+
+
+async def conversation(command: list[str], env: dict[str, str], *messages: str) -> tuple[list[Any], int | None]:
+    """What comes out for some lines and the end of the input, and how the command ends."""
+    process = await asyncio.create_subprocess_exec(
+        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    said: list[Any] = []
+    for message in messages:
+        process.stdin.write(message.encode() + b"\n")
+        await process.stdin.drain()
+        said.append(json.loads(await asyncio.wait_for(process.stdout.readline(), 60)))
+    process.stdin.close()
+    rest = await asyncio.wait_for(process.stdout.read(), 60)
+    assert rest == b"", "every line on stdout is one of the protocol"
+    return said, await process.wait()
+
+
+async def test_it_ends_with_its_input_and_survives_nonsense(tmp_path):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}
+    lines = (
+        "{nonsense",
+        "[1, 2]",
+        json.dumps({"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": hello}),
+        json.dumps({"jsonrpc": "2.0", "id": "b", "method": "no/such/thing"}),
+    )
+    async with product(tmp_path) as it:
+        said, status = await conversation(attached(it), environment(tmp_path, PACKLINE_TOKEN=it.token), *lines)
+    codes = [message.get("error", {}).get("code") for message in said]
+    assert codes == [-32700, -32600, None, -32601]
+    assert said[2]["result"]["serverInfo"]["name"] == "packline"
+    assert status == 0
+
+
+async def test_two_cannot_embed_the_same_folder(tmp_path):
+    async with product(tmp_path) as it:
+        process = await asyncio.create_subprocess_exec(
+            *PACKLINE,
+            "--data-dir",
+            str(it.folder),
+            env=environment(tmp_path),
+            stdin=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 2
+    assert b"another" in err.lower() or b"in use" in err.lower() or b"already" in err.lower(), err

@@ -1,0 +1,185 @@
+"""A model server for agents' programs: it plays an agent that follows a script and calls tools.
+
+Speaks what the programs speak, streamed: Anthropic messages (Claude Code), Gemini (Gemini CLI) and OpenAI chat
+completions (opencode). What to do next is decided by the results in the conversation alone, so that a program may
+repeat a request.
+
+    async with agent_model(script) as model:
+        ANTHROPIC_BASE_URL=model.url …
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tests.support.loopback_http import Reply, Request, loopback_http
+from tests.support.model_server import streamed
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Sequence
+
+
+@dataclass(frozen=True)
+class Call:
+    """A tool the agent calls, by its name on the server."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+#: What the agent does after these results, oldest first: a call, or its last words.
+Script = "Callable[[Sequence[Any]], Call | str]"
+
+
+@dataclass
+class AgentModel:
+    """The running server.
+
+    Attributes:
+        url: Its address.
+        offered: Names of the tools the program offered with the last request.
+        results: What the tools answered so far, as the model saw it: JSON where it was JSON.
+        said: The agent's last words, once it is done.
+        instructions: System text of the last request.
+    """
+
+    url: str
+    script: Callable[[Sequence[Any]], Call | str]
+    offered: list[str] = field(default_factory=list)
+    results: list[Any] = field(default_factory=list)
+    said: str | None = None
+    instructions: str = ""
+
+    def act(self, offered: list[str], results: list[Any], instructions: str) -> tuple[str, dict[str, Any]] | str:
+        """The next tool by the name the program knows it by, with arguments; or text."""
+        if not any(name.endswith("run_pipeline") for name in offered):
+            return "Packline"  # a title for the conversation, a summary: not the agent's turn
+        self.offered, self.results, self.instructions = offered, results, instructions
+        wanted = self.script(results)
+        if isinstance(wanted, str):
+            self.said = wanted
+            return wanted
+        name = next((name for name in offered if name.endswith(wanted.tool)), None)
+        assert name is not None, f"{wanted.tool} is not among {offered}"
+        return name, wanted.arguments
+
+
+@contextlib.asynccontextmanager
+async def agent_model(script: Callable[[Sequence[Any]], Call | str]) -> AsyncIterator[AgentModel]:
+    """Serves while the block runs."""
+    async with loopback_http({}) as http:
+        model = AgentModel(http.url(""), script)
+
+        async def anthropic(request: Request, _: Any) -> Reply:
+            return _as_anthropic(model, json.loads(request.body))
+
+        async def gemini(request: Request, _: Any) -> Reply:
+            return _as_gemini(model, json.loads(request.body), stream="stream" in request.path)
+
+        async def openai(request: Request, _: Any) -> Reply:
+            return _as_openai(model, json.loads(request.body))
+
+        http.routes["/v1/messages"] = anthropic
+        http.routes["/v1/messages/count_tokens"] = Reply(b'{"input_tokens": 100}', headers=_JSON)
+        for name in ("gemini-test", "gemini-2.5-pro", "gemini-2.5-flash", "gemini-2.5-flash-lite"):
+            http.routes[f"/v1beta/models/{name}:streamGenerateContent"] = gemini
+            http.routes[f"/v1beta/models/{name}:generateContent"] = gemini
+            http.routes[f"/v1beta/models/{name}:countTokens"] = Reply(b'{"totalTokens": 100}', headers=_JSON)
+        http.routes["/v1/chat/completions"] = openai
+        yield model
+
+
+_JSON = {"content-type": "application/json"}
+_EVENTS = {"content-type": "text/event-stream"}
+
+
+def _read(content: Any) -> Any:
+    """A tool's answer as the model sees it: JSON where it is."""
+    if isinstance(content, list):
+        content = "\n".join(part.get("text", "") for part in content if isinstance(part, dict))
+    if isinstance(content, dict):
+        content = content.get("output", content.get("error", content))
+    if isinstance(content, str):
+        with contextlib.suppress(ValueError):
+            return json.JSONDecoder().raw_decode(content[content.index("{") :])[0]
+    return content
+
+
+def _as_anthropic(model: AgentModel, body: dict[str, Any]) -> Reply:
+    blocks = [
+        block
+        for message in body["messages"]
+        if message["role"] == "user" and isinstance(message["content"], list)
+        for block in message["content"]
+    ]
+    results = [_read(block.get("content")) for block in blocks if block["type"] == "tool_result"]
+    system = body.get("system") or ""
+    told = system if isinstance(system, str) else "\n".join(part["text"] for part in system)
+    told += "\n".join(block.get("text", "") for block in blocks if block["type"] == "text")
+    act = model.act([tool["name"] for tool in body.get("tools") or []], results, told)
+    if isinstance(act, str):
+        content, stop = {"type": "text", "text": act}, "end_turn"
+    else:
+        content = {"type": "tool_use", "id": f"toolu_{len(results)}", "name": act[0], "input": act[1]}  # type: ignore[dict-item]
+        stop = "tool_use"
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": body["model"],
+        "content": [content],
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": {"input_tokens": 10, "output_tokens": 10},
+    }
+    return streamed(message) if body.get("stream") else Reply(json.dumps(message).encode(), headers=_JSON)
+
+
+def _as_gemini(model: AgentModel, body: dict[str, Any], *, stream: bool) -> Reply:
+    parts = [part for content in body["contents"] for part in content.get("parts", [])]
+    results = [_read(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
+    offered = [one["name"] for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
+    told = "\n".join(part.get("text", "") for part in (body.get("systemInstruction") or {}).get("parts", []))
+    act = model.act(offered, results, told)
+    part = {"text": act} if isinstance(act, str) else {"functionCall": {"name": act[0], "args": act[1]}}
+    answer = {
+        "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
+        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 10, "totalTokenCount": 20},
+        "modelVersion": "gemini-test",
+    }
+    text = json.dumps(answer)
+    if stream:
+        return Reply(f"data: {text}\n\n".encode(), headers=_EVENTS)
+    return Reply(text.encode(), headers=_JSON)
+
+
+def _as_openai(model: AgentModel, body: dict[str, Any]) -> Reply:
+    results = [_read(message["content"]) for message in body["messages"] if message["role"] == "tool"]
+    offered = [tool["function"]["name"] for tool in body.get("tools") or []]
+    told = "\n".join(str(message["content"]) for message in body["messages"] if message["role"] == "system")
+    act = model.act(offered, results, told)
+    if isinstance(act, str):
+        delta: dict[str, Any] = {"role": "assistant", "content": act}
+        finish = "stop"
+    else:
+        function = {"name": act[0], "arguments": json.dumps(act[1])}
+        call = {"index": 0, "id": f"call_{len(results)}", "type": "function", "function": function}
+        delta, finish = {"role": "assistant", "tool_calls": [call]}, "tool_calls"
+    usage = {"prompt_tokens": 10, "completion_tokens": 10, "total_tokens": 20}
+    base = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_700_000_000, "model": body["model"]}
+    if not body.get("stream"):
+        message = {key: value for key, value in delta.items()}
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        return Reply(
+            json.dumps({**base, "object": "chat.completion", "choices": [choice], "usage": usage}).encode(),
+            headers=_JSON,
+        )
+    chunks = [
+        {**base, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]},
+        {**base, "choices": [{"index": 0, "delta": {}, "finish_reason": finish}], "usage": usage},
+    ]
+    lines = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    return Reply(lines.encode(), headers=_EVENTS)

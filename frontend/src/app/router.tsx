@@ -7,6 +7,7 @@ import { auditSearch } from "../features/audit/search.ts";
 import { catalogSearch } from "../features/catalog/search.ts";
 import { connectSearch } from "../features/connect/search.ts";
 import { credentialSearch, credentialsSearch } from "../features/credentials/search.ts";
+import { editorSearch, newSearch } from "../features/editor/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
 import { RunPage, runSearch } from "../features/run/RunPage.tsx";
@@ -20,6 +21,7 @@ const at = { getParentRoute: () => root };
 
 const pipelines = () => import("../features/pipelines/PipelinesPage.tsx");
 const pipeline = () => import("../features/pipelines/PipelinePage.tsx");
+const editor = () => import("../features/editor/EditorPage.tsx");
 const runForm = () => import("../features/pipelines/RunFormPage.tsx");
 const catalog = () => import("../features/catalog/CatalogPage.tsx");
 const pack = () => import("../features/catalog/PackPage.tsx");
@@ -38,6 +40,8 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
   createRoute({ ...at, path: "/pipelines", component: lazyRouteComponent(pipelines, "PipelinesPage"), validateSearch: pipelinesSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),
+  createRoute({ ...at, path: "/pipelines/new", component: lazyRouteComponent(editor, "NewPipelinePage"), validateSearch: newSearch }),
+  createRoute({ ...at, path: "/pipelines/$pipeline/edit", component: lazyRouteComponent(editor, "EditorPage"), validateSearch: editorSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: runFormSearch }),
   createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
   createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),

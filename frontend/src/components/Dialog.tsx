@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 
 /** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ReactNode }): ReactNode {
+export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose: () => void; children: ReactNode; wide?: boolean }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -15,7 +15,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
       ref={dialog}
       aria-labelledby={heading}
       onClose={onClose}
-      className="m-auto max-h-[min(90vh,760px)] w-[min(92vw,560px)] overflow-auto rounded-lg border border-line bg-page p-6 text-ink shadow-float"
+      className={`m-auto max-h-[min(90vh,760px)] ${wide ? "w-[min(94vw,860px)]" : "w-[min(92vw,560px)]"} overflow-auto rounded-lg border border-line bg-page p-6 text-ink shadow-float`}
     >
       <h2 id={heading} className="mb-3">
         {title}

@@ -14,7 +14,7 @@ export interface Field {
   standard: string;
 }
 
-interface Schema {
+export interface Schema {
   type?: string | string[];
   properties?: Record<string, Schema>;
   required?: string[];
@@ -57,7 +57,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
   };
 }
 
-function resolved(schema: Schema, root: Schema): Schema {
+export function resolved(schema: Schema, root: Schema): Schema {
   const name = schema.$ref?.split("/").at(-1);
   const target = name === undefined ? undefined : root.$defs?.[name];
   if (target !== undefined) return { ...resolved(target, root), ...schema };

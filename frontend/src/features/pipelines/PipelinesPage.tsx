@@ -21,7 +21,15 @@ export function PipelinesPage(): ReactNode {
   const filter = search.q === undefined ? {} : { text: search.q };
   const [{ data, fetching, error }] = useQuery({ query: PipelinesDocument, variables: { filter, ...pageArguments(search) } });
   return (
-    <Page title="Pipelines" lead="Steps in order, run with one click and resumed where they break.">
+    <Page
+      title="Pipelines"
+      lead="Steps in order, run with one click and resumed where they break."
+      actions={
+        <ButtonLink kind="primary" to="/pipelines/new">
+          New pipeline
+        </ButtonLink>
+      }
+    >
       <FilterBar>
         <SearchBox label="Search pipelines" text={search.q ?? ""} onSearch={(q) => void navigate({ search: q === "" ? {} : { q }, replace: true })} />
       </FilterBar>

@@ -1,0 +1,151 @@
+import { type ReactNode, useMemo, useState } from "react";
+
+import { count } from "../lib/format.ts";
+import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/lineDiff.ts";
+
+interface Props {
+  before: string;
+  after: string;
+  /** What the two are called, such as `version 3`. */
+  names: readonly [string, string];
+  split?: boolean;
+}
+
+const TINTS = { same: "", added: "bg-ok-tint", removed: "bg-fail-tint" } as const;
+const MARKS = { same: " ", added: "+", removed: "−" } as const;
+const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
+
+/** Two texts and what differs: one under the other, or side by side. */
+export function DiffView({ before, after, names, split = false }: Props): ReactNode {
+  const lines = useMemo(() => lineDiff(before, after), [before, after]);
+  const [all, setAll] = useState(false);
+  const { added, removed } = countChanges(lines);
+  if (added + removed === 0) return <p className="text-soft">Nothing differs.</p>;
+  const shown = all ? lines : folded(lines);
+  const unfold = (): void => setAll(true);
+  return (
+    <div>
+      <p className="mb-2 text-dense text-soft">
+        From {names[0]} to {names[1]}: {count(added, "line")} added, {count(removed, "line")} removed.
+      </p>
+      {/* Long lines scroll, and so the box takes focus. */}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+      <div tabIndex={0} role="region" aria-label={`What differs between ${names[0]} and ${names[1]}`} className="max-h-[70vh] overflow-auto rounded border border-line font-mono text-meta">
+        {split ? <Split shown={shown} onUnfold={unfold} names={names} /> : <Unified shown={shown} onUnfold={unfold} />}
+      </div>
+    </div>
+  );
+}
+
+function Unified({ shown, onUnfold }: { shown: readonly Shown[]; onUnfold: () => void }): ReactNode {
+  return (
+    <table className="w-full border-collapse">
+      <tbody>
+        {shown.map((line, index) =>
+          typeof line === "number" ? (
+            // Lines have no other name than their place.
+            // oxlint-disable-next-line react/no-array-index-key
+            <Left key={`left ${index}`} lines={line} columns={3} onUnfold={onUnfold} />
+          ) : (
+            <tr key={`${line.old} ${line.now}`} className={TINTS[line.kind]}>
+              <Number value={line.old} />
+              <Number value={line.now} />
+              <Text line={line} />
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function Split({ shown, onUnfold, names }: { shown: readonly Shown[]; onUnfold: () => void; names: readonly [string, string] }): ReactNode {
+  return (
+    <table className="w-full table-fixed border-collapse">
+      <thead>
+        <tr className="border-b border-line text-left text-soft [&>th]:px-2 [&>th]:py-1 [&>th]:font-medium">
+          <th colSpan={2}>{names[0]}</th>
+          <th colSpan={2} className="border-l border-line">{names[1]}</th>
+        </tr>
+      </thead>
+      <colgroup>
+        <col className="w-10" />
+        <col />
+        <col className="w-10" />
+        <col />
+      </colgroup>
+      <tbody>
+        {sideBySide(shown).map((row, index) =>
+          typeof row === "number" ? (
+            // oxlint-disable-next-line react/no-array-index-key
+            <Left key={`left ${index}`} lines={row} columns={4} onUnfold={onUnfold} />
+          ) : (
+            // oxlint-disable-next-line react/no-array-index-key
+            <tr key={index}>
+              {row.map((line, side) =>
+                line === null ? (
+                  // oxlint-disable-next-line react/no-array-index-key, jsx-a11y/control-has-associated-label
+                  <td key={side} colSpan={2} className={`bg-panel ${side === 1 ? "border-l border-line" : ""}`} />
+                ) : (
+                  // oxlint-disable-next-line react/no-array-index-key
+                  <Half key={side} line={line} value={side === 0 ? line.old : line.now} right={side === 1} />
+                ),
+              )}
+            </tr>
+          ),
+        )}
+      </tbody>
+    </table>
+  );
+}
+
+function Half({ line, value, right }: { line: Line; value: number | null; right: boolean }): ReactNode {
+  return (
+    <>
+      <Number value={value} className={`${TINTS[line.kind]} ${right ? "border-l border-line" : ""}`} />
+      <Text line={line} className={TINTS[line.kind]} />
+    </>
+  );
+}
+
+function Number({ value, className = "" }: { value: number | null; className?: string }): ReactNode {
+  return <td className={`w-10 px-2 text-right align-top text-soft select-none ${className}`}>{value}</td>;
+}
+
+function Text({ line, className = "" }: { line: Line; className?: string }): ReactNode {
+  return (
+    // oxlint-disable-next-line jsx-a11y/control-has-associated-label -- a cell of text
+    <td className={`pr-2 align-top ${className}`}>
+      <span className="grid grid-cols-[1.25rem_1fr]" dir="auto">
+        <span aria-hidden="true" className="text-soft select-none">
+          {MARKS[line.kind]}
+        </span>
+        <span className="whitespace-pre-wrap wrap-anywhere">
+          <span className="sr-only">{SAID[line.kind]}</span>
+          {line.parts.map(({ text, changed }, index) =>
+            changed ? (
+              // oxlint-disable-next-line react/no-array-index-key
+              <strong key={index} className={`font-semibold underline underline-offset-2 ${line.kind === "added" ? "text-ok" : "text-fail"}`}>
+                {text}
+              </strong>
+            ) : (
+              text
+            ),
+          )}
+        </span>
+      </span>
+    </td>
+  );
+}
+
+function Left({ lines, columns, onUnfold }: { lines: number; columns: number; onUnfold: () => void }): ReactNode {
+  return (
+    <tr className="bg-panel">
+      <td colSpan={columns} className="border-y border-line px-2 py-0.5">
+        <button type="button" className="link font-sans" onClick={onUnfold}>
+          Show {count(lines, "line")} that stayed as {lines === 1 ? "it was" : "they were"}
+        </button>
+      </td>
+    </tr>
+  );
+}

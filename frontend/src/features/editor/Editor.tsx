@@ -1,0 +1,374 @@
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Redo2, Undo2 } from "lucide-react";
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { useClient } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { MakeCopy } from "../../components/MakeCopy.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Loading, Page } from "../../components/Page.tsx";
+import { humanise } from "../../lib/format.ts";
+import { useLatest } from "../../lib/useLatest.ts";
+import { AddStepDialog } from "./AddStepDialog.tsx";
+import { CheckPanel } from "./CheckPanel.tsx";
+import { addStep, duplicateStep, freeId, moveStep, type Path, removeStep, renameInput, renameStep, setAt } from "./definition.ts";
+import { type EditedPipelineFragment, EditorCreateDocument, EditorUpdateDocument } from "./editor.generated.ts";
+import { PipelineForm } from "./PipelineForm.tsx";
+import { ConflictDialog, SaveDialog } from "./SaveDialog.tsx";
+import type { EditorSearch } from "./search.ts";
+import { StepForm } from "./StepForm.tsx";
+import { type At, StepList } from "./StepList.tsx";
+import { TestStepDialog } from "./TestStepDialog.tsx";
+import { useCheck } from "./useCheck.ts";
+import { useDefinition, useOffers, usePacks } from "./useDefinition.ts";
+import { readDraft, useDraft } from "./useDraft.ts";
+
+const YamlView = lazy(() => import("./YamlView.tsx"));
+
+interface Props {
+  /** What is edited; null for a pipeline that is not saved yet. */
+  pipeline: EditedPipelineFragment | null;
+  /** What a new one is a copy of. */
+  source: EditedPipelineFragment | null;
+  startText: string;
+  search: EditorSearch;
+  onSearch: (search: EditorSearch) => void;
+}
+
+interface Base {
+  number: number | null;
+  text: string;
+}
+
+type Asking = { kind: "add" } | { kind: "save" } | { kind: "test"; index: number } | { kind: "conflict"; theirs: EditedPipelineFragment };
+
+/** One document, edited as a form and as YAML, checked all the while. */
+export function Editor({ pipeline, source, startText, search, onSearch }: Props): ReactNode {
+  const draftName = pipeline?.id ?? (source === null ? "new" : `new.${source.id}`);
+  const readOnly = pipeline !== null && !pipeline.actions.includes("UPDATE");
+  const [draft, setDraft] = useState(() => {
+    const found = readOnly ? null : readDraft(draftName);
+    return found === null || found.text === startText ? null : found;
+  });
+  const [base, setBase] = useState<Base>(() => ({ number: draft?.basedOn ?? pipeline?.currentVersion.number ?? null, text: startText }));
+  const { history, definition, change, undo, redo } = useDefinition(draft?.text ?? startText);
+  const { text } = history;
+  const { steps } = definition;
+  const checked = useCheck(text);
+  const issues = checked.check?.issues ?? [];
+  const packs = usePacks(definition);
+  const exampleId = pipeline?.id ?? source?.id ?? null;
+  const offers = useOffers(definition, packs, checked.check?.inputSchema, exampleId);
+  const dirty = text !== base.text;
+  const { kept, forget } = useDraft(draftName, dirty && !readOnly ? text : null, base.number);
+  const [asking, setAsking] = useState<Asking | null>(null);
+  const [removed, setRemoved] = useState<{ name: string; text: string } | null>(null);
+  const [saved, setSaved] = useState<number | null>(null);
+  const [goal, setGoal] = useState<{ path: Path } | null>(null);
+  const middle = useRef<HTMLDivElement>(null);
+  const client = useClient();
+  const navigate = useNavigate();
+
+  const found = steps.findIndex(({ id }) => id !== "" && id === search.step);
+  const [chosen, setChosen] = useState<At>(() => (found >= 0 ? found : "pipeline"));
+  const at: At = chosen === "pipeline" || steps[chosen] === undefined ? "pipeline" : chosen;
+  const yamlView = search.view === "yaml" || definition.unreadable !== null;
+  const offersAt = typeof at === "number" ? offers(at) : [];
+
+  function select(next: At, view = search.view): void {
+    setChosen(next);
+    onSearch({ step: typeof next === "number" ? steps[next]?.id : undefined, view });
+    if (view === "yaml" && typeof next === "number") setGoal({ path: ["steps", next] });
+  }
+
+  function edit(path: Path, value: unknown): void {
+    change(setAt(text, path, value), path.join("/"));
+  }
+
+  /** Where an issue is: its step, then its field; in the YAML, its line. */
+  function go(path: readonly string[]): void {
+    const next: At = path[0] === "steps" && path[1] !== undefined ? Number(path[1]) : "pipeline";
+    setChosen(next);
+    setGoal({ path: [...path] });
+  }
+
+  useEffect(() => {
+    if (goal === null || yamlView) return;
+    const [root, , section, name] = goal.path.map(String);
+    const names = root === "steps" ? [name, section === "pack" ? "version" : section] : [goal.path.map(String)[2], goal.path.map(String)[1], root];
+    for (const wanted of names) {
+      const field = wanted === undefined ? null : middle.current?.querySelector<HTMLElement>(`[data-field="${CSS.escape(wanted)}"] :is(input, textarea, select)`);
+      if (field == null) continue;
+      field.closest("details")?.setAttribute("open", "");
+      field.scrollIntoView({ block: "center" });
+      field.focus();
+      return;
+    }
+  }, [goal, yamlView]);
+
+  async function save(note: string, ifVersion = base.number): Promise<Refusal | null> {
+    const about = note === "" ? null : note;
+    if (pipeline === null) {
+      const { data, error } = await client.mutation(EditorCreateDocument, { yaml: text, note: about }).toPromise();
+      const told = data?.createPipeline;
+      if (error !== undefined) return lost(error);
+      if (told?.__typename !== "PipelineSuccess") return refusalOf(told ?? {});
+      forget();
+      await navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: told.pipeline.key }, search: { step: search.step, view: search.view }, replace: true });
+      return null;
+    }
+    const { data, error } = await client.mutation(EditorUpdateDocument, { pipeline: pipeline.id, yaml: text, ifVersion: ifVersion ?? 0, note: about }).toPromise();
+    const told = data?.updatePipeline;
+    if (error !== undefined) return lost(error);
+    if (told?.__typename === "ConflictProblem" && told.current !== null && "currentVersion" in told.current && told.current.id === pipeline.id) {
+      setAsking({ kind: "conflict", theirs: told.current });
+      return null;
+    }
+    if (told?.__typename !== "PipelineSuccess") return refusalOf(told ?? {});
+    const { number, yaml } = told.pipeline.currentVersion;
+    forget();
+    setBase({ number, text: yaml });
+    change(yaml);
+    setDraft(null);
+    setAsking(null);
+    setSaved(number);
+    return null;
+  }
+
+  function takeTheirs(theirs: EditedPipelineFragment): void {
+    forget();
+    setBase({ number: theirs.currentVersion.number, text: theirs.currentVersion.yaml });
+    change(theirs.currentVersion.yaml);
+    setDraft(null);
+    setAsking(null);
+  }
+
+  const errors = issues.filter(({ severity }) => severity === "ERROR").length;
+  const canSave = !readOnly && (dirty || pipeline === null);
+  const keys = useLatest((event: KeyboardEvent): void => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey) return;
+    const typing = event.target instanceof HTMLElement && (event.target.matches("input, textarea, select") || event.target.shadowRoot !== null);
+    const key = event.key.toLowerCase();
+    if (key === "s") {
+      if (canSave && asking === null) setAsking({ kind: "save" });
+    } else if (key === "z" && !typing && asking === null) (event.shiftKey ? redo : undo)();
+    else return;
+    event.preventDefault();
+  });
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => keys.current(event);
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, [keys]);
+
+  const name = typeof definition.value["name"] === "string" && definition.value["name"] !== "" ? definition.value["name"] : null;
+  const selected = typeof at === "number" ? steps[at] : undefined;
+  return (
+    <Page
+      title={pipeline === null ? (name === null ? "New pipeline" : `New pipeline: ${name}`) : `Edit ${pipeline.name}`}
+      lead={
+        <p className="text-dense" role="status">
+          {pipeline === null ? null : (
+            <>
+              <Link to="/pipelines/$pipeline" params={{ pipeline: pipeline.key }} className="link font-mono">
+                {pipeline.key}
+              </Link>
+              {" · "}
+            </>
+          )}
+          {base.number === null ? "not saved yet" : `version ${base.number}`}
+          {readOnly ? "" : dirty ? ` · unsaved changes${kept === true ? ", kept in this browser" : kept === false ? "; this browser cannot keep them" : ""}` : saved === null ? "" : ` · saved as version ${saved}`}
+        </p>
+      }
+      actions={
+        readOnly && pipeline !== null ? (
+          <>
+            <Views view={yamlView ? "yaml" : "form"} onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })} />
+            <MakeCopy pipelineId={pipeline.id} kind="primary" />
+          </>
+        ) : (
+          <>
+            <Icon label="Undo" hint="Undo (Ctrl-Z)" disabled={history.past.length === 0} onClick={undo}>
+              <Undo2 aria-hidden="true" className="size-4" />
+            </Icon>
+            <Icon label="Redo" hint="Redo (Ctrl-Shift-Z)" disabled={history.future.length === 0} onClick={redo}>
+              <Redo2 aria-hidden="true" className="size-4" />
+            </Icon>
+            <Views view={yamlView ? "yaml" : "form"} onView={(view) => onSearch({ ...search, view: view === "yaml" ? "yaml" : undefined })} />
+            <Button kind="primary" disabled={!canSave} title="Ctrl-S" onClick={() => setAsking({ kind: "save" })}>
+              Save…
+            </Button>
+          </>
+        )
+      }
+    >
+      {readOnly && pipeline !== null ? (
+        <Strip>
+          {pipeline.builtin ? "It ships with Packline and cannot be changed." : "It belongs to somebody else; you cannot change it."} Make a copy to change that.
+        </Strip>
+      ) : null}
+      {draft === null ? null : (
+        <Strip
+          action={
+            <>
+              <Button onClick={() => setDraft(null)}>Keep them</Button>
+              <Button
+                onClick={() => {
+                  if (pipeline !== null) setBase({ number: pipeline.currentVersion.number, text: startText });
+                  change(startText);
+                  setDraft(null);
+                }}
+              >
+                Discard them
+              </Button>
+            </>
+          }
+        >
+          Your unsaved changes from <Moment at={draft.at} /> are back.
+          {pipeline !== null && draft.basedOn !== null && draft.basedOn !== pipeline.currentVersion.number ? ` They were made from version ${draft.basedOn}; it is at version ${pipeline.currentVersion.number} by now, and saving shows you both.` : ""}
+        </Strip>
+      )}
+      {removed === null || removed.text !== text ? null : (
+        <Strip
+          action={
+            <Button
+              onClick={() => {
+                undo();
+                setRemoved(null);
+              }}
+            >
+              Undo
+            </Button>
+          }
+        >
+          The step {removed.name} is deleted.
+        </Strip>
+      )}
+      <div className="grid gap-x-7 gap-y-8 md:grid-cols-[14.5rem_minmax(0,1fr)] xl:grid-cols-[14.5rem_minmax(0,1fr)_16.5rem]">
+        <div className="xl:sticky xl:top-4 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto xl:p-0.5">
+          <StepList
+            steps={steps}
+            at={at}
+            issues={issues}
+            readOnly={readOnly || definition.unreadable !== null}
+            onSelect={select}
+            onMove={(from, to) => {
+              change(moveStep(text, from, to));
+              setChosen(to);
+            }}
+            onDuplicate={(index) => {
+              change(duplicateStep(text, index));
+              setChosen(index + 1);
+            }}
+            onRemove={(index) => {
+              const next = removeStep(text, index);
+              change(next);
+              setRemoved({ name: humanise(steps[index]?.id ?? ""), text: next });
+              setChosen(steps.length === 1 ? "pipeline" : Math.min(index, steps.length - 2));
+            }}
+            onAdd={() => setAsking({ kind: "add" })}
+          />
+        </div>
+        <div ref={middle} className="min-w-0">
+          {yamlView ? (
+            <>
+              {definition.unreadable === null ? null : <p className="mb-2 text-dense text-fail">The form shows again once the YAML can be read: {definition.unreadable.message}.</p>}
+              <Suspense fallback={<Loading />}>
+                <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={issues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
+              </Suspense>
+              <p className="mt-2 text-meta text-soft">
+                <code className="font-mono">{"${{"}</code> lists what a step may take. Tab leaves the text.
+              </p>
+            </>
+          ) : selected === undefined || typeof at !== "number" ? (
+            <PipelineForm definition={definition} issues={issues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
+          ) : (
+            <StepForm
+              key={`${at} ${selected.pack} ${packs.has(selected.pack)}`}
+              index={at}
+              step={selected}
+              pack={packs.get(selected.pack) ?? null}
+              text={text}
+              issues={issues}
+              offers={offersAt}
+              readOnly={readOnly}
+              onChange={edit}
+              onRename={(id) => change(renameStep(text, at, id))}
+              onTest={() => setAsking({ kind: "test", index: at })}
+              onYaml={() => select(at, "yaml")}
+            />
+          )}
+        </div>
+        <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
+          <CheckPanel checked={checked} steps={steps} onGo={go} />
+        </div>
+      </div>
+      {asking?.kind === "add" ? (
+        <AddStepDialog
+          behind={steps.length === 0 ? null : typeof at === "number" ? humanise(steps[at]?.id ?? "") : humanise(steps.at(-1)?.id ?? "")}
+          onClose={() => setAsking(null)}
+          onPick={(pack) => {
+            const behind = typeof at === "number" ? at : steps.length - 1;
+            const id = freeId(pack.name.split(".").at(-1) ?? pack.name, steps.map((step) => step.id));
+            const major = pack.version.split(".")[0] ?? "";
+            change(addStep(text, behind, { id, pack: pack.name, ...(major === "" ? {} : { version: major }), input: {} }));
+            setChosen(behind + 1);
+            setAsking(null);
+          }}
+        />
+      ) : null}
+      {asking?.kind === "save" ? (
+        <SaveDialog before={base.number === null ? null : { text: base.text, name: `version ${base.number}` }} text={text} errors={errors} onSave={(note) => save(note)} onClose={() => setAsking(null)} />
+      ) : null}
+      {asking?.kind === "conflict" ? (
+        <ConflictDialog
+          mine={text}
+          theirs={{ number: asking.theirs.currentVersion.number, yaml: asking.theirs.currentVersion.yaml, by: asking.theirs.currentVersion.createdBy?.name ?? null }}
+          basedOn={base.number ?? 0}
+          onSaveOnTop={() => save(`On top of version ${asking.theirs.currentVersion.number}`, asking.theirs.currentVersion.number)}
+          onReload={() => takeTheirs(asking.theirs)}
+          onClose={() => setAsking(null)}
+        />
+      ) : null}
+      <Tried asking={asking} steps={steps} packs={packs} pipelineId={exampleId} onClose={() => setAsking(null)} />
+    </Page>
+  );
+}
+
+function Tried({ asking, steps, packs, pipelineId, onClose }: { asking: Asking | null; steps: ReturnType<typeof useDefinition>["definition"]["steps"]; packs: ReturnType<typeof usePacks>; pipelineId: string | null; onClose: () => void }): ReactNode {
+  const step = asking?.kind === "test" ? steps[asking.index] : undefined;
+  const pack = step === undefined ? undefined : packs.get(step.pack);
+  return step === undefined || pack === undefined ? null : <TestStepDialog step={step} pack={pack} pipelineId={pipelineId} onClose={onClose} />;
+}
+
+function Strip({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
+  return (
+    <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-x-6 gap-y-2 border-l-2 border-accent bg-accent-tint px-3 py-2">
+      <p>{children}</p>
+      {action === undefined ? null : <div className="flex gap-2">{action}</div>}
+    </div>
+  );
+}
+
+function Icon({ label, hint, disabled, onClick, children }: { label: string; hint: string; disabled: boolean; onClick: () => void; children: ReactNode }): ReactNode {
+  return (
+    <Button kind="quiet" className="!px-2" aria-label={label} title={hint} disabled={disabled} onClick={onClick}>
+      {children}
+    </Button>
+  );
+}
+
+function Views({ view, onView }: { view: "form" | "yaml"; onView: (view: "form" | "yaml") => void }): ReactNode {
+  return (
+    <fieldset className="flex overflow-hidden rounded border border-control">
+      <legend className="sr-only">Edit as</legend>
+      {(["form", "yaml"] as const).map((one) => (
+        <label key={one} className={`relative flex cursor-pointer items-center px-3 py-[5px] font-medium has-focus-visible:outline-2 has-focus-visible:-outline-offset-2 has-focus-visible:outline-accent pointer-coarse:min-h-11 ${view === one ? "bg-accent-tint text-accent" : "text-soft hover:bg-hover"}`}>
+          <input type="radio" name="view" className="sr-only" checked={view === one} onChange={() => onView(one)} />
+          {one === "form" ? "Form" : "YAML"}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,48 @@
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useQuery } from "urql";
+
+import { lost } from "../../components/Notice.tsx";
+import { Absent, Unread } from "../../components/Page.tsx";
+import { setAt } from "./definition.ts";
+import { type EditedPipelineFragment, EditorPipelineDocument } from "./editor.generated.ts";
+import { Editor } from "./Editor.tsx";
+import type { EditorSearch } from "./search.ts";
+
+/** `/pipelines/:id/edit`. */
+export function EditorPage(): ReactNode {
+  const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/edit" });
+  const search = useSearch({ from: "/pipelines/$pipeline/edit" });
+  const navigate = useNavigate({ from: "/pipelines/$pipeline/edit" });
+  const onSearch = (next: EditorSearch): void => void navigate({ search: next, replace: true });
+  return <Loaded id={id}>{(pipeline) => <Editor key={pipeline.id} pipeline={pipeline} source={null} startText={pipeline.currentVersion.yaml} search={search} onSearch={onSearch} />}</Loaded>;
+}
+
+const BLANK = 'name: ""\nsteps: []\n';
+
+/** `/pipelines/new`, from nothing or from a copy of another pipeline. */
+export function NewPipelinePage(): ReactNode {
+  const search = useSearch({ from: "/pipelines/new" });
+  const navigate = useNavigate({ from: "/pipelines/new" });
+  const { from } = search;
+  const onSearch = (next: EditorSearch): void => void navigate({ search: { ...next, from }, replace: true });
+  if (from === undefined) return <Editor key="new" pipeline={null} source={null} startText={BLANK} search={search} onSearch={onSearch} />;
+  return (
+    <Loaded id={from}>
+      {(source) => <Editor key={source.id} pipeline={null} source={source} startText={setAt(setAt(source.currentVersion.yaml, ["key"], undefined), ["name"], `Copy of ${source.name}`)} search={search} onSearch={onSearch} />}
+    </Loaded>
+  );
+}
+
+/** Reads a pipeline once; what others save later must not change what is being edited. */
+function Loaded({ id, children }: { id: string; children: (pipeline: EditedPipelineFragment) => ReactNode }): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: EditorPipelineDocument, variables: { id }, requestPolicy: "network-only" });
+  const [first, setFirst] = useState<EditedPipelineFragment | null>(null);
+  const pipeline = data?.pipeline;
+  if (pipeline != null && !fetching && first?.id !== pipeline.id) setFirst(pipeline);
+  if (pipeline === null && !fetching) {
+    return <Absent title="There is no such pipeline" onward={<Link to="/pipelines" className="link">All pipelines</Link>}>No pipeline is called “{id}”.</Absent>;
+  }
+  if (first === null || (pipeline != null && first.id !== pipeline.id)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  return children(first);
+}

@@ -1,0 +1,37 @@
+// The text of a definition and the way back. Changes of one field in a row are one step back.
+
+export interface History {
+  text: string;
+  past: readonly string[];
+  future: readonly string[];
+  /** What the latest change was made at, for changes that belong together; null for one of its own. */
+  at: string | null;
+}
+
+export type Change = { kind: "change"; text: string; at: string | null } | { kind: "undo" } | { kind: "redo" };
+
+const KEPT = 200;
+
+export function started(text: string): History {
+  return { text, past: [], future: [], at: null };
+}
+
+export function step(now: History, change: Change): History {
+  switch (change.kind) {
+    case "change": {
+      if (change.text === now.text) return now;
+      const together = change.at !== null && change.at === now.at;
+      return { text: change.text, past: together ? now.past : [...now.past.slice(-KEPT), now.text], future: [], at: change.at };
+    }
+    case "undo": {
+      const before = now.past.at(-1);
+      return before === undefined ? now : { text: before, past: now.past.slice(0, -1), future: [now.text, ...now.future], at: null };
+    }
+    case "redo": {
+      const [after] = now.future;
+      return after === undefined ? now : { text: after, past: [...now.past, now.text], future: now.future.slice(1), at: null };
+    }
+    default:
+      return change satisfies never;
+  }
+}

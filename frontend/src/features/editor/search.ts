@@ -1,0 +1,20 @@
+import { oneOf, textOf } from "../../lib/search.ts";
+
+export interface EditorSearch {
+  /** Id of the step that is selected. */
+  step?: string | undefined;
+  view?: "yaml" | undefined;
+}
+
+export interface NewSearch extends EditorSearch {
+  /** The pipeline it starts as a copy of. */
+  from?: string | undefined;
+}
+
+export function editorSearch(given: Record<string, unknown>): EditorSearch {
+  return { step: textOf(given["step"]), view: oneOf(given["view"], ["yaml"] as const) };
+}
+
+export function newSearch(given: Record<string, unknown>): NewSearch {
+  return { ...editorSearch(given), from: textOf(given["from"]) };
+}

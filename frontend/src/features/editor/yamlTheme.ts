@@ -1,0 +1,38 @@
+import { HighlightStyle } from "@codemirror/language";
+import { EditorView } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+
+// The page's own colours, which follow its theme; CodeMirror's are too pale on a dark ground.
+export const HIGHLIGHT = HighlightStyle.define([
+  { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--accent)" },
+  { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
+  { tag: [tags.separator, tags.punctuation, tags.squareBracket, tags.brace, tags.meta], color: "var(--soft)" },
+  { tag: [tags.string, tags.content, tags.attributeValue, tags.literal, tags.keyword], color: "var(--ink)" },
+]);
+
+export const THEME = EditorView.theme({
+  "&": { color: "var(--ink)", backgroundColor: "var(--page)", fontSize: "13px" },
+  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
+  ".cm-scroller": { fontFamily: '"JetBrains Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace', lineHeight: "20px", minHeight: "24rem", maxHeight: "calc(100vh - 12rem)" },
+  ".cm-content": { caretColor: "var(--ink)", paddingBlock: "8px" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "var(--panel)", color: "var(--soft)", border: "none", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine": { backgroundColor: "transparent" },
+  "&.cm-focused .cm-activeLine": { backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--accent) 26%, transparent)" },
+  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--hover)", outline: "1px solid var(--control)" },
+  ".cm-reference": { backgroundColor: "var(--accent-tint)", borderRadius: "3px" },
+  ".cm-tooltip": { backgroundColor: "var(--page)", color: "var(--ink)", border: "1px solid var(--line)", borderRadius: "8px", boxShadow: "var(--float)", fontFamily: 'Inter, system-ui, sans-serif', fontSize: "13px" },
+  ".cm-tooltip-autocomplete > ul": { fontFamily: "inherit", maxHeight: "18rem" },
+  ".cm-tooltip-autocomplete > ul > li": { padding: "4px 10px", lineHeight: "20px" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent-tint)", color: "var(--ink)" },
+  ".cm-completionLabel": { fontFamily: '"JetBrains Mono", ui-monospace, monospace' },
+  ".cm-completionDetail": { color: "var(--soft)", fontStyle: "normal", marginLeft: "12px" },
+  ".cm-completionInfo": { padding: "6px 10px", maxWidth: "20rem", whiteSpace: "pre-wrap", color: "var(--soft)" },
+  ".cm-diagnostic": { padding: "6px 10px", borderLeftWidth: "3px" },
+  ".cm-diagnostic-error": { borderLeftColor: "var(--fail)" },
+  ".cm-diagnostic-warning": { borderLeftColor: "var(--warn)" },
+  ".cm-lintRange-error": { backgroundImage: "none", textDecoration: "underline wavy var(--fail)", textUnderlineOffset: "3px" },
+  ".cm-lintRange-warning": { backgroundImage: "none", textDecoration: "underline wavy var(--warn)", textUnderlineOffset: "3px" },
+  ".cm-foldPlaceholder": { backgroundColor: "var(--hover)", color: "var(--soft)", border: "none" },
+});

@@ -135,6 +135,7 @@ export type ArtifactAddressQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type ArtifactTextQueryVariables = Exact<{

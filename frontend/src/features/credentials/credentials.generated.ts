@@ -76,6 +76,8 @@ export type GrantTarget_Caller_Fragment = { __typename: 'Caller', subject: strin
 
 export type GrantTarget_Credential_Fragment = { __typename: 'Credential', id: string };
 
+export type GrantTarget_MemoryEntry_Fragment = { __typename: 'MemoryEntry', id: string };
+
 export type GrantTarget_Pack_Fragment = { __typename: 'Pack', name: string, id: string };
 
 export type GrantTarget_Pipeline_Fragment = { __typename: 'Pipeline', key: string, id: string, title: string };
@@ -93,6 +95,7 @@ export type GrantTargetFragment =
   | GrantTarget_AuditEntry_Fragment
   | GrantTarget_Caller_Fragment
   | GrantTarget_Credential_Fragment
+  | GrantTarget_MemoryEntry_Fragment
   | GrantTarget_Pack_Fragment
   | GrantTarget_Pipeline_Fragment
   | GrantTarget_PipelineVersion_Fragment
@@ -117,6 +120,7 @@ export type CredentialsQuery = { credentials: { nodes: Array<{ id: string, key: 
         | { __typename: 'AuditEntry', id: string }
         | { __typename: 'Caller', subject: string, id: string, called: string }
         | { __typename: 'Credential', id: string }
+        | { __typename: 'MemoryEntry', id: string }
         | { __typename: 'Pack', name: string, id: string }
         | { __typename: 'Pipeline', key: string, id: string, title: string }
         | { __typename: 'PipelineVersion', id: string }
@@ -142,12 +146,14 @@ export type CredentialPageQuery = { node:
         | { __typename: 'AuditEntry', id: string }
         | { __typename: 'Caller', subject: string, id: string, called: string }
         | { __typename: 'Credential', id: string }
+        | { __typename: 'MemoryEntry', id: string }
         | { __typename: 'Pack', name: string, id: string }
         | { __typename: 'Pipeline', key: string, id: string, title: string }
         | { __typename: 'PipelineVersion', id: string }
         | { __typename: 'Run', id: string }
         | { __typename: 'RunStep', id: string }
       >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -176,6 +182,7 @@ export type SetCredentialMutation = { setCredential:
           | { __typename: 'AuditEntry', id: string }
           | { __typename: 'Caller', subject: string, id: string, called: string }
           | { __typename: 'Credential', id: string }
+          | { __typename: 'MemoryEntry', id: string }
           | { __typename: 'Pack', name: string, id: string }
           | { __typename: 'Pipeline', key: string, id: string, title: string }
           | { __typename: 'PipelineVersion', id: string }

@@ -45,8 +45,8 @@ def mcp(
 
         prepare_imports()
         from app.cli.machine import settings_of
+        from app.embedded import serve_embedded
         from app.logging import configure_logging
-        from app.mcp.embedded import serve_embedded
         from app.mcp.session import Selection, SelectionError
         from store.engine import StoreError
 

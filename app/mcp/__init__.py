@@ -7,6 +7,7 @@ tools       every tool there is, and which of them a caller is shown
 calls       one call: check the arguments, run the document, wait, say what comes next
 server      the MCP server over all of that; the only modules that import `mcp` are this one and those it names
 mount       `/mcp` over HTTP: sign-in, size, and the task that owns the server
+resources   what can be read by address; `resource_handlers` says it in the words of the protocol
+tasks       the tasks extension: a run is a task
 bridge      stdin and stdout, carried on to a running server
-embedded    stdin and stdout, from a server in this process
 """

@@ -123,7 +123,7 @@ class McpMount:
                 "`POST /artifacts`, and give the artifact's id.",
             )
         context = replace(self._make_context(caller, request), cause=RunCause.AGENT)
-        scope[_SESSION] = Session(self._schema, context, selection)
+        scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
         self._wanted.set()
         assert self._ready is not None, "requests come after the start"
         return await asyncio.shield(self._ready)

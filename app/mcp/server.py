@@ -3,12 +3,12 @@
 Importing this module imports `mcp` (0.8 to 1 s of CPU), so nothing but `app.mcp.mount` and the stdio command does, and
 late.
 
-To add handlers (resources, an extension), write a module with a function `add_to(server, session_of)`, a `Part`, and
-name it in `PARTS`: it registers what it serves with `server.add_request_handler(method, ParamsModel, handler)`, and an
-extension announces itself in `server.extensions[id] = {}`; capabilities follow from the handlers registered. A handler
-is `async (ctx, params) -> result` and starts with `session = session_of(ctx)`: `session.context` is what use cases are
-given, `session.execute(document, variables)` runs GraphQL as the caller. A part may replace `tools/call`, too:
-`server.get_request_handler("tools/call")` is the one it wraps.
+To add handlers (resources, an extension), write a module with a function `add_to(server, session_of, toolbox)`, a
+`Part`, and name it in `PARTS`: it registers what it serves with `server.add_request_handler(method, ParamsModel,
+handler)`, and an extension announces itself in `server.extensions[id] = {}`; capabilities follow from the handlers
+registered. A handler is `async (ctx, params) -> result` and starts with `session = session_of(ctx)`: `session.context`
+is what use cases are given, `session.execute(document, variables)` runs GraphQL as the caller. A part may replace
+`tools/call`, too: `server.get_request_handler("tools/call")` is the one it wraps.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import mcp_types as types
 from mcp.server import CacheHint, Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
+from app.mcp import resource_handlers, tasks
 from app.mcp.toolbox import Toolbox, UnknownToolError
 
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ RequestContext = ServerRequestContext[Any, Any]
 #: Who a request is from, and what they chose to be shown.
 SessionOf = Callable[[RequestContext], "Session"]
 #: Registers more handlers; see the module's docstring.
-Part = Callable[["Server[Any]", SessionOf], None]
+Part = Callable[["Server[Any]", SessionOf, Toolbox], None]
 
 #: Parts every server has, on every transport.
-PARTS: Final[tuple[Part, ...]] = ()
+PARTS: Final[tuple[Part, ...]] = (resource_handlers.add_to, tasks.add_to)
 
 INSTRUCTIONS: Final = (
     "Packline runs stored pipelines of packs, durably, and records every step.\n"
@@ -90,7 +91,7 @@ def build_server(schema: GuardedSchema, session_of: SessionOf, parts: Sequence[P
     )
     server.middleware.clear()  # its spans are of no use without an exporter, and cost every call
     for part in parts:
-        part(server, session_of)
+        part(server, session_of, toolbox)
     return server
 
 

@@ -7,6 +7,7 @@ there is, for tools, resources and tasks alike.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
@@ -14,7 +15,7 @@ from urllib.parse import parse_qs
 from schema.context import RequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from resolvers.context import Caller, Context
     from schema.guarded import GuardedSchema
@@ -99,16 +100,25 @@ class Session:
         schema: What documents are run on; its limits, scopes and masking hold for agents, too.
         context: The caller, and what use cases work with; its cause is `agent`.
         selection: What the client chose to be shown.
+        watch: Returns once a caller's token has expired, been revoked or lost a scope; None where that cannot happen.
     """
 
     schema: GuardedSchema
     context: Context
     selection: Selection = field(default=DEFAULT)
+    watch: Callable[[Caller], Awaitable[None]] | None = None
 
     @property
     def caller(self) -> Caller:
         """Who calls."""
         return self.context.caller
+
+    async def ended(self) -> None:
+        """Returns once the caller may no longer be answered, within 5 seconds of it; for streams that stay open."""
+        if self.watch is None:
+            await asyncio.Event().wait()
+        else:
+            await self.watch(self.caller)
 
     async def execute(self, document: str, variables: Mapping[str, Any], *, name: str | None = None) -> dict[str, Any]:
         """The data of a document.

@@ -95,11 +95,11 @@ class Downloads:
                 "signature": self._signature(artifact_id, caller_id, str(expires)),
             }
         )
-        return f"{self._settings.public_url or ''}/artifacts/{artifact_id}?{query}"
+        return f"{self._settings.outward}/artifacts/{artifact_id}?{query}"
 
     async def _serve(self, request: Request) -> Response:
         artifact_id: str = request.path_params["id"]
-        if wants_page(request) and (shown := built_page()) is not None:
+        if wants_page(request) and (shown := built_page(base=self._settings.base)) is not None:
             return shown
         found = await self._find(request, artifact_id, artifact_id)
         if not isinstance(found, ArtifactRecord):

@@ -43,7 +43,7 @@ _SCRIPT_HASH = "sha256-" + base64.b64encode(hashlib.sha256(_SCRIPT.encode()).dig
 _FORM = """
 <p>Open the login link that <code>packline up</code> printed. For a new one, run
 <code>packline token login-link</code> on the server's machine.</p>
-<form method="post" action="/login{query}">
+<form method="post" action="login{query}">
 <p><label for="token">Or paste the part of the link after <code>#</code>:</label></p>
 <p><input id="token" name="token" type="password" required autocomplete="off" spellcheck="false"></p>
 <p><button>Sign in</button></p>
@@ -93,7 +93,7 @@ class _Login:
                 "This link does not work: it was used before, has expired, or is not complete.",
             )
         await self._audit("sign_in", login.token.caller_id, accepted=True, detail={"address": address_of(request)})
-        answer = RedirectResponse(_next_of(request), 303, {"cache-control": "no-store"})
+        answer = RedirectResponse(self._onward(request), 303, {"cache-control": "no-store"})
         public = self._authenticator.settings.public_url or ""
         answer.set_cookie(
             self._authenticator.cookie_name,
@@ -111,7 +111,7 @@ class _Login:
         if caller is not None:
             await self._authenticator.sign_out(caller)
             await self._audit("sign_out", caller.id, accepted=True)
-        answer = RedirectResponse("/login", 303, {"cache-control": "no-store"})
+        answer = RedirectResponse(f"{self._authenticator.settings.base}/login", 303, {"cache-control": "no-store"})
         answer.delete_cookie(self._authenticator.cookie_name, httponly=True, samesite="strict")
         return answer
 
@@ -130,13 +130,18 @@ class _Login:
             return PlainTextResponse("A login link needs a token with the scope `manage`.\n", 403)
         link = await self._authenticator.make_link(caller.id, caller.scopes)
         await self._audit("make_login_link", caller.id, accepted=True)
-        base = self._authenticator.settings.public_url or str(request.base_url).rstrip("/")
+        settings = self._authenticator.settings
+        base = settings.outward if settings.public_url else f"{str(request.base_url).rstrip('/')}{settings.base}"
         assert link.token.expires_at is not None
         return JSONResponse(
             {"url": link_url(base, link), "expires_at": link.token.expires_at.isoformat()},
             201,
             {"cache-control": "no-store"},
         )
+
+    def _onward(self, request: Request) -> str:
+        onward = _next_of(request)
+        return f"{self._authenticator.settings.base}/" if onward == "/" else onward
 
     async def _audit(
         self, action: str, actor_id: str | None, *, accepted: bool, detail: dict[str, str] | None = None

@@ -16,6 +16,7 @@ from starlette.routing import WebSocketRoute
 
 from app.artifact_store import artifact_store
 from app.auth import Authenticator
+from app.base_path import inside
 from app.downloads import Downloads
 from app.gate import AttemptGate
 from app.graphiql import graphiql_routes
@@ -81,6 +82,7 @@ class Application:
         self.services: Services | None = None
         self.authenticator: Authenticator | None = None
         self.schema = build_schema(settings.request_limits())
+        self._base = settings.base
         self._inner: ASGIApp | None = None
         self._graphql: GraphQLApp[Caller] | None = None
         self._mcp: McpMount | None = None
@@ -94,6 +96,8 @@ class Application:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
             return
+        if self._base:
+            scope = inside(scope, self._base)
         inner = self._inner
         if inner is None or scope.get("path") == "/healthz":
             await self._outer(scope, receive, send)
@@ -171,7 +175,7 @@ class Application:
             tails=Tails(store, engine.bus),
             settings=settings.describe,
             sign_download=downloads.sign,
-            upload_url=f"{settings.public_url or ''}/artifacts",
+            upload_url=f"{settings.outward}/artifacts",
             previews=previews,
             version=version("packline"),
             versions=Versions(),
@@ -213,7 +217,7 @@ class Application:
                 *Uploads(authenticator, self.settings, self._command).routes(),
                 *login_routes(authenticator),
                 *graphiql_routes(),
-                *page_routes(),
+                *page_routes(base=self._base),
             ]
         )
 

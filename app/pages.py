@@ -6,9 +6,15 @@ Also plain pages for what needs no build, such as signing in, and the health che
 from __future__ import annotations
 
 import html
+import re
+import stat
+from functools import partial
+from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from anyio import to_thread
+from starlette.datastructures import Headers
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -42,6 +48,11 @@ PAGE_PATHS = (
     "/audit",
     "/settings",
 )
+
+#: A weight that says a coding is not wanted (RFC 9110 section 12.4.2).
+_REFUSED = re.compile(r"\s*q=0(\.0*)?\s*")
+#: Where the built page reads what it lies below.
+_BASE_TOLD = 'name="packline-base" content=""'
 
 #: No scripts, no outside addresses; a page that needs more says so by hash.
 PAGE_POLICY = (
@@ -103,15 +114,15 @@ def page(title: str, body: str, *, status: int = 200, script: str = "", script_h
     return HTMLResponse(content, status, {"content-security-policy": policy, "cache-control": "no-store"})
 
 
-async def home_without_ui(_request: Request) -> Response:
-    """What `/` says when the web page was not built."""
+async def home_without_ui(_request: Request, base: str = "") -> Response:
+    """What `/` says when the web page was not built; `base` is the path everything lies below."""
     return page(
         "Packline is running",
         "<p>The web page is not part of this installation. To build it from the sources, run "
         "<code>make ui</code> and start the server again. Everything else works without it.</p>"
-        '<dl><dt>GraphQL</dt><dd><a href="/graphiql">/graphiql</a></dd>'
+        f'<dl><dt>GraphQL</dt><dd><a href="{base}/graphiql">{base}/graphiql</a></dd>'
         "<dt>Command line</dt><dd><code>packline pipelines</code> · <code>packline run sample</code></dd>"
-        '<dt>Health</dt><dd><a href="/healthz">/healthz</a></dd></dl>',
+        f'<dt>Health</dt><dd><a href="{base}/healthz">{base}/healthz</a></dd></dl>',
     )
 
 
@@ -124,26 +135,34 @@ def wants_page(request: Request) -> bool:
     return "text/html" in accepts and "signature" not in request.query_params and "authorization" not in request.headers
 
 
-def built_page(files: Path | None = None) -> Response | None:
-    """The built page, whatever address it is to show; None where it was not built."""
+def built_page(files: Path | None = None, *, base: str = "") -> Response | None:
+    """The built page, whatever address it is to show; None where it was not built.
+
+    Args:
+        files: Where `npm run build` has put it.
+        base: Path everything lies below: the page was built without one, and is told here.
+    """
     index = (files or BUILT_PAGE) / "index.html"
     if not index.is_file():
         return None
     # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
-    return FileResponse(index, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
+    base = html.escape(base)
+    text = index.read_text("utf-8").replace('="./', f'="{base}/').replace(_BASE_TOLD, f'{_BASE_TOLD[:-1]}{base}"')
+    return HTMLResponse(text, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
 
 
-def page_routes(files: Path = BUILT_PAGE) -> list[BaseRoute]:
+def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
     """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
 
     Args:
         files: Where `npm run build` has put the page. Looked at once, now.
+        base: Path everything lies below, for what is told to browsers.
     """
     if built_page(files) is None:
-        return [Route("/", home_without_ui, methods=["GET"])]
+        return [Route("/", partial(home_without_ui, base=base), methods=["GET"])]
 
     async def show(_request: Request) -> Response:
-        return built_page(files) or PlainTextResponse("The page is being built anew. Try again.\n", 503)
+        return built_page(files, base=base) or PlainTextResponse("The page is being built anew. Try again.\n", 503)
 
     async def theme(_request: Request) -> Response:
         return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
@@ -156,13 +175,38 @@ def page_routes(files: Path = BUILT_PAGE) -> list[BaseRoute]:
 
 
 class _Assets(StaticFiles):
-    """Files of the built page; they carry a digest in their name and never change."""
+    """Files of the built page; they carry a digest in their name and never change.
+
+    The build has put a smaller `.br` beside each; whoever understands it is sent that one.
+    """
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
+        response = None
+        if scope["method"] in ("GET", "HEAD") and _takes_brotli(scope):
+            response = await self._smaller(path, scope)
+        response = response or await super().get_response(path, scope)
         if response.status_code < 400:
             response.headers["cache-control"] = "public, max-age=31536000, immutable"
+            response.headers["vary"] = "accept-encoding"
         return response
+
+    async def _smaller(self, path: str, scope: Scope) -> Response | None:
+        full, found = await to_thread.run_sync(self.lookup_path, f"{path}.br")
+        if found is None or not stat.S_ISREG(found.st_mode):
+            return None
+        response = self.file_response(full, found, scope)
+        response.headers["content-type"] = f"{guess_type(path)[0] or 'application/octet-stream'}; charset=utf-8"
+        response.headers["content-encoding"] = "br"
+        return response
+
+
+def _takes_brotli(scope: Scope) -> bool:
+    accepted = Headers(scope=scope).get("accept-encoding", "")
+    for offer in accepted.lower().split(","):
+        coding, _, weight = offer.partition(";")
+        if coding.strip() == "br":
+            return _REFUSED.fullmatch(weight) is None
+    return False
 
 
 def health_route(is_ready: Callable[[], bool]) -> Route:

@@ -200,7 +200,7 @@ async def run_app(
         gc.freeze()
         gc.set_threshold(*GARBAGE)
         gc.enable()
-        await announce(settings.public_url or local_url)
+        await announce(settings.outward if settings.public_url else f"{local_url}{settings.base}")
 
     server = _Server(config, accepting)
 

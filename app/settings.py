@@ -8,6 +8,7 @@ default. Adding a field is all it takes: the API and the documentation list fiel
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from urllib.parse import urlsplit
@@ -54,6 +55,11 @@ class Settings(BaseSettings):
     public_url: str | None = Field(
         None,
         description="Address people reach the server at, when a proxy stands before it, such as https://pack.example.",
+    )
+    base_path: str | None = Field(
+        None,
+        description="Path everything lies below, when a proxy serves other things beside, such as /tools/pipes; that "
+        "of PACKLINE_PUBLIC_URL when absent.",
     )
     allowed_hosts: Words = Field(
         (), description="Names the server may be called by besides loopback and its own address, separated by commas."
@@ -247,6 +253,26 @@ class Settings(BaseSettings):
         for origin in value:
             _require_http(origin)
         return tuple(origin.rstrip("/").lower() for origin in value)
+
+    @field_validator("base_path", mode="after")
+    @classmethod
+    def _base(cls, value: str | None) -> str | None:
+        if value is None or not value.strip("/"):
+            return None
+        if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?", value) is None:
+            raise ValueError("a path such as /tools/pipes is needed, of letters, digits and . _ ~ -")
+        return value.rstrip("/")
+
+    @property
+    def base(self) -> str:
+        """Path everything lies below, without a slash at the end; empty at the root."""
+        return self.base_path or (urlsplit(self.public_url).path.rstrip("/") if self.public_url else "")
+
+    @property
+    def outward(self) -> str:
+        """What addresses given to people begin with: the public one, base included, or the base alone."""
+        public = self.public_url or ""
+        return public if public.endswith(self.base) else f"{public}{self.base}"
 
     @field_validator("public_url", mode="after")
     @classmethod

@@ -1,11 +1,41 @@
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, constants } from "node:zlib";
+import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
 const server = process.env["PACKLINE_URL"] ?? "http://127.0.0.1:8420";
 
+/** The version this page belongs to: the server says when it has another. */
+const version = /^version = "(.+)"$/m.exec(readFileSync(join(import.meta.dirname, "../pyproject.toml"), "utf-8"))?.[1] ?? "";
+
+/** Files smaller than this gain nothing. */
+const WORTH_BYTES = 1024;
+
+/** Puts a `.br` beside every file of the build that gains by it. */
+function brotli(): Plugin {
+  return {
+    name: "brotli",
+    apply: "build",
+    writeBundle({ dir }) {
+      const folder = join(dir ?? "", "assets");
+      for (const name of readdirSync(folder)) {
+        const content = readFileSync(join(folder, name));
+        if (!/\.(js|css|svg)$/.test(name) || content.length < WORTH_BYTES) continue;
+        const parameters = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+        writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params: parameters }));
+      }
+    },
+  };
+}
+
 export default defineConfig({
-  plugins: [react(), tailwindcss()],
+  // Relative, so that one build works below any path.
+  base: "./",
+  plugins: [react(), tailwindcss(), brotli()],
+  define: { PACKLINE_VERSION: JSON.stringify(version) },
   build: {
     outDir: "../app/ui_dist/page",
     emptyOutDir: true,

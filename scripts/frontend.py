@@ -86,8 +86,8 @@ def check() -> None:
 def _digest() -> str:
     found = hashlib.sha256()
     files = [file for file in FRONTEND.rglob("*") if not NOT_SOURCES.intersection(file.relative_to(FRONTEND).parts)]
-    # The schema and the generator's settings are sources of the generated types.
-    files += [ROOT / "codegen.yml", ROOT / "schema" / "schema.graphql"]
+    # The schema and the generator's settings are sources of the generated types; the page knows its version.
+    files += [ROOT / "codegen.yml", ROOT / "schema" / "schema.graphql", ROOT / "pyproject.toml"]
     for file in sorted(files):
         if file.is_file():
             found.update(f"{file.relative_to(ROOT)}\0".encode())

@@ -153,7 +153,8 @@ class McpMount:
         return Response(orjson.dumps(body), media_type="application/json")
 
     def _base(self, request: Request) -> str:
-        return (self._settings.public_url or f"{request.url.scheme}://{request.url.netloc}").rstrip("/")
+        outward = self._settings.outward
+        return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
 
     async def _own(self) -> None:
         assert self._ready is not None, "started with it"

@@ -59,3 +59,38 @@ def test_the_policy_lets_nothing_in_from_elsewhere() -> None:
     assert "unsafe" not in BUILT_POLICY
     assert "http" not in BUILT_POLICY
     assert "frame-ancestors 'none'" in BUILT_POLICY
+
+
+async def test_the_page_is_told_what_it_lies_below(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        '<meta name="packline-base" content="" /><script src="./assets/a.js"></script>'
+    )
+    (tmp_path / "assets").mkdir()
+    async with AsyncClient(trust_env=False) as http:
+        async with serve(Starlette(routes=page_routes(tmp_path))) as server:
+            at_root = (await http.get(server.url("/runs/1"))).text
+        async with serve(Starlette(routes=page_routes(tmp_path, base="/tools/pipes"))) as server:
+            below = (await http.get(server.url("/runs/1"))).text
+    assert at_root == '<meta name="packline-base" content="" /><script src="/assets/a.js"></script>'
+    assert (
+        below == '<meta name="packline-base" content="/tools/pipes" /><script src="/tools/pipes/assets/a.js"></script>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("accepted", "smaller"),
+    [("br", True), ("gzip, br;q=0.5", True), ("gzip", False), ("br;q=0, gzip", False), ("", False)],
+)
+async def test_whoever_understands_it_is_sent_the_smaller_file(built: Path, accepted: str, smaller: bool) -> None:
+    (built / "assets" / "index-abc.js.br").write_bytes(b"small")
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+        request = http.build_request("GET", server.url("/assets/index-abc.js"), headers={"accept-encoding": accepted})
+        answer = await http.send(request, stream=True)
+        raw = b"".join([piece async for piece in answer.aiter_raw()])
+        await answer.aclose()
+    assert answer.status_code == 200
+    assert answer.headers.get("content-encoding") == ("br" if smaller else None)
+    assert raw == (b"small" if smaller else b"2")
+    assert "javascript" in answer.headers["content-type"]
+    assert answer.headers["vary"] == "accept-encoding"
+    assert "immutable" in answer.headers["cache-control"]

@@ -1,10 +1,11 @@
 import { Link, Outlet, useMatch } from "@tanstack/react-router";
 import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lucide-react";
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
 
 import { Unread } from "../components/Page.tsx";
 import { lost } from "../components/Notice.tsx";
+import { served } from "../lib/base.ts";
 import { setServerTime } from "../lib/clock.ts";
 import { useConnection } from "../lib/connection.ts";
 import { announceRuns } from "../lib/runChanges.ts";
@@ -13,6 +14,7 @@ import { ConnectionStrip } from "./ConnectionStrip.tsx";
 import { Logo } from "./Logo.tsx";
 import { RunChangesDocument, ViewerDocument } from "./shell.generated.ts";
 import { SignIn } from "./SignIn.tsx";
+import { VersionStrip } from "./VersionStrip.tsx";
 import { ThemeSwitch } from "./ThemeSwitch.tsx";
 
 const PLACES = [
@@ -24,13 +26,19 @@ const PLACES = [
 ] as const;
 
 export function Shell(): ReactNode {
-  const { signedOut } = useConnection();
+  const { signedOut, live } = useConnection();
   const [{ data, fetching, error }, again] = useQuery({ query: ViewerDocument });
   const known = data !== undefined;
   const now = data?.server.now;
   useEffect(() => {
     if (now !== undefined) setServerTime(now);
   }, [now]);
+  // A server that was away may have come back as another version.
+  const away = useRef(false);
+  useEffect(() => {
+    if (live === "live" && away.current) again({ requestPolicy: "network-only" });
+    away.current = live === "reconnecting" || live === "polling";
+  }, [live, again]);
   useFollow(RunChangesDocument, () => ({}), {
     key: known && !signedOut ? "all" : null,
     after: null,
@@ -55,6 +63,7 @@ export function Shell(): ReactNode {
   if (bare) {
     return (
       <>
+        <VersionStrip server={data.server.version} />
         <ConnectionStrip />
         <main id="main" className="px-6 pt-4 pb-8 max-md:px-4">
           <Outlet />
@@ -69,6 +78,7 @@ export function Shell(): ReactNode {
       </a>
       <Navigation name={data.viewer.name} version={data.server.version} />
       <div className="min-w-0">
+        <VersionStrip server={data.server.version} />
         <ConnectionStrip />
         <main id="main" className="mx-auto max-w-[90rem] px-6 pt-5 pb-24 max-md:px-4">
           <Outlet />
@@ -80,7 +90,7 @@ export function Shell(): ReactNode {
 
 async function reachable(): Promise<boolean> {
   try {
-    return (await fetch("/healthz")).ok;
+    return (await fetch(served("/healthz"))).ok;
   } catch {
     return false;
   }

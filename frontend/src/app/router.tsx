@@ -14,6 +14,7 @@ import { RunPage, runSearch } from "../features/run/RunPage.tsx";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
+import { BASE } from "../lib/base.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
@@ -55,7 +56,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 
-export const router = createRouter({ routeTree: routes, defaultPreload: "intent", scrollRestoration: true });
+export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", scrollRestoration: true });
 
 declare module "@tanstack/react-router" {
   interface Register {

@@ -5,11 +5,12 @@ import { Client, fetchExchange, mapExchange, subscriptionExchange, type Subscrip
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
+import { served } from "./base.ts";
 import { signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
 import { readEvents } from "./sse.ts";
 
-export const ENDPOINT = new URL("/graphql", location.href);
+export const ENDPOINT = new URL(served("/graphql"), location.href);
 const FORBIDDEN = 4403;
 const HEADERS = {
   "content-type": "application/json",

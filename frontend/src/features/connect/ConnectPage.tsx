@@ -5,6 +5,7 @@ import { useQuery } from "urql";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
+import { BASE } from "../../lib/base.ts";
 import { FirstCall } from "./FirstCall.tsx";
 import { type MadeToken, TokenForm } from "./TokenForm.tsx";
 import { AgentClientsDocument, type AgentClientsQuery } from "./connect.generated.ts";
@@ -20,7 +21,7 @@ export function ConnectPage(): ReactNode {
   const navigate = useNavigate();
   const [tokens, setTokens] = useState<Record<string, MadeToken>>({});
   const chosenToken = key === undefined ? undefined : tokens[key];
-  const variables = { serverUrl: window.location.origin, token: chosenToken === undefined ? null : PLACE };
+  const variables = { serverUrl: `${window.location.origin}${BASE}`, token: chosenToken === undefined ? null : PLACE };
   const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const client = data.agentClients.find((one) => one.key === key);

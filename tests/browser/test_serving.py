@@ -1,0 +1,54 @@
+"""The page below a path, and the page of another version than its server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import app.main
+from tests.support.browser import BROWSER, browsing, login_link
+from tests.support.front_door import save, start, step
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+pytestmark = BROWSER
+
+
+async def test_the_page_works_below_a_path(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with (
+        product(tmp_path, bench.packs, base_path="/tools/pipes") as it,
+        browsing(it, signed_in=False) as tab,
+    ):
+        await tab.page.goto(await login_link(it))
+        await tab.page.wait_for_url(it.url("/tools/pipes/"))
+        await save(it, "below", step("wait", "test.slow"), step("make", "test.artifact", content="tea"))
+        run = (await start(it, "below"))["run"]
+        sockets = []
+        tab.page.on("websocket", lambda socket: sockets.append(socket.url))
+        await tab.page.get_by_role("link", name="Runs", exact=True).click()
+        await tab.page.wait_for_url("**/tools/pipes/runs")
+        await tab.page.get_by_role("table", name="Runs").get_by_text("Running", exact=True).wait_for()
+        await tab.visit(f"/tools/pipes/runs/{run['id']}?step=make")
+        bench.release.set()
+        await tab.state("Succeeded")
+        assert any(url.endswith("/tools/pipes/graphql") for url in sockets)
+        await tab.page.get_by_role("link", name="note.txt", exact=True).click()
+        await tab.sees("tea")
+        assert tab.page.url.startswith(it.url("/tools/pipes/artifacts/art_"))
+        await tab.page.reload()
+        await tab.sees("tea")
+
+
+async def test_a_page_of_another_version_says_reload(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app.main, "version", lambda _name: "9.9.9")
+    async with product(tmp_path) as it, browsing(it) as tab:
+        await tab.sees("The server is Packline 9.9.9 now")
+        assert await tab.violations() == []
+        await tab.page.evaluate("window.same = true")
+        await tab.press("Reload")
+        await tab.page.wait_for_function("window.same === undefined")

@@ -135,6 +135,7 @@ class Application:
         keeper = VaultKeeper(store, key_source(settings.data_dir, settings.vault_key_text()), redactor)
         await keeper.start()
         stack.push_async_callback(keeper.stop)
+        memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         resources = Resources(
             store=store,
             blobs=artifact_store(settings),
@@ -152,6 +153,7 @@ class Application:
             service_urls=dict(settings.service_urls),
             gateway=_gateway(settings, egress, keeper.vault, redactor),
             vault=keeper.vault,
+            memory=memory,
         )
         authenticator = Authenticator(store, settings)
         await authenticator.start()
@@ -160,7 +162,6 @@ class Application:
         stack.push_async_callback(previews.stop)
         downloads = Downloads(store, resources.blobs, previews, authenticator, settings)
         engine = Engine(resources)
-        memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         mounts = Mounts(
             mount_specs(settings.mcp_servers, settings.mcp_commands),
             store,

@@ -15,7 +15,9 @@ import structlog
 
 from catalog.learning import LearnedField, learned_values
 from runner.bus import wait_flag
+from runner.failures import FailureCode, PackError
 from runner.vault_keeper import VaultLockedError
+from store.audit import append_audit
 from store.credentials import VaultChangedError
 from store.engine import EVERYTHING as ANY_KEY
 from store.engine import StoreClosedError, StoreError
@@ -44,6 +46,8 @@ GATHER_SECONDS = 0.25
 POLL_SECONDS = 15.0
 #: How often a unit is tried anew when the vault key was changed meanwhile.
 TRIES = 3
+#: What forgetting is called in the audit, by whatever way it came.
+FORGET_ACTION = "forget_memory"
 SCOPE_FORMS = "`all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`"
 _SCOPE = re.compile(r"(pack|pipeline|entry):(\S{1,200})\Z")
 _OUTCOMES = {AttemptState.SUCCEEDED: RunState.SUCCEEDED, AttemptState.CANCELLED: RunState.CANCELLED}
@@ -160,6 +164,19 @@ class Memory:
             return count
 
         return await self._store.write(unit)
+
+    async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
+        """As `runner.memory.MemoryPort` says; for packs, whose run is the caller's own."""
+        try:
+            wanted = parse_scope(scope)
+        except ScopeError as refused:
+            raise PackError(FailureCode.INVALID_INPUT, str(refused), field="scope") from refused
+
+        def along(conn: Connection, count: int) -> None:
+            detail = orjson.dumps({"scope": scope, "rows": count, "dry_run": dry_run, "run": run_id}).decode()
+            append_audit(conn, actor_id=caller_id, action=FORGET_ACTION, accepted=True, detail=detail)
+
+        return await self.forget(caller_id, wanted, dry_run=dry_run, along=along)
 
     async def catch_up(self) -> None:
         """Takes up everything that has ended by now."""

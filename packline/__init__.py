@@ -1,6 +1,7 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
 from runner.egress import raise_for_status
+from runner.memory import CallerMemory
 from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
 from runner.pack import (
     ArtifactFile,
@@ -23,6 +24,7 @@ from runner.pack import (
 __all__ = [
     "ArtifactFile",
     "ArtifactRef",
+    "CallerMemory",
     "CredentialNeed",
     "ImageAnswer",
     "Metadata",

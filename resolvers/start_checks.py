@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from resolvers.problems import Invalid, Unavailable
 from runner.availability import preflight
-from runner.document import forbidden_text, without_session
+from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
 from runner.issues import Issue, did_you_mean, error, shown
 from store.runs import NewStep
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pydantic_core import ErrorDetails
 
+    from catalog.learning import LearnedField
     from resolvers.context import Context
     from runner.availability import Lacks, Requirement
     from runner.compiled import CompiledPipeline
@@ -148,3 +149,23 @@ def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[st
         case "missing":
             return error(path, "required", f"{name} is missing.")
     return error(path, found["type"], f"{name} is {shown(found['input'])}: {found['msg']}.")
+
+
+def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[Issue]:
+    """Fields said to be taken from memory that the inputs do not hold as texts."""
+    given = inputs if isinstance(inputs, dict) else {}
+    return [
+        error(
+            (field.value,),
+            "not_given",
+            f"`from_memory` names `{field.value}`, which the inputs do not hold as a text.",
+            "Name only inputs whose values were taken from the caller's defaults.",
+        )
+        for field in fields
+        if not isinstance(given.get(field.value), str)
+    ]
+
+
+def named(fields: Sequence[LearnedField]) -> str | None:
+    """Fields as the run keeps them: JSON, each once, in order; None when there are none."""
+    return canonical_json([field.value for field in sorted(set(fields))]) if fields else None

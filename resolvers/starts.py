@@ -12,7 +12,9 @@ from resolvers.start_checks import (
     called_steps,
     masked_issues,
     missing_issues,
+    named,
     new_steps,
+    not_from_memory,
     pack_input_issues,
     refuse_bad_start,
     unavailable,
@@ -33,6 +35,7 @@ from store.states import Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from catalog.learning import LearnedField
     from resolvers.context import Context
     from resolvers.versions import Version
     from runner.failures import JSONValue
@@ -79,6 +82,7 @@ async def run_pipeline(
     *,
     pipeline: str,
     inputs: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
     version: int | None = None,
     title: str | None = None,
     deadline_seconds: float | None = None,
@@ -103,6 +107,7 @@ async def run_pipeline(
         inputs, told = translated(alias, found.key, inputs)
         warnings = [issue for issue in told if issue.severity == "warning"]
         issues = [issue for issue in told if issue.severity == "error"]
+    issues += not_from_memory(inputs, from_memory)
     known = {issue.path for issue in issues}
     issues += [
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
@@ -138,6 +143,7 @@ async def run_pipeline(
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
+        from_memory=named(from_memory),
     )
     return await start(context, new, wait_seconds, warnings)
 
@@ -167,6 +173,7 @@ async def run_pack(
     *,
     pack: str,
     input: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
     version: str | None = None,
     force: bool = False,
     wait_seconds: int = 0,
@@ -185,7 +192,7 @@ async def run_pack(
         if versions:
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
-    issues = masked_issues(context, partial(pack_input_issues, found), input)
+    issues = [*masked_issues(context, partial(pack_input_issues, found), input), *not_from_memory(input, from_memory)]
     called = [(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):
@@ -217,6 +224,7 @@ async def run_pack(
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
+        from_memory=named(from_memory),
     )
     return await start(context, new, wait_seconds)
 

@@ -15,6 +15,7 @@ from runner.bus import wait_flag
 from runner.credential_desk import CredentialDesk
 from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
+from runner.memory import CallerMemory
 from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from runner.quarantine import known_secret_in
@@ -110,6 +111,11 @@ class AttemptContext:
         if self._http is None:
             self._http = self._resources.egress.client(tuple(self._resources.service_urls.values()))
         return self._http
+
+    @property
+    def memory(self) -> CallerMemory:
+        """What Packline remembers of the caller."""
+        return CallerMemory(self._resources.memory, self._caller_id, self.run_id)
 
     @property
     def models(self) -> Models:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     import httpx2
 
+    from runner.memory import CallerMemory
     from runner.models import Models
 
 Effects = Literal["none", "idempotent", "external"]
@@ -168,6 +169,7 @@ class PackContext(Protocol):
         session: The workspace an earlier step left, when the input carries `_session_id`.
         http: HTTP client behind the egress guard; refuses private addresses at every hop.
         models: The model gateway; what it spends is recorded on the attempt.
+        memory: What Packline remembers of the caller, to forget it.
     """
 
     caller: str
@@ -184,6 +186,10 @@ class PackContext(Protocol):
     @property
     def models(self) -> Models:
         """The model gateway; see above."""
+
+    @property
+    def memory(self) -> CallerMemory:
+        """What Packline remembers of the caller; see above."""
 
     async def credential(self, key: str) -> Mapping[str, str]:
         """Fields of a credential the pack declares, by name; the vault notes the use.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from runner.availability import Lacks
     from runner.egress import Egress
     from runner.gateway.gateway import Gateway
+    from runner.memory import MemoryPort
     from runner.pack import Pack
     from runner.redaction import Redactor
     from runner.registry import Registry
@@ -64,6 +65,7 @@ class Resources:
         sessions_folder: Where sessions have their workspaces.
         service_urls: Addresses of services the operator configured, by name.
         vault: The credentials packs may be given.
+        memory: Keeps what callers usually choose.
     """
 
     store: Store
@@ -73,6 +75,7 @@ class Resources:
     egress: Egress
     gateway: Gateway
     sessions_folder: Path
+    memory: MemoryPort
     limits: RunLimits = field(default_factory=RunLimits)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, cast
 import strawberry
 
 from catalog.defaults import EntryDefaults as KnownEntry
-from catalog.learning import LearnedField
 from resolvers.memory import count_entries, find_entry, learned_of, list_entries, my_defaults
 from runner.failures import FailureCode
 from schema.callers import Caller, load_caller
@@ -19,7 +18,7 @@ from schema.catalog_entry import CatalogEntry
 from schema.context import Info
 from schema.cursors import by_instant
 from schema.directives import Cost, Requires, published
-from schema.enums import described_enum
+from schema.learned import LearnedField, LearnedValue
 from schema.node_interface import Node
 from schema.packs import Pack
 from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
@@ -38,12 +37,6 @@ if TYPE_CHECKING:
 
 #: When it ended, and its id.
 _ENTRIES = CursorKind("memory", (str, str))
-
-described_enum(
-    LearnedField,
-    "The only inputs that are learned, all short texts.",
-    {field.name: f"Input `{field.value}`." for field in LearnedField},
-)
 
 
 @strawberry.enum(description="How a default is settled.")
@@ -164,14 +157,6 @@ class CallerDefaults:
         if found is None:
             raise LookupError(f"defaults of the caller {self.caller_id}, who is gone")
         return found
-
-
-@strawberry.type(description="A field and the value it had.")
-class LearnedValue:
-    """One."""
-
-    field: LearnedField = strawberry.field(description="The field.")
-    value: str = strawberry.field(description="The value.")
 
 
 @strawberry.type(

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import strawberry
 
-from catalog.learning import LearnedField
 from resolvers.memory import forget_memory, my_defaults, set_default, set_learning
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Requires, published
+from schema.learned import LearnedField
 from schema.memory import CallerDefaults, DefaultRule
 from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, problem_of
 from schema.scalars import MemoryScope

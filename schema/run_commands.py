@@ -16,6 +16,7 @@ from resolvers.starts import Started, run_pack, run_pipeline
 from schema.context import Info
 from schema.directives import Requires, published
 from schema.issues import Issue
+from schema.learned import LearnedField
 from schema.payloads import as_json
 from schema.problems import (
     ConflictProblem,
@@ -150,6 +151,10 @@ class RunMutations:
         info: Info,
         pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
         inputs: Annotated[JSON, strawberry.argument(description="What Pipeline.inputSchema asks for.")] = JSON({}),  # noqa: B008
+        from_memory: Annotated[
+            list[LearnedField],
+            strawberry.argument(description="Inputs whose values were taken from myDefaults; the run tells them."),
+        ] = [],  # noqa: B006
         version: Annotated[
             int | None,
             strawberry.argument(description="Number of the version to run; the current one when absent."),
@@ -183,6 +188,7 @@ class RunMutations:
                 info.context.context,
                 pipeline=pipeline,
                 inputs=as_json(inputs),
+                from_memory=from_memory,
                 version=version,
                 title=title,
                 deadline_seconds=deadline_seconds,
@@ -204,6 +210,10 @@ class RunMutations:
         info: Info,
         pack: Annotated[strawberry.ID, strawberry.argument(description="Its name.")],
         input: Annotated[JSON, strawberry.argument(description="What Pack.inputSchema asks for.")] = JSON({}),  # noqa: B008
+        from_memory: Annotated[
+            list[LearnedField],
+            strawberry.argument(description="Inputs whose values were taken from myDefaults; the run tells them."),
+        ] = [],  # noqa: B006
         version: Annotated[
             str | None, strawberry.argument(description="Version to use; the one in use when absent.")
         ] = None,
@@ -227,6 +237,7 @@ class RunMutations:
                 info.context.context,
                 pack=pack,
                 input=as_json(input),
+                from_memory=from_memory,
                 version=version,
                 force=force,
                 wait_seconds=wait_seconds,

@@ -30,6 +30,7 @@ from schema.cursors import EVENTS, RUNS, event_position
 from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.failures import Failure
+from schema.learned import LearnedField, LearnedValue
 from schema.node_interface import Node
 from schema.pagination import CountedConnection, PageArguments, page_of
 from schema.payloads import Payload, as_json, payload_of
@@ -174,6 +175,17 @@ class Run(Node):
         payload = await info.context.loaders.run_payload.load(self.record.id)
         value = orjson.loads(payload.inputs) if payload is not None else {}
         return JSON(info.context.context.services.redactor.value(value))
+
+    @strawberry.field(description="Inputs whose values were taken from the caller's defaults.")
+    async def from_memory(self, info: Info) -> list[LearnedValue]:
+        """What memory filled in, as whoever started the run said."""
+        payload = await info.context.loaders.run_payload.load(self.record.id)
+        if payload is None or payload.from_memory is None:
+            return []
+        given = info.context.context.services.redactor.value(orjson.loads(payload.inputs))
+        assert isinstance(given, dict), "inputs are an object"
+        fields = [LearnedField(name) for name in orjson.loads(payload.from_memory)]
+        return [LearnedValue(field=field, value=str(given.get(field.value, ""))) for field in fields]
 
     @strawberry.field(description="Output of the last step; null until it succeeds.")
     async def output(

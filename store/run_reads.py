@@ -61,12 +61,18 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True)
 class RunPayload:
-    """What a run was given, as JSON text; `document` is set for single pack calls only."""
+    """What a run was given, as JSON text.
+
+    Attributes:
+        document: Set for single pack calls only.
+        from_memory: List of the learned fields whose values were taken from memory; None when none were.
+    """
 
     run_id: str
     inputs: str
     inputs_digest: str
     document: str | None
+    from_memory: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ class RunFilter:
 
 
 _COLUMNS = columns_of(RUN, RunRecord)
+_PAYLOAD = [RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document, RUN.c.from_memory]
 _STATE, _CAUSE = 6, 7
 _NEWEST: list[SortKey] = [(RUN.c.id, True)]
 # Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none, so
@@ -134,7 +141,9 @@ async def find_run(connection: AsyncConnection, run_id: str, *, visible_to: str 
 
 async def find_payloads(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, RunPayload]:
     """What runs were given, by run id."""
-    wanted = select(RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document).where(RUN.c.id.in_(ids))
+    wanted = select(RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document, RUN.c.from_memory).where(
+        RUN.c.id.in_(ids)
+    )
     return {row[0]: RunPayload(*row) for row in await connection.execute(wanted)}
 
 

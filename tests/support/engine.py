@@ -338,6 +338,13 @@ async def laboratory(
         await resources.egress.aclose()
 
 
+class NothingRemembered:
+    """A memory without rows, for engines without an application around them."""
+
+    async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
+        return 0
+
+
 def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: RedactorType | None = None) -> Resources:
     """What an engine works with, in a folder."""
     egress = Egress()
@@ -349,5 +356,6 @@ def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: Reda
         egress=egress,
         gateway=Gateway({}, {}, GivenKeys({}), egress),
         sessions_folder=folder / "sessions",
+        memory=NothingRemembered(),
         limits=limits,
     )

@@ -20,6 +20,8 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
+# Rows are read and written as plain tuples: pydantic need not prepare to validate them at every start.
+SQLModel.model_config["defer_build"] = True
 
 
 def _text(*, nullable: bool = False) -> Column[str]:

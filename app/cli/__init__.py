@@ -14,10 +14,10 @@ def main() -> None:
     """
     import sys
 
-    from app.cli.commands import cli
+    from app.cli.commands import cli, cli_up
 
     try:
-        cli(prog_name="packline")
+        (cli_up if sys.argv[1:2] == ["up"] else cli)(prog_name="packline")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

@@ -10,6 +10,7 @@ from schema.credential_commands import CredentialMutations
 from schema.mcp_servers import McpServerMutations
 from schema.memory_commands import MemoryMutations
 from schema.pipeline_commands import PipelineMutations
+from schema.promotions import PromotionMutations
 from schema.run_commands import RunMutations
 
 
@@ -20,6 +21,7 @@ class Mutation(
     CredentialMutations,
     CallerMutations,
     MemoryMutations,
+    PromotionMutations,
     ArtifactMutations,
     RunMutations,
     PipelineMutations,

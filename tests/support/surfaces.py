@@ -115,6 +115,8 @@ ANSWERS = {
     "forget_memory": f"scope rows defaults {{ {_DEFAULTS} }}",
     "set_default": f"defaults {{ {_DEFAULTS} }}",
     "set_learning": f"defaults {{ {_DEFAULTS} }}",
+    # promotion
+    "promote_run": f"yaml document check {{ valid issues {{ {_ISSUES} }} }} madeFrom {{ id }}",
     # callers and the server
     "viewer": "id subject name scopes",
     "callers": f"nodes {{ id subject tokens {{ nodes {{ id name revokedAt }} }} }} {_PAGE}",

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from runner.failures import JSONValue
     from runner.metadata import Metadata
 
 RefT = TypeVar("RefT")
@@ -45,6 +46,7 @@ class Entry(Generic[RefT]):
     Attributes:
         ref: What the caller knows it by; not looked at here.
         kind: What sort of thing; among equals pipelines come before packs.
+        input_schema: JSON Schema of what it must be given; only routing looks at it.
     """
 
     ref: RefT
@@ -53,6 +55,7 @@ class Entry(Generic[RefT]):
     name: str
     description: str
     metadata: Metadata
+    input_schema: Mapping[str, JSONValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +131,8 @@ def _fields(entry: Entry[RefT]) -> dict[str, frozenset[str]]:
 
 def _worth(word: str, where: dict[str, frozenset[str]]) -> float:
     best = 0.0
-    for field, words in where.items():
-        weight = _WEIGHTS[field]
+    for name, words in where.items():
+        weight = _WEIGHTS[name]
         if word in words:
             best = max(best, weight)
         elif (

@@ -103,6 +103,11 @@ def window_of(found: Sequence[Placed[Found]], window: PageWindow) -> list[Placed
     return stretch[-window.limit - 1 :] if window.reverse else stretch[: window.limit + 1]
 
 
+async def catalog_entries(context: Context) -> list[Entry[Found]]:
+    """Every pack and pipeline, without their input schemas."""
+    return [*_packs(context, None), *await _pipelines(context)]
+
+
 def _packs(context: Context, source: SourceKind | None) -> list[Entry[Found]]:
     registry = context.services.registry
     packs = [pack for name in registry.names() if (pack := registry.find(name)) is not None]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from resolvers.routing_book import RoutingBook
 from resolvers.usage import UsageBook
 from runner.vault import Asker
 from store.states import RunCause, Scope
@@ -65,6 +66,7 @@ class Services:
         memory: Keeps how packs and pipelines ended, and forgets.
         defaults: What callers usually choose.
         usage: How packs and pipelines fared lately, remembered for a while.
+        routing: The catalog, ready to be compared with requests.
     """
 
     engine: Engine
@@ -80,6 +82,7 @@ class Services:
     memory: Memory
     defaults: DefaultsBook
     usage: UsageBook = field(default_factory=UsageBook)
+    routing: RoutingBook = field(default_factory=RoutingBook)
 
     def now(self) -> datetime:
         """The machine's clock, aware UTC."""

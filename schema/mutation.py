@@ -7,6 +7,7 @@ import strawberry
 from schema.artifacts import ArtifactMutations
 from schema.callers import CallerMutations
 from schema.credential_commands import CredentialMutations
+from schema.gap_proposals import GapProposalMutations
 from schema.mcp_servers import McpServerMutations
 from schema.memory_commands import MemoryMutations
 from schema.pipeline_commands import PipelineMutations
@@ -20,6 +21,7 @@ class Mutation(
     McpServerMutations,
     CredentialMutations,
     CallerMutations,
+    GapProposalMutations,
     MemoryMutations,
     PromotionMutations,
     ArtifactMutations,

@@ -15,6 +15,7 @@ from schema.callers import load_caller, load_token
 from schema.context import Info
 from schema.credentials import load_credential
 from schema.directives import Requires
+from schema.gap_proposals import load_gap
 from schema.masking import PublicError
 from schema.memory import load_memory
 from schema.node_interface import Node
@@ -39,6 +40,7 @@ _LOADERS: dict[str, Callable[[Info, str], Awaitable[Node | None]]] = {
     "tok": load_token,
     "cred": load_credential,
     "aud": load_entry,
+    "gap": load_gap,
     "mem": load_memory,
 }
 #: What the ids of starters begin with.

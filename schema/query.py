@@ -10,12 +10,14 @@ from schema.audit import AuditQueries
 from schema.callers import CallerQueries
 from schema.catalog import CatalogQueries
 from schema.credentials import CredentialQueries
+from schema.gap_proposals import GapProposalQueries
 from schema.mcp_servers import McpServerQueries
 from schema.memory import MemoryQueries
 from schema.models import ModelQueries
 from schema.node import NodeQueries
 from schema.packs import PackQueries
 from schema.pipelines import PipelineQueries
+from schema.routing import RoutingQueries
 from schema.runs import RunQueries
 from schema.server import ServerQueries
 
@@ -34,6 +36,8 @@ class Query(
     ArtifactQueries,
     RunQueries,
     PackQueries,
+    GapProposalQueries,
+    RoutingQueries,
     CatalogQueries,
     PipelineQueries,
     NodeQueries,

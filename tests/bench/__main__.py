@@ -20,6 +20,14 @@ from rich.table import Table
 
 from tests.bench import rows
 
+
+def routing(_: Path) -> list[rows.Figure]:
+    """How well and how fast requests are routed without a model; see `docs/routing.md`."""
+    from tests.bench.routing.figures import figures
+
+    return figures()
+
+
 ROWS = {
     "step": rows.step,
     "throughput": rows.throughput,
@@ -29,6 +37,7 @@ ROWS = {
     "graphql": rows.graphql,
     "history": rows.history,
     "artifacts": rows.artifacts,
+    "routing": routing,
 }
 
 

@@ -48,6 +48,10 @@ _DEFAULTS = """learningPaused locked unreadable caller { subject }
         values { field value count share lastUsedAt source pinned excluded others } }"""
 _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {_PIPELINE} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
+_WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
+_GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
+_ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs why confidence inputSources {{ name source }} }}
+    alternatives {{ kind id why confidence }} gapWarning {{ {_WARNING} }} reasoning decidedBy"""
 _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
     ... on AttemptStateChanged { attemptState }"""
@@ -70,6 +74,12 @@ ANSWERS = {
     # catalog
     "pack": "id name version effects repeatable inputSchema outputSchema availability { usable } usage { runs }",
     "catalog": f"nodes {{ __typename id name availability {{ usable }} metadata {{ accepts produces }} }} {_PAGE}",
+    "routing_guide": """policy fetchedAt nextCursor kinds { name } packs { name availability { usable } }
+        pipelines { key metadata { accepts produces derived } } defaults { pipelines { target uses } }""",
+    "route_request": _ROUTE,
+    "gap_proposals": f"nodes {{ {_GAP} }} {_PAGE}",
+    "save_gap_proposal": f"proposal {{ {_GAP} }}",
+    "delete_gap_proposal": "deletedId",
     # runs
     "run_pipeline": _STARTED,
     "run_pack": _STARTED,
@@ -136,6 +146,7 @@ _FIELDS = {
     "watch_run": "runEvents",
     "watch_runs": "runChanges",
     "watch_attempt": "attemptOutput",
+    "route_request": "route",
 }
 
 

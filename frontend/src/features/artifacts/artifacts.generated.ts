@@ -116,6 +116,7 @@ export type ArtifactPageQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type ArtifactAddressQueryVariables = Exact<{
@@ -126,6 +127,7 @@ export type ArtifactAddressQueryVariables = Exact<{
 export type ArtifactAddressQuery = { node:
     | { id: string }
     | { downloadUrl: string | null, id: string }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

@@ -33,6 +33,7 @@ export type AuditQuery = { audit: { nodes: Array<{ id: string, at: string, actio
         | { __typename: 'AuditEntry', id: string }
         | { __typename: 'Caller', id: string, caller: string }
         | { __typename: 'Credential', id: string, handle: string }
+        | { __typename: 'GapProposal', id: string }
         | { __typename: 'MemoryEntry', id: string }
         | { __typename: 'Pack', id: string, called: string }
         | { __typename: 'Pipeline', key: string, name: string, id: string }

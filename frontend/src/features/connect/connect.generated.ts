@@ -66,6 +66,7 @@ export type AgentTokenUseQuery = { node:
     | { __typename: 'AuditEntry', id: string }
     | { __typename: 'Caller', id: string }
     | { __typename: 'Credential', id: string }
+    | { __typename: 'GapProposal', id: string }
     | { __typename: 'MemoryEntry', id: string }
     | { __typename: 'Pack', id: string }
     | { __typename: 'Pipeline', id: string }

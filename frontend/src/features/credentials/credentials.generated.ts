@@ -76,6 +76,8 @@ export type GrantTarget_Caller_Fragment = { __typename: 'Caller', subject: strin
 
 export type GrantTarget_Credential_Fragment = { __typename: 'Credential', id: string };
 
+export type GrantTarget_GapProposal_Fragment = { __typename: 'GapProposal', id: string };
+
 export type GrantTarget_MemoryEntry_Fragment = { __typename: 'MemoryEntry', id: string };
 
 export type GrantTarget_Pack_Fragment = { __typename: 'Pack', name: string, id: string };
@@ -95,6 +97,7 @@ export type GrantTargetFragment =
   | GrantTarget_AuditEntry_Fragment
   | GrantTarget_Caller_Fragment
   | GrantTarget_Credential_Fragment
+  | GrantTarget_GapProposal_Fragment
   | GrantTarget_MemoryEntry_Fragment
   | GrantTarget_Pack_Fragment
   | GrantTarget_Pipeline_Fragment
@@ -120,6 +123,7 @@ export type CredentialsQuery = { credentials: { nodes: Array<{ id: string, key: 
         | { __typename: 'AuditEntry', id: string }
         | { __typename: 'Caller', subject: string, id: string, called: string }
         | { __typename: 'Credential', id: string }
+        | { __typename: 'GapProposal', id: string }
         | { __typename: 'MemoryEntry', id: string }
         | { __typename: 'Pack', name: string, id: string }
         | { __typename: 'Pipeline', key: string, id: string, title: string }
@@ -146,6 +150,7 @@ export type CredentialPageQuery = { node:
         | { __typename: 'AuditEntry', id: string }
         | { __typename: 'Caller', subject: string, id: string, called: string }
         | { __typename: 'Credential', id: string }
+        | { __typename: 'GapProposal', id: string }
         | { __typename: 'MemoryEntry', id: string }
         | { __typename: 'Pack', name: string, id: string }
         | { __typename: 'Pipeline', key: string, id: string, title: string }
@@ -153,6 +158,7 @@ export type CredentialPageQuery = { node:
         | { __typename: 'Run', id: string }
         | { __typename: 'RunStep', id: string }
       >, lastTest: { at: string, accepted: boolean, message: string } | null, neededBy: Array<{ id: string, name: string }> }
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }
@@ -182,6 +188,7 @@ export type SetCredentialMutation = { setCredential:
           | { __typename: 'AuditEntry', id: string }
           | { __typename: 'Caller', subject: string, id: string, called: string }
           | { __typename: 'Credential', id: string }
+          | { __typename: 'GapProposal', id: string }
           | { __typename: 'MemoryEntry', id: string }
           | { __typename: 'Pack', name: string, id: string }
           | { __typename: 'Pipeline', key: string, id: string, title: string }

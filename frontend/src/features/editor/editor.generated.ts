@@ -189,6 +189,7 @@ export type EditorPacksQuery = { nodes: Array<
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
     | { name: string, version: string, installedVersions: Array<string>, description: string, effects: PackEffects, timeoutSeconds: number, inputSchema: unknown, outputSchema: unknown, id: string, metadata: { typicalUse: string | null } }
     | { id: string }
     | { id: string }
@@ -236,6 +237,7 @@ export type EditorUpdateMutationVariables = Exact<{
 
 export type EditorUpdateMutation = { updatePipeline:
     | { __typename: 'ConflictProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, current:
+        | { id: string }
         | { id: string }
         | { id: string }
         | { id: string }

@@ -273,6 +273,7 @@ export type AttemptLogQuery = { node:
     | { id: string }
     | { id: string }
     | { id: string }
+    | { id: string }
    | null };
 
 export type AttemptOutputSubscriptionVariables = Exact<{
@@ -292,6 +293,7 @@ export type StepArtifactsQueryVariables = Exact<{
 
 
 export type StepArtifactsQuery = { node:
+    | { id: string }
     | { id: string }
     | { id: string }
     | { id: string }

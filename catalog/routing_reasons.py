@@ -1,0 +1,84 @@
+"""Why an entry was chosen, in plain words. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from catalog.metadata import kinds
+
+if TYPE_CHECKING:
+    from catalog.facts import Facts
+    from catalog.routing import Choice, Ranking
+    from catalog.routing_index import RoutingIndex
+    from catalog.routing_signals import Reading
+    from catalog.search import RefT
+
+#: Uses by the caller from which on they are a reason.
+_TELLING_USES = 2
+
+
+def reason_of(
+    index: RoutingIndex[RefT],
+    choice: Choice[RefT],
+    facts: Facts,
+    reading: Reading,
+    *,
+    uses: int = 0,
+    lack: str | None = None,
+) -> str:
+    """Why an entry may serve a request: one to four short sentences.
+
+    Args:
+        index: The catalog.
+        choice: The entry.
+        facts: What the request has.
+        reading: How it compared with the catalog.
+        uses: How often the caller used the entry lately.
+        lack: What keeps it from running here.
+    """
+    metadata = choice.entry.metadata
+    parts = [metadata.typical_use or choice.entry.description.split("\n")[0][:240]]
+    accepts = set(metadata.accepts)
+    for fact in facts.facts:
+        kind = next((kind for kind in fact.kinds if kind in accepts), None)
+        if kind is not None:
+            parts.append(f"It takes what is at hand, {_shown(fact.value)} ({_described(kind)}).")
+            break
+    example = index.nearest_example(choice.position, reading.terms)
+    if example is not None:
+        parts.append(f"It serves requests such as “{example}”.")
+    if uses >= _TELLING_USES:
+        parts.append(f"You used it {uses} times lately.")
+    if lack is not None:
+        parts.append(f"It cannot run here yet: {lack}")
+    return " ".join(parts)
+
+
+def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts, how: str) -> str:
+    """How a choice by words was made, for people.
+
+    Args:
+        index: The catalog.
+        ranking: What was found.
+        facts: What the request has.
+        how: Who decided, one sentence.
+    """
+    parts = [how]
+    if facts.facts:
+        parts.append(f"At hand: {', '.join(_shown(fact.value) for fact in facts.facts[:5])}.")
+    unknown = sorted({term.stem for term in ranking.reading.terms if not term.known})
+    if ranking.is_gap:
+        parts.append(f"Of {len(index.entries)} entries none fits well enough ({ranking.served:.0%} likely).")
+    else:
+        parts.append(f"{len(index.entries)} entries were compared by words, what they take and make, and your history.")
+    if unknown:
+        parts.append(f"Words nobody here uses: {', '.join(unknown[:8])}.")
+    return " ".join(parts)
+
+
+def _shown(value: str) -> str:
+    return f"`{value if len(value) <= 80 else value[:79] + '…'}`"
+
+
+def _described(kind: str) -> str:
+    return kinds().get(kind, kind).rstrip(".").lower().split(",")[0]

@@ -1,0 +1,286 @@
+"""What speaks for and against each entry of the catalog for one request, as numbers. Pure.
+
+`SIGNALS` names them in order; what each is worth is fitted on the development part of the benchmark and stands in
+`catalog.routing_weights`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from catalog.routing_index import GROUPS, RoutingIndex, Term
+from catalog.words import fold
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from catalog.facts import Facts
+    from catalog.search import RefT
+    from runner.failures import JSONValue
+
+#: Names of the signals, in the order of every row.
+SIGNALS = (
+    *(f"words_{group}" for group in GROUPS),
+    "likeness",
+    "name_share",
+    "name_precision",
+    "limits",
+    "product_named",
+    "product_unnamed",
+    "openness",
+    "takes_query",
+    "fact_fits",
+    "fact_conflicts",
+    "fact_missing",
+    "pipeline",
+    "history",
+    "repeats",
+    "audience",
+)
+#: Signals there are only with an embedding model.
+MEANING_SIGNALS = ("meaning", "meaning_third", "meaning_mean")
+#: Kinds that somebody must have at hand: an entry that takes nothing else cannot do without.
+_AT_HAND_KINDS = (
+    "url source_url repo_url pdf docx xlsx pptx html document audio mp3 mp4 video image composition_html "
+    "repo_workspace session_id issue_number"
+)
+_AT_HAND = frozenset(_AT_HAND_KINDS.split())
+#: A word is taken as known from this likeness on.
+SURE = 0.75
+#: What is wanted stands before these words, its topic after them.
+_TOPIC = re.compile(r"\b(?:about|on|regarding|concerning|topic|uber|sur|sobre)\b|:")
+_REPEATS = re.compile(
+    r"\b(?:same (?:as|again|thing)|as (?:usual|always|before)|the usual|again|once more|like (?:last|before|yesterday)|"
+    r"last time|repeat|what i always|redo|noch ?mal|wie immer|comme d.?habitude|otra vez|lo de siempre)\b"
+)
+_AUDIENCE = re.compile(
+    r"\b(?:for|aimed at|targeted at|written for|suits?|audience (?:of|is|:)|f[uü]r|pour|para)\s+"
+    r"((?:(?!the\b|our\b|my\b|a\b|an\b)[a-z-]+\s+){0,2}?(?:[a-z-]{3,}s|people|children|staff|management|"
+    r"executives?|c[teifo]os?|lay ?(?:wo)?m[ae]n|lay person|einsteiger|anf[aä]nger)|"
+    r"(?:a|an|the|our|my)\s+(?:[a-z-]+\s+)?(?:audience|readership|readers|team|customers|users|public))\b"
+)
+#: Words that end like many people and are none.
+_NO_AUDIENCE_WORDS = "this us thus minutes hours days weeks slides videos docs steps headphones socials"
+_NO_AUDIENCE = frozenset(_NO_AUDIENCE_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A request as it was understood, with a row of signals for each entry.
+
+    Attributes:
+        terms: Its words in terms of the catalog.
+        rows: Of each entry in the order of the index, its signals in the order of `SIGNALS`.
+        coverage: Share of its words, weighed by rarity, that the catalog knows.
+        repeats: Whether it asks for what was done before.
+        only_limits: How many of its words stand nowhere but where entries say what they cannot do.
+    """
+
+    terms: tuple[Term, ...]
+    rows: list[list[float]]
+    coverage: float
+    repeats: bool
+    only_limits: int
+    head_unknown: float
+
+
+def audience_of(text: str) -> str | None:
+    """Whom a request says its result is for, in its own words; None when it does not."""
+    for match in _AUDIENCE.finditer(text.casefold()):
+        words = match.group(1).split()
+        if words[-1] not in _NO_AUDIENCE:
+            return " ".join(words)
+    return None
+
+
+def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) -> Reading:
+    """The signals of a request.
+
+    Args:
+        index: The catalog.
+        facts: What the request says and has.
+        history: How often the caller used what, by id.
+    """
+    folded = fold(facts.text)
+    repeats = bool(_REPEATS.search(folded))
+    text = _REPEATS.sub(" ", folded)
+    terms = index.terms(text)
+    size = max(1, len(terms))
+    rarity = [index.rarity(term.best or "") for term in terms]
+    total = sum(rarity) or 1.0
+    words = _word_signals(index, terms, size)
+    named = _product_named(index, terms)
+    likeness = index.likeness(terms)
+    unknown = sum(term.sureness < SURE for term in terms) / size
+    uses = _uses(history, facts.targets)
+    has_audience = audience_of(facts.text) is not None
+    rows = []
+    for position, entry in enumerate(index.entries):
+        names = index.names[position]
+        own = index.own[position]
+        limits = index.limits[position]
+        is_pipeline = entry.kind == "pipeline"
+        fits = _fit(facts, frozenset(entry.metadata.accepts))
+        use = uses.get(entry.id, 0.0)
+        rows.append(
+            [
+                *(group[position] for group in words),
+                likeness[position],
+                sum(rare for term, rare in zip(terms, rarity, strict=True) if term.best in names) / total,
+                _precision(index, names, terms),
+                sum(
+                    rare
+                    for term, rare in zip(terms, rarity, strict=True)
+                    if term.stem in limits and term.stem not in own
+                )
+                / total,
+                named[position],
+                (1.2 - named[position]) * is_pipeline,
+                unknown * index.openness[position],
+                unknown * ("query" in entry.metadata.accepts),
+                fits,
+                float(bool(facts.facts) and not fits),
+                float(not facts.facts and _needs_something(entry.metadata.accepts)),
+                float(is_pipeline),
+                use,
+                use * repeats,
+                has_audience * _audience_share(entry.input_schema),
+            ]
+        )
+    covered = sum(rare * term.sureness for term, rare in zip(terms, rarity, strict=True)) / total
+    only_limits = sum(index.is_only_limit(term.stem) for term in terms)
+    head = index.terms(_TOPIC.split(text, maxsplit=1)[0])
+    head_unknown = sum(term.sureness < SURE for term in head) / max(1, len(head))
+    return Reading(tuple(terms), rows, covered, repeats, only_limits, head_unknown)
+
+
+def _word_signals(index: RoutingIndex[RefT], terms: Sequence[Term], size: int) -> list[list[float]]:
+    sums = [[0.0] * len(index.entries) for _ in GROUPS]
+    scale = 1 / math.sqrt(size)
+    for term in terms:
+        total = sum(sure for _, sure in term.known)
+        for word, sure in term.known:
+            weight = scale * sure * sure / total
+            for row, worth in zip(sums, index.worth(word), strict=True):
+                for position, value in enumerate(worth):
+                    row[position] += weight * value
+    return sums
+
+
+def _product_named(index: RoutingIndex[RefT], terms: Sequence[Term]) -> list[float]:
+    """How clearly a request names what an entry makes, 0 to 1.2."""
+    named = [0.0] * len(index.entries)
+    makes = GROUPS.index("makes")
+    for term in terms:
+        if term.best is not None:
+            for position, value in enumerate(index.worth(term.best)[makes]):
+                named[position] = max(named[position], min(1.2, value * term.sureness))
+    return named
+
+
+def _precision(index: RoutingIndex[RefT], names: frozenset[str], terms: Sequence[Term]) -> float:
+    """How much of an entry's name a request has."""
+    sure = {word: 0.0 for word in names}
+    for term in terms:
+        for word, likeness in term.known:
+            if word in sure:
+                sure[word] = max(sure[word], likeness)
+    total = sum(index.rarity(word) for word in names) or 1.0
+    return sum(index.rarity(word) * value for word, value in sure.items()) / total
+
+
+def _fit(facts: Facts, accepts: frozenset[str]) -> float:
+    """How well what is at hand fits what an entry takes: by its most telling kind 1, by another less."""
+    best = 0.0
+    for fact in facts.facts:
+        if fact.kinds[0] in accepts:
+            return 1.0
+        if not accepts.isdisjoint(fact.kinds):
+            best = 0.6
+    return best
+
+
+def _needs_something(accepts: Sequence[str]) -> bool:
+    return bool(accepts) and _AT_HAND.issuperset(accepts)
+
+
+def _audience_share(schema: Mapping[str, JSONValue]) -> float:
+    required, properties = schema.get("required"), schema.get("properties")
+    if isinstance(required, list) and "audience" in required:
+        return 1.0
+    return 0.5 if isinstance(properties, dict) and "audience" in properties else 0.0
+
+
+def _uses(history: Mapping[str, int], targets: Sequence[str]) -> dict[str, float]:
+    """Share of the caller's uses, an earlier run in the context counting like all of them."""
+    total = sum(history.values())
+    shares = {name: count / total for name, count in history.items()} if total else {}
+    for target in targets[:1]:
+        shares[target] = 1.0
+    return shares
+
+
+#: What a whole ranking came to, in the order of `outcome_signals`.
+OUTCOME_SIGNALS = (
+    "best_likely",
+    "margin",
+    "third_likely",
+    "own_words",
+    "likeness",
+    "product_named",
+    "coverage",
+    "first_known",
+    "unknown",
+    "only_limits",
+    "limits",
+    "fact_fits",
+    "fact_conflicts",
+    "openness",
+    "history",
+    "few_words",
+    "head_unknown",
+    "unknown_topic",
+    "best_own",
+    "best_likeness",
+)
+
+
+def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
+    """What tells whether the catalog serves a request at all, and whether the best entry is right.
+
+    Args:
+        reading: The request.
+        scores: Of each entry.
+    """
+    highest = max(scores)
+    likely = sorted((math.exp(score - highest) for score in scores), reverse=True)
+    total = sum(likely)
+    best = reading.rows[scores.index(highest)]
+    row = dict(zip(SIGNALS, best, strict=True))
+    terms = reading.terms
+    size = max(1, len(terms))
+    return [
+        likely[0] / total,
+        (likely[0] - likely[1]) / total if len(likely) > 1 else 1.0,
+        sum(likely[:3]) / total,
+        row["words_own"],
+        row["likeness"],
+        row["product_named"],
+        reading.coverage,
+        terms[0].sureness if terms else 0.0,
+        sum(term.sureness < SURE for term in terms) / size,
+        reading.only_limits / size,
+        row["limits"],
+        row["fact_fits"],
+        row["fact_conflicts"],
+        row["openness"],
+        row["history"] * reading.repeats,
+        1 / size,
+        reading.head_unknown,
+        row["takes_query"],
+        max(values[0] for values in reading.rows),
+        max(values[SIGNALS.index("likeness")] for values in reading.rows),
+    ]

@@ -1,0 +1,97 @@
+"""Words of a request or a description as routing compares them: folded, stemmed, without those that say nothing. Pure.
+
+Accents and case are folded and English endings taken off, so that `Präsentation`, `presentations` and `presented` come
+close or meet. There is no list of synonyms: what means the same is learned from the catalog (see
+`catalog.routing_index`), and what is misspelt or of another language is compared by its letters.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+
+#: Letters a run is cut into to compare words by; three is the shortest that says something about a word.
+GRAM = 3
+#: Shortest word that is compared by its letters.
+MIN_FUZZY_LENGTH = 4
+_WORD = re.compile(r"[^\W_]+")
+_VOWEL = re.compile(r"[aeiouy]")
+#: Words of English that say nothing about what is wanted.
+_EMPTY_WORDS = (
+    "a about again all also am an and any are as at be been but by can could did do does dont else for from get "
+    "getting give go going got gimme had has have having he help her hey hi here his how i id if ill im in into is it "
+    "its ive just kind let like lot make makes making may maybe me might mine more much must my need needs no not of "
+    "off ok on one only onto or our out over please pls put really s say see she should so some something such sure t "
+    "take than thank thanks that thats the their them then there these they thing things this those to too try two up "
+    "us use using very via want wants was way we well were what whatever whats when which while who will with without "
+    "would you your am u ur tomorrow today yesterday monday tuesday wednesday thursday friday"
+)
+#: The same of German, French, Spanish and Italian, which requests are mixed with.
+_FOREIGN_EMPTY_WORDS = (
+    "aus auf bitte das dass daraus dazu dem den der des die dies diese dieser ein eine einem einen einer eines "
+    "einfach es fur ich im ist mach machen mal man mein meine meinem meinen meiner mich mir mit noch oder schon sein "
+    "sich sind soll uber um und uns unser unsere unserem von vom wie will wir zu zum zur bei nach erstellen erstelle "
+    "brauche moche au aux avec ce ces cette dans de du elle en est et fais faire il je la le les leur ma mes moi mon "
+    "nous par partir pour quel qui sa se ses sur svp un une veux voudrais vous y al como con crear del el este esta "
+    "esto favor haz hacer las los mi mis necesito para por que quiero sobre su sus una unos di il lo gli per vorrei "
+    "della delle"
+)
+_EMPTY = frozenset((*_EMPTY_WORDS.split(), *_FOREIGN_EMPTY_WORDS.split()))
+#: Endings, longest first, with what must be left of the word.
+_ENDINGS = (("ing", 3), ("ies", 2), ("ers", 3), ("ors", 4), ("ion", 3), ("ed", 3), ("er", 3), ("or", 4), ("ly", 4))
+
+
+def fold(text: str) -> str:
+    """Lower case without accents."""
+    plain = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(sign for sign in plain if not unicodedata.combining(sign)).replace("'", "").replace("\u2019", "")
+
+
+@functools.lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """The word without its English ending; equal for most forms of one word, and not meant to be read."""
+    if len(word) <= 3 or not word.isalpha():
+        return word
+    if word.endswith("ies") and len(word) > 4:
+        word = word[:-3] + "y"
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        word = word[:-1]
+    stripped = False
+    for ending, left in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= left and _VOWEL.search(word[: -len(ending)]):
+            word = word[: -len(ending)]
+            stripped = True
+            break
+    if word.endswith("e") and len(word) > 3:
+        word, stripped = word[:-1], True
+    if stripped and word.endswith("at") and len(word) > 5:
+        word = word[:-2]
+    if stripped and len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word[-1] == "y" and word[-2] not in "aeou" else word
+
+
+def telling_words(text: str, limit: int | None = None) -> list[str]:
+    """The stems of a text in its order, repeated ones too, without empty words.
+
+    Args:
+        text: Any length.
+        limit: At most so many.
+    """
+    found: list[str] = []
+    for match in _WORD.finditer(fold(text)):
+        word = match.group()
+        if word in _EMPTY:
+            continue
+        found.append(stem(word))
+        if limit is not None and len(found) >= limit:
+            break
+    return found
+
+
+@functools.lru_cache(maxsize=20_000)
+def grams(word: str) -> frozenset[str]:
+    """The runs of three letters of a word, its beginning and end marked."""
+    marked = f"^{word}$"
+    return frozenset(marked[index : index + GRAM] for index in range(len(marked) - GRAM + 1))

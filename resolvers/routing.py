@@ -1,0 +1,297 @@
+"""What to run for a request, with inputs filled in and reasons told. Never runs anything (CONTRACT 5.6)."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+import structlog
+
+from catalog.facts import read_facts
+from catalog.gaps import GapWarning, describe_gap
+from catalog.routing import MAX_ALTERNATIVES, rank
+from catalog.routing_inputs import SuggestedInputs, suggest_inputs
+from catalog.routing_model import ModelRoute, instructions, problems_of, question, repair
+from catalog.routing_reasons import reason_of, reasoning_of
+from resolvers.catalog import catalog_entries
+from resolvers.operations import operation
+from resolvers.pipeline_lookups import lacks_of
+from resolvers.problems import Invalid
+from resolvers.tools import Parameter, Tool
+from runner.availability import pack_requirements
+from runner.document import forbidden_text
+from runner.failures import PackError
+from runner.issues import error
+from runner.pack import Pack
+from store.pipeline_reads import PipelineRecord
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from catalog.facts import Facts
+    from catalog.routing import Choice, Ranking
+    from resolvers.catalog import Found
+    from resolvers.context import Context
+    from resolvers.routing_book import ReadCatalog
+    from runner.failures import JSONValue
+    from runner.models import Models
+
+log = structlog.get_logger(__name__)
+
+#: Longest request, and longest context as JSON, in characters; CONTRACT 5 names 100 kB as bad input.
+MAX_REQUEST = 20_000
+MAX_CONTEXT = 100_000
+#: Longest a routing model may take before the answer by words is given instead.
+MODEL_SECONDS = 30.0
+LEXICAL = "lexical"
+ROLE = "router"
+
+RouteKind = Literal["pipeline", "pack", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The best answer.
+
+    Attributes:
+        id: Of the pipeline or pack; None when nothing fits.
+        confidence: How likely it is right, 0 to 1; of a gap, how likely nothing fits.
+    """
+
+    kind: RouteKind
+    id: str | None
+    inputs: SuggestedInputs
+    why: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another answer."""
+
+    kind: Literal["pipeline", "pack"]
+    id: str
+    why: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Routed:
+    """What to run for a request.
+
+    Attributes:
+        decided_by: `lexical`, or the model that chose.
+    """
+
+    recommendation: Recommendation
+    alternatives: tuple[Alternative, ...]
+    gap: GapWarning | None
+    reasoning: str
+    decided_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with all that is known about it.
+
+    Attributes:
+        defaults: The caller's, by id of pack or pipeline.
+        history: How often the caller used what.
+        lacks: What the nearest entries need and cannot have here, by id.
+    """
+
+    request: str
+    at_hand: JSONValue
+    facts: Facts
+    catalog: ReadCatalog
+    ranking: Ranking[Found]
+    defaults: Mapping[str, Mapping[str, str]]
+    history: Mapping[str, int]
+    lacks: Mapping[str, str]
+
+
+@operation(
+    "route_request",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Find what to run for a request",
+        description="Says which pipeline or pack serves a request, with inputs filled in, what is still missing, and "
+        "why; or which capability is missing. Runs nothing: confirm with the user, then run_pipeline or run_pack.",
+        select="recommendation { kind id suggestedInputs inputSources { name source } missingInputs why confidence } "
+        "alternatives { kind id why confidence } "
+        "gapWarning { missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } "
+        "reasoning decidedBy",
+        open_world=True,
+        parameters={
+            "context": Parameter(
+                description="What is at hand: {inputs: {name: value}, files: [{name, media_type, id}], artifacts: […], "
+                "runs: [{pipeline}]}, or text."
+            )
+        },
+    ),
+)
+async def route_request(context: Context, *, user_intent: str, at_hand: JSONValue = None) -> Routed:
+    """What to run for a request.
+
+    Raises:
+        Invalid: the request is empty or too long, or holds what no text may.
+    """
+    refuse_bad_request(user_intent, at_hand)
+    asked = await _asked(context, user_intent, at_hand)
+    models = _models(context)
+    if models is not None:
+        try:
+            async with asyncio.timeout(MODEL_SECONDS):
+                answer, model, problems = await _ask_model(models, asked)
+        except (PackError, TimeoutError) as failed:
+            log.info("routing fell back to words", reason=str(failed) or type(failed).__name__)
+            return _by_words(asked, f"No routing model answered ({_told(failed)}), so words and facts decided.")
+        if not problems:
+            return _by_model(asked, answer, model)
+        return _by_words(asked, f"The answer of {model} could not be used ({problems[0]}), so words and facts decided.")
+    return _by_words(asked, "Matched by keywords only: no routing model is set up.")
+
+
+def refuse_bad_request(user_intent: str, at_hand: JSONValue) -> None:
+    """Refuses a request that cannot be routed.
+
+    Raises:
+        Invalid: saying what is wrong with it.
+    """
+    issues = [issue.under("user_intent") for issue in forbidden_text(user_intent)]
+    if not user_intent.strip():
+        issues.append(error(("user_intent",), "required", "The request is empty.", "Say in a sentence what is wanted."))
+    if len(user_intent) > MAX_REQUEST:
+        issues.append(
+            error(
+                ("user_intent",),
+                "too_long",
+                f"The request has {len(user_intent)} characters; at most {MAX_REQUEST} are read.",
+                "Say what is wanted in a few sentences, and hand texts over as inputs or artifacts.",
+            )
+        )
+    issues += [issue.under("context") for issue in forbidden_text(at_hand)]
+    if not issues and at_hand is not None and (size := len(orjson.dumps(at_hand))) > MAX_CONTEXT:
+        issues.append(
+            error(
+                ("context",),
+                "too_long",
+                f"The context has {size} bytes; at most {MAX_CONTEXT} are read.",
+                "Name files and artifacts rather than their content.",
+            )
+        )
+    if issues:
+        raise Invalid(issues[0].message, issues)
+
+
+async def _asked(context: Context, request: str, at_hand: JSONValue) -> _Asked:
+    services = context.services
+    catalog = await services.routing.read(services.store, await catalog_entries(context))
+    known = await services.defaults.of(context.caller.id)
+    history = {entry.target: entry.uses for entry in known.entries.values() if entry.uses}
+    defaults = {
+        entry.target: {name: value.value for name, value in entry.common_inputs.items() if value.value is not None}
+        for entry in known.entries.values()
+    }
+    facts = read_facts(request, at_hand)
+    ranking = rank(catalog.index, facts, history)
+    lacks = await _lacks(context, [choice.entry.ref for choice in ranking.choices])
+    return _Asked(request, at_hand, facts, catalog, ranking, defaults, history, lacks)
+
+
+async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, str]:
+    """What entries need and cannot have here, one sentence each, by id; those that can run are not in it."""
+    pipelines = [ref for ref in found if isinstance(ref, PipelineRecord)]
+    missing = {name: lacks for name, lacks in (await lacks_of(context, pipelines)).items()} if pipelines else {}
+    for ref in found:
+        if isinstance(ref, Pack):
+            missing[ref.name] = pack_requirements(ref, lacks=context.lacks())
+    return {name: lacks[0].message for name, lacks in missing.items() if lacks}
+
+
+def _models(context: Context) -> Models | None:
+    """The models, when one can route."""
+    gateway = context.services.engine.resources.gateway
+    return gateway.attempt() if gateway.missing(ROLE) is None else None
+
+
+async def _ask_model(models: Models, asked: _Asked) -> tuple[ModelRoute, str, list[str]]:
+    """A model's answer, mended once when it cannot be used, with its name and what is still wrong with it."""
+    told = instructions(asked.catalog.index.entries)
+    prompt = question(asked.request, asked.at_hand, asked.facts, asked.ranking, asked.defaults)
+    answered = await models.structured(ROLE, ModelRoute, prompt, instructions=told, temperature=0.0)
+    problems = problems_of(answered.value, asked.catalog.by_id)
+    if problems:
+        again = repair(prompt, answered.value, problems)
+        answered = await models.structured(ROLE, ModelRoute, again, instructions=told, temperature=0.0)
+        problems = problems_of(answered.value, asked.catalog.by_id)
+    return answered.value, answered.model, problems
+
+
+def _by_words(asked: _Asked, how: str) -> Routed:
+    ranking = asked.ranking
+    reasoning = reasoning_of(asked.catalog.index, ranking, asked.facts, how)
+    if ranking.is_gap or not ranking.choices:
+        gap = describe_gap(asked.request, asked.facts, ranking.reading, [choice.entry for choice in ranking.choices])
+        recommendation = Recommendation(
+            "none", None, SuggestedInputs((), ()), gap.missing_capability, round(1 - ranking.served, 3)
+        )
+        return Routed(recommendation, _alternatives(asked, ranking.choices), gap, reasoning, LEXICAL)
+    best = ranking.choices[0]
+    recommendation = Recommendation(
+        best.entry.kind, best.entry.id, _inputs(asked, best.entry.id), _why(asked, best), best.confidence
+    )
+    return Routed(recommendation, _alternatives(asked, ranking.choices[1:]), None, reasoning, LEXICAL)
+
+
+def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
+    alternatives = tuple(
+        Alternative(other.kind, other.id, other.why, other.confidence)
+        for other in answer.alternatives
+        if other.id != answer.id
+    )
+    if answer.id is None or answer.kind == "none":
+        recommendation = Recommendation("none", None, SuggestedInputs((), ()), answer.why, answer.confidence)
+    else:
+        proposed = {found.name: found.value for found in answer.inputs}
+        recommendation = Recommendation(
+            answer.kind, answer.id, _inputs(asked, answer.id, proposed), answer.why, answer.confidence
+        )
+    return Routed(
+        recommendation,
+        alternatives[:MAX_ALTERNATIVES],
+        answer.gap,
+        f"{model} chose among {len(asked.catalog.by_id)} entries; ids and inputs were checked.",
+        model,
+    )
+
+
+def _inputs(asked: _Asked, target: str, proposed: Mapping[str, JSONValue] | None = None) -> SuggestedInputs:
+    schema = asked.catalog.by_id[target].input_schema
+    return suggest_inputs(schema, asked.request, asked.facts, asked.defaults.get(target, {}), proposed)
+
+
+def _alternatives(asked: _Asked, choices: Sequence[Choice[Found]]) -> tuple[Alternative, ...]:
+    return tuple(
+        Alternative(choice.entry.kind, choice.entry.id, _why(asked, choice), choice.confidence)
+        for choice in choices[:MAX_ALTERNATIVES]
+    )
+
+
+def _why(asked: _Asked, choice: Choice[Found]) -> str:
+    return reason_of(
+        asked.catalog.index,
+        choice,
+        asked.facts,
+        asked.ranking.reading,
+        uses=asked.history.get(choice.entry.id, 0),
+        lack=asked.lacks.get(choice.entry.id),
+    )
+
+
+def _told(failed: Exception) -> str:
+    return failed.failure.message if isinstance(failed, PackError) else f"none within {MODEL_SECONDS:g} s"

@@ -1,0 +1,90 @@
+"""The catalog ready to be compared with requests, made anew when a pack or pipeline changed."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from catalog.routing_index import RoutingIndex
+from runner.pack import Pack
+from runner.pack_schemas import pack_schemas
+from store.pipeline_reads import PipelineRecord, current_versions, find_bodies
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from catalog.search import Entry
+    from runner.failures import JSONValue
+    from runner.schema_types import Schema
+    from store.engine import Store
+
+    Found: TypeAlias = "Pack | PipelineRecord"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadCatalog:
+    """The catalog at one moment.
+
+    Attributes:
+        index: What requests are compared with.
+        by_id: Its entries, with their input schemas.
+        told: What a model is told of it, made when first asked for.
+    """
+
+    index: RoutingIndex[Found]
+    by_id: dict[str, Entry[Found]]
+
+
+class RoutingBook:
+    """Keeps the last catalog read; all callers share it, since all may see every entry."""
+
+    def __init__(self) -> None:
+        self._known: tuple[tuple[object, ...], ReadCatalog] | None = None
+        self._reading = asyncio.Lock()
+
+    async def read(self, store: Store, entries: Sequence[Entry[Found]]) -> ReadCatalog:
+        """The catalog of these entries.
+
+        Args:
+            store: Where pipelines' input schemas are.
+            entries: Every pack and pipeline as it is now.
+        """
+        stamp = tuple(_stamp(entry) for entry in entries)
+        async with self._reading:
+            if self._known is None or self._known[0] != stamp:
+                schemas = await _pipeline_schemas(store, entries)
+                self._known = (stamp, await asyncio.to_thread(_made, entries, schemas))
+            return self._known[1]
+
+
+def _stamp(entry: Entry[Found]) -> tuple[object, ...]:
+    found = entry.ref
+    if isinstance(found, Pack):
+        return (found.name, found.version)
+    return (found.id, found.current_number, found.updated_at, found.metadata_json)
+
+
+async def _pipeline_schemas(store: Store, entries: Sequence[Entry[Found]]) -> dict[str, str]:
+    ids = [entry.id for entry in entries if isinstance(entry.ref, PipelineRecord)]
+    async with store.read() as connection:
+        versions = await current_versions(connection, ids)
+        bodies = await find_bodies(connection, [version.id for version in versions.values()])
+    return {pipeline_id: bodies[version.id].input_schema for pipeline_id, version in versions.items()}
+
+
+def _made(entries: Sequence[Entry[Found]], schemas: dict[str, str]) -> ReadCatalog:
+    whole = [
+        replace(entry, input_schema=_object(pack_schemas(entry.ref).input))
+        if isinstance(entry.ref, Pack)
+        else replace(entry, input_schema=orjson.loads(schemas[entry.id]))
+        for entry in entries
+    ]
+    return ReadCatalog(RoutingIndex(whole), {entry.id: entry for entry in whole})
+
+
+def _object(schema: Schema) -> Mapping[str, JSONValue]:
+    return schema if isinstance(schema, dict) else {}

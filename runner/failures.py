@@ -68,6 +68,27 @@ FAILURE_CLASSES: dict[FailureCode, FailureClass] = {
     FailureCode.INTERNAL: FailureClass.PACK_BUG,
 }
 
+#: What each code says of the cause, in one sentence; the page, the API and the reference quote it.
+FAILURE_CAUSES: dict[FailureCode, str] = {
+    FailureCode.INVALID_INPUT: "The step's input does not fit the pack, or a reference in it leads nowhere.",
+    FailureCode.INVALID_OUTPUT: "The pack returned something other than it declares, or breaks a post-condition.",
+    FailureCode.NOT_FOUND: "What the input names does not exist at the provider.",
+    FailureCode.SCHEMA_MISMATCH: "The provider's state, or a pack's version, is no longer what the step was made for.",
+    FailureCode.CREDENTIAL_INVALID: "The provider does not accept the credential, or wants one.",
+    FailureCode.RATE_LIMITED: "The provider asks to wait; its own waiting time is respected.",
+    FailureCode.TIMEOUT: "The step, the run or the provider took longer than allowed.",
+    FailureCode.UPSTREAM_UNAVAILABLE: "The provider cannot be reached or answers with an error of its own.",
+    FailureCode.SESSION_UNAVAILABLE: "The workspace an earlier step left is gone.",
+    FailureCode.RESOURCE_EXHAUSTED: "A limit of size, memory or disk was reached.",
+    FailureCode.ARTIFACT_FAILED: "An artifact cannot be read: there is none, it was erased, or it is somebody else's.",
+    FailureCode.POLICY_DENIED: "A rule of this installation forbids it, such as reaching a private address.",
+    FailureCode.QUOTA_EXCEEDED: "The provider's quota is used up.",
+    FailureCode.OUTCOME_UNKNOWN: "An at-most-once step was interrupted, and nobody knows whether its effect happened.",
+    FailureCode.CANCELLED: "Somebody cancelled the run.",
+    FailureCode.HANDLER_FAILED: "The pack raised an error of its own or killed its process: a defect of the pack.",
+    FailureCode.INTERNAL: "A defect of Packline; the log has the details under the id that is shown.",
+}
+
 #: Codes that another attempt of the same step may cure (CONTRACT 2.7).
 RETRYABLE = frozenset(
     {
@@ -126,6 +147,11 @@ class Failure:
     def failure_class(self) -> FailureClass:
         """What sort of thing to do about it."""
         return FAILURE_CLASSES[self.code]
+
+    @property
+    def cause(self) -> str:
+        """What the code says of the cause, one sentence."""
+        return FAILURE_CAUSES[self.code]
 
     @property
     def retryable(self) -> bool:

@@ -54,6 +54,7 @@ class Failure:
     code: FailureCode = strawberry.field(description="What it was.")
     failure_class: FailureClass = strawberry.field(name="class", description="What sort of thing to do about it.")
     message: str = strawberry.field(description="What happened, one sentence; secrets masked.")
+    cause: str = strawberry.field(description="What such a failure mostly comes from, one sentence.")
     field: str | None = strawberry.field(description="The input field at fault.")
     hint: str | None = strawberry.field(description="What to do next.")
     retryable: bool = strawberry.field(description="Whether another attempt may help.")
@@ -78,6 +79,7 @@ class Failure:
             code=record.code,
             failure_class=record.failure_class,
             message=record.message,
+            cause=record.cause,
             field=record.field,
             hint=record.hint,
             retryable=record.retryable,

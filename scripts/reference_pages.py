@@ -144,10 +144,10 @@ def _plain(spelled: str) -> str:
 
 def failures_page() -> str:
     """Every failure code with its class and whether the runner tries again by itself."""
-    from runner.failures import FAILURE_CLASSES, RETRYABLE, FailureCode, code_for_status
+    from runner.failures import FAILURE_CAUSES, FAILURE_CLASSES, RETRYABLE, FailureCode, code_for_status
 
     rows = [
-        (f"`{code}`", f"`{FAILURE_CLASSES[code]}`", "yes" if code in RETRYABLE else "no", _CAUSES[code])
+        (f"`{code}`", f"`{FAILURE_CLASSES[code]}`", "yes" if code in RETRYABLE else "no", FAILURE_CAUSES[code])
         for code in FailureCode
     ]
     by_code: dict[FailureCode, list[str]] = {}
@@ -170,27 +170,6 @@ def failures_page() -> str:
             "",
         ]
     )
-
-
-_CAUSES: dict[str, str] = {
-    "invalid_input": "The step's input does not fit the pack, or a reference in it leads nowhere.",
-    "invalid_output": "The pack returned something other than it declares, or a post-condition does not hold.",
-    "not_found": "What the input names does not exist at the provider.",
-    "schema_mismatch": "The provider's state, or a pack's version, is no longer what the step was made for.",
-    "credential_invalid": "The provider does not accept the credential, or wants one.",
-    "rate_limited": "The provider asks to wait; its own waiting time is respected.",
-    "timeout": "The step, the run or the provider took longer than allowed; a run's own deadline is not tried again.",
-    "upstream_unavailable": "The provider cannot be reached or answers with an error of its own.",
-    "session_unavailable": "The workspace an earlier step left is gone.",
-    "resource_exhausted": "A limit of size, memory or disk was reached.",
-    "artifact_failed": "An artifact cannot be read: there is none, it was erased, or it is somebody else's.",
-    "policy_denied": "A rule of this installation forbids it, such as reaching a private address.",
-    "quota_exceeded": "The provider's quota is used up.",
-    "outcome_unknown": "An at-most-once step was interrupted, and nobody knows whether its effect happened.",
-    "cancelled": "Somebody cancelled the run.",
-    "handler_failed": "The pack raised an error of its own or killed its process: a defect of the pack.",
-    "internal": "A defect of Packline; the log has the details under the id that is shown.",
-}
 
 
 def kinds_page() -> str:

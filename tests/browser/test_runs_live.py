@@ -76,10 +76,16 @@ async def test_a_failed_step_goes_on_with_another_input(tmp_path: Path) -> None:
         await tab.sees("Yours to fix.")
         bench.failing = False
         await tab.press("Change input…")
+        field = tab.page.get_by_role("dialog").get_by_label("Text")
+        assert await field.input_value() == "wrong"
+        await tab.press("As JSON", within="dialog")
         box = tab.page.get_by_label("Input of the step")
         await box.fill('{"text": ')
         await tab.sees("This is no JSON.")
-        await box.fill('{"text": "right"}')
+        await box.fill('{"text": "left"}')
+        await tab.press("As a form", within="dialog")
+        assert await field.input_value() == "left"
+        await field.fill("right")
         await tab.press("Resume from step 2 with this input")
         await tab.state("Succeeded")
         assert bench.calls_of("test.switch")[-1].input["text"] == "right"
@@ -98,7 +104,8 @@ async def test_running_again_with_changes_is_a_new_run(tmp_path: Path) -> None:
         await tab.state("Succeeded")
         first = tab.page.url
         await tab.press("Run again")
-        await tab.page.get_by_label("Inputs").fill('{"text": "milk"}')
+        await tab.page.get_by_text("Change the inputs").click()
+        await tab.page.get_by_role("dialog").get_by_label("Text").fill("milk")
         await tab.press("Run again with changes", within="dialog")
         await tab.page.wait_for_url(lambda url: "/runs/" in url and url != first)
         await tab.state("Succeeded")

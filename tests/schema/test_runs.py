@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.failures import Failure, FailureCode
+from runner.failures import FAILURE_CAUSES, Failure, FailureCode
 from schema.cursors import RUNS
 from schema.payloads import EXCERPT
 from tests.support.front_door import (
@@ -169,6 +169,7 @@ async def test_a_failure_says_what_sort_of_thing_to_do(it: Product) -> None:
         failure = run["failure"]
         assert run["state"] == "FAILED"
         assert (failure["code"], failure["class"]) == (code.name, Failure(code, "").failure_class.name)
+        assert failure["cause"] == FAILURE_CAUSES[code]
         assert (failure["hint"], failure["retryable"]) == ("Ask for another code.", False)
         assert (failure["stepKey"], failure["safeToRepeat"]) == ("call", True)
         assert run["actions"] == ["RESUME", "RERUN", "ACKNOWLEDGE", "DELETE"]

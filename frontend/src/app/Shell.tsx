@@ -10,6 +10,7 @@ import { setServerTime } from "../lib/clock.ts";
 import { useConnection } from "../lib/connection.ts";
 import { announceRuns } from "../lib/runChanges.ts";
 import { useFollow } from "../lib/useFollow.ts";
+import { Commands } from "./Commands.tsx";
 import { ConnectionStrip } from "./ConnectionStrip.tsx";
 import { Logo } from "./Logo.tsx";
 import { RunChangesDocument, ViewerDocument } from "./shell.generated.ts";
@@ -82,6 +83,7 @@ export function Shell(): ReactNode {
         <ConnectionStrip />
         <main id="main" className="mx-auto max-w-[90rem] px-6 pt-5 pb-24 max-md:px-4">
           <Outlet />
+          <Commands />
         </main>
       </div>
     </div>

@@ -5,12 +5,14 @@ import { Empty, Page } from "../components/Page.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
 import { auditSearch } from "../features/audit/search.ts";
 import { catalogSearch } from "../features/catalog/search.ts";
+import { compareSearch } from "../features/compare/search.ts";
 import { connectSearch } from "../features/connect/search.ts";
 import { credentialSearch, credentialsSearch } from "../features/credentials/search.ts";
 import { editorSearch, newSearch } from "../features/editor/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
-import { RunPage, runSearch } from "../features/run/RunPage.tsx";
+import { RunPage } from "../features/run/RunPage.tsx";
+import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
@@ -24,6 +26,7 @@ const pipelines = () => import("../features/pipelines/PipelinesPage.tsx");
 const pipeline = () => import("../features/pipelines/PipelinePage.tsx");
 const editor = () => import("../features/editor/EditorPage.tsx");
 const runForm = () => import("../features/pipelines/RunFormPage.tsx");
+const compare = () => import("../features/compare/ComparePage.tsx");
 const catalog = () => import("../features/catalog/CatalogPage.tsx");
 const pack = () => import("../features/catalog/PackPage.tsx");
 const artifacts = () => import("../features/artifacts/ArtifactsPage.tsx");
@@ -38,6 +41,7 @@ const settings = () => import("../features/settings/SettingsPage.tsx");
 const routes = root.addChildren([
   createRoute({ ...at, path: "/", component: HomePage }),
   createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
+  createRoute({ ...at, path: "/runs/compare", component: lazyRouteComponent(compare, "ComparePage"), validateSearch: compareSearch }),
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
   createRoute({ ...at, path: "/pipelines", component: lazyRouteComponent(pipelines, "PipelinesPage"), validateSearch: pipelinesSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),

@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
+import { useActions } from "../lib/shortcuts.ts";
 import { useLatest } from "../lib/useLatest.ts";
 
 /** While somebody types, the list is not asked for at every key. */
@@ -25,18 +26,9 @@ export function SearchBox({ label, text, onSearch }: { label: string; text: stri
     const timer = setTimeout(() => latest.current(typed), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed, text, latest]);
-  useEffect(() => {
-    function focus(event: KeyboardEvent): void {
-      const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
-      if (event.key !== "/" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-      event.preventDefault();
-      box.current?.focus();
-    }
-    addEventListener("keydown", focus);
-    return () => removeEventListener("keydown", focus);
-  }, []);
+  useActions("This list", [{ keys: "/", says: label, act: () => box.current?.focus() }]);
   return (
-    <input ref={box} type="search" aria-label={label} placeholder={`${label}  /`} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-64 max-md:!w-full" />
+    <input ref={box} type="search" aria-label={label} placeholder={`${label}  /`} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-52 max-md:!w-full" />
   );
 }
 
@@ -50,7 +42,7 @@ interface SelectProps<Value extends string> {
 export function FilterSelect<Value extends string>({ label, value, choices, onChange }: SelectProps<Value>): ReactNode {
   const id = useId();
   return (
-    <span>
+    <span className="max-md:flex-1">
       <label htmlFor={id} className="sr-only">
         {label}
       </label>
@@ -58,7 +50,7 @@ export function FilterSelect<Value extends string>({ label, value, choices, onCh
         id={id}
         value={value ?? ""}
         onChange={(event) => onChange(choices.find(([choice]) => choice === event.target.value)?.[0])}
-        className={`field !w-auto max-w-56 ${value === undefined ? "!text-soft" : "!border-accent font-medium"}`}
+        className={`field !w-auto max-w-44 max-md:!w-full max-md:max-w-none ${value === undefined ? "!text-soft" : "!border-accent font-medium"}`}
       >
         <option value="">{label}: any</option>
         {choices.map(([choice, word]) => (

@@ -42,26 +42,31 @@ export function JsonView({ value }: { value: unknown }): ReactNode {
   );
 }
 
-function Value({ value }: { value: unknown }): ReactNode {
+/** Containers this deep are folded until somebody opens them. */
+const DEPTH_OPEN = 3;
+
+/** A value as a tree whose branches fold. */
+export function Value({ value, depth = 0 }: { value: unknown; depth?: number }): ReactNode {
   if (typeof value === "string") return <Text text={value} />;
   if (value === null || typeof value !== "object") return <span className="text-run">{JSON.stringify(value)}</span>;
   const entries = Object.entries(value);
   if (entries.length === 0) return <span className="text-soft">{Array.isArray(value) ? "empty list" : "empty"}</span>;
-  return <Rows entries={entries} />;
+  return <Rows entries={entries} depth={depth} />;
 }
 
-function Rows({ entries }: { entries: [string, unknown][] }): ReactNode {
+function Rows({ entries, depth }: { entries: [string, unknown][]; depth: number }): ReactNode {
   const [all, setAll] = useState(false);
   const shown = all ? entries : entries.slice(0, ROWS_FOLD);
   return (
     <>
       <dl className="space-y-1">
         {shown.map(([key, value]) => {
-          const nested = value !== null && typeof value === "object" && Object.keys(value).length > 0;
+          const size = value !== null && typeof value === "object" ? Object.keys(value).length : 0;
+          if (size > 0) return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} />;
           return (
-            <div key={key} className={nested ? "" : "flex gap-3"}>
+            <div key={key} className="flex gap-3">
               <dt className="shrink-0 text-soft">{key}</dt>
-              <dd className={nested ? "mt-1 ml-2 border-l border-line pl-3" : "min-w-0"}>
+              <dd className="min-w-0">
                 <Value value={value} />
               </dd>
             </div>
@@ -74,6 +79,27 @@ function Rows({ entries }: { entries: [string, unknown][] }): ReactNode {
         </button>
       ) : null}
     </>
+  );
+}
+
+function Branch({ name, value, size, depth }: { name: string; value: unknown; size: number; depth: number }): ReactNode {
+  const [open, setOpen] = useState(depth <= DEPTH_OPEN);
+  return (
+    <div>
+      <dt>
+        <button type="button" aria-expanded={open} className="text-soft hover:text-ink" onClick={() => setOpen(!open)}>
+          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {name}
+          {open ? null : <span className="font-sans text-meta"> · {size}</span>}
+        </button>
+      </dt>
+      {open ? (
+        <dd className="mt-1 ml-1.5 border-l border-line pl-3">
+          <Value value={value} depth={depth} />
+        </dd>
+      ) : (
+        <dd className="sr-only">folded</dd>
+      )}
+    </div>
   );
 }
 

@@ -11,15 +11,30 @@ import { StateMark } from "./StateMark.tsx";
 
 const ICONS: Record<RunCause, typeof User> = { PERSON: User, AGENT: Bot, SCHEDULE: Clock3, WEBHOOK: Webhook, RERUN: Repeat2, A2A: Bot };
 
+interface Props {
+  runs: readonly RunRowFragment[];
+  label: string;
+  /** Runs that are picked, and what picks them; without it none can be. */
+  picked?: ReadonlySet<string>;
+  onPick?: (ids: readonly string[], on: boolean) => void;
+}
+
 /** Runs, one line each: how it stands, what it was for, why it stands so. */
-export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; label: string }): ReactNode {
+export function RunTable({ runs, label, picked, onPick }: Props): ReactNode {
+  const all = picked !== undefined && runs.length > 0 && runs.every(({ id }) => picked.has(id));
   return (
     <div className="overflow-x-auto">
       <table className="w-full table-fixed max-md:block border-collapse text-dense" aria-label={label}>
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
+            {onPick === undefined ? null : (
+              <th className="w-9">
+                <input type="checkbox" aria-label="Select all on this page" checked={all} onChange={() => onPick(runs.map(({ id }) => id), !all)} className="align-middle" />
+              </th>
+            )}
             <th className="w-32">State</th>
-            <th className="w-[32%]">Run</th>
+            <th className="w-[28%]">Run</th>
+            <th className="w-[15%] max-lg:hidden">Pipeline</th>
             <th>What happened</th>
             <th className="w-36">Started</th>
             <th className="w-24 text-right">Work</th>
@@ -27,7 +42,7 @@ export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; lab
         </thead>
         <tbody className="max-md:block">
           {runs.map((run) => (
-            <RunLine key={run.id} run={run} />
+            <RunLine key={run.id} run={run} picked={picked?.has(run.id) === true} onPick={onPick} />
           ))}
         </tbody>
       </table>
@@ -35,15 +50,21 @@ export function RunTable({ runs, label }: { runs: readonly RunRowFragment[]; lab
   );
 }
 
-function RunLine({ run }: { run: RunRowFragment }): ReactNode {
+function RunLine({ run, picked, onPick }: { run: RunRowFragment; picked: boolean; onPick: Props["onPick"] }): ReactNode {
   const Icon = ICONS[run.cause];
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
-    <tr className="row group relative border-b md:h-9 border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0">
+    <tr data-run={run.id} className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0`}>
+      {onPick === undefined ? null : (
+        // Above the link that covers the row.
+        <td className="relative z-[1] max-md:order-0">
+          <input type="checkbox" aria-label={`Select ${run.title}`} checked={picked} onChange={() => onPick([run.id], !picked)} className="align-middle pointer-coarse:size-6" />
+        </td>
+      )}
       <td className="max-md:order-2">
         <StateMark state={run.state} />
       </td>
-      <td className="max-md:order-1 max-md:w-full">
+      <td className={`max-md:order-1 ${onPick === undefined ? "max-md:w-full" : "max-md:w-[calc(100%-3rem)]"}`}>
         <Link
           to="/runs/$run"
           params={{ run: run.id }}
@@ -52,6 +73,9 @@ function RunLine({ run }: { run: RunRowFragment }): ReactNode {
         >
           {run.title}
         </Link>
+      </td>
+      <td className="truncate text-soft max-lg:hidden" title={of ?? undefined}>
+        {of}
       </td>
       <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run)}>
         {causeOf(run)}

@@ -1,6 +1,7 @@
 import { type ReactNode, useId } from "react";
 
 import type { Field } from "../lib/schemaForm.ts";
+import { FileField } from "./FileField.tsx";
 import { Prose } from "./Prose.tsx";
 
 interface Props {
@@ -8,6 +9,9 @@ interface Props {
   texts: Readonly<Record<string, string>>;
   problems: Readonly<Record<string, string>>;
   onChange: (name: string, text: string) => void;
+  onLeave?: (name: string) => void;
+  /** The field that has the focus when the form opens. */
+  focus?: string | undefined;
 }
 
 /** How many optional fields show before the rest is folded. */
@@ -40,7 +44,7 @@ export function SchemaForm(props: Props): ReactNode {
   );
 }
 
-function FieldRow({ field, texts, problems, onChange }: Props & { field: Field }): ReactNode {
+function FieldRow({ field, texts, problems, onChange, onLeave, focus }: Props & { field: Field }): ReactNode {
   const id = useId();
   const problem = problems[field.name];
   const described = [field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
@@ -48,9 +52,12 @@ function FieldRow({ field, texts, problems, onChange }: Props & { field: Field }
     id,
     value: texts[field.name] ?? "",
     required: field.required,
+    "data-field": field.name,
     "aria-invalid": problem !== undefined,
     "aria-describedby": described === "" ? undefined : described,
     className: `field ${field.kind === "json" ? "font-mono text-dense" : ""} ${problem === undefined ? "" : "border-fail"}`,
+    ...(field.name === focus ? { "data-autofocus": "" } : {}),
+    onBlur: () => onLeave?.(field.name),
     onChange: (event: { target: { value: string } }) => onChange(field.name, event.target.value),
   };
   return (
@@ -78,6 +85,7 @@ type Common = Record<"id" | "value" | "className", string> & {
   required: boolean;
   "aria-invalid": boolean;
   "aria-describedby": string | undefined;
+  onBlur: () => void;
   onChange: (event: { target: { value: string } }) => void;
 };
 
@@ -109,6 +117,8 @@ function Control({ field, common }: { field: Field; common: Common }): ReactNode
     case "number":
     case "integer":
       return <input {...common} inputMode={field.kind === "integer" ? "numeric" : "decimal"} placeholder={hint} />;
+    case "file":
+      return <FileField {...common} />;
     case "text":
       return <input {...common} placeholder={hint} />;
     default:

@@ -1,7 +1,10 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 
+import type { Target } from "../lib/copyAs.ts";
+import { problemsOf } from "../lib/schemaCheck.ts";
 import { fieldsOf, NotReadable, valuesOf } from "../lib/schemaForm.ts";
 import { Button } from "./Button.tsx";
+import { CopyAs } from "./CopyAs.tsx";
 import { Notice, type Refusal } from "./Notice.tsx";
 import { SchemaForm } from "./SchemaForm.tsx";
 
@@ -12,26 +15,37 @@ interface Props {
   /** Starts it; a refusal keeps the form open. */
   onStart: (values: Record<string, unknown>, key: string, fields: readonly string[]) => Promise<Refusal | null>;
   word: string;
+  /** What is started, for those who would rather copy the call. */
+  target?: Target;
 }
 
 /** Fields from an input schema and the button that starts; Ctrl-Enter starts, too. */
-export function StartForm({ inputSchema, texts, onTexts, onStart, word }: Props): ReactNode {
+export function StartForm({ inputSchema, texts, onTexts, onStart, word, target }: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [busy, setBusy] = useState(false);
+  // A field is told what is wrong with it when it was left, and all are once somebody tried to start.
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [tried, setTried] = useState(false);
   // One key per filled form: pressing twice, or again after a lost answer, starts one run.
   const [key, setKey] = useState(newKey);
+
+  const read = readable(fields, texts);
+  const wrong = read.values === null ? read.problems : problemsOf(inputSchema, read.values);
+  const told = Object.fromEntries(Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (texts[name] ?? "") !== "")));
 
   async function start(event?: FormEvent): Promise<void> {
     event?.preventDefault();
     if (busy) return;
+    setTried(true);
+    setRefusal(null);
+    if (read.values === null || Object.keys(wrong).length > 0) {
+      focusFirst(fields.find(({ name }) => wrong[name] !== undefined)?.name);
+      return;
+    }
+    setBusy(true);
     try {
-      const values = valuesOf(fields, texts);
-      setBusy(true);
-      setRefusal(await onStart(values, key, fields.map(({ name }) => name)));
-    } catch (failure) {
-      if (!(failure instanceof NotReadable)) throw failure;
-      setRefusal({ message: failure.message, hint: null, details: [], fields: { [failure.field]: failure.message } });
+      setRefusal(await onStart(read.values, key, fields.map(({ name }) => name)));
     } finally {
       setBusy(false);
     }
@@ -47,20 +61,36 @@ export function StartForm({ inputSchema, texts, onTexts, onStart, word }: Props)
       <SchemaForm
         fields={fields}
         texts={texts}
-        problems={refusal?.fields ?? {}}
+        problems={{ ...told, ...refusal?.fields }}
+        onLeave={(name) => setLeft(new Set([...left, name]))}
         onChange={(name, text) => {
           onTexts({ ...texts, [name]: text });
+          setRefusal(null);
           setKey(newKey());
         }}
       />
-      <Notice problem={refusal} />
+      <Notice problem={refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })} />
       <div className="mt-5">
         <Button type="submit" kind="primary" disabled={busy} title="Ctrl-Enter">
           {word}
         </Button>
       </div>
+      {target === undefined ? null : <CopyAs target={target} inputs={read.values ?? {}} />}
     </form>
   );
+}
+
+function readable(fields: ReturnType<typeof fieldsOf>, texts: Readonly<Record<string, string>>) {
+  try {
+    return { values: valuesOf(fields, texts), problems: {} };
+  } catch (failure) {
+    if (!(failure instanceof NotReadable)) throw failure;
+    return { values: null, problems: { [failure.field]: failure.message } as Record<string, string> };
+  }
+}
+
+function focusFirst(name: string | undefined): void {
+  if (name !== undefined) document.querySelector<HTMLElement>(`[data-field="${CSS.escape(name)}"]`)?.focus();
 }
 
 function newKey(): string {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { fieldsOf, NotReadable, valuesOf } from "./schemaForm.ts";
+import { changedValue, fieldsOf, NotReadable, textsOf, valuesOf } from "./schemaForm.ts";
 
 const SCHEMA = {
   type: "object",
@@ -30,7 +30,7 @@ test("what must be given comes first, then what one of must be given", () => {
 
 test("every type has its field", () => {
   expect(Object.fromEntries(fields.map((field) => [field.name, field.kind]))).toEqual({
-    angle: "text", artifact: "text", count: "integer", format: "choice", options: "json", parts: "list", practice: "yes-no", source_url: "text", text: "long", title: "text",
+    angle: "text", artifact: "file", count: "integer", format: "choice", options: "json", parts: "list", practice: "yes-no", source_url: "text", text: "long", title: "text",
   });
   expect(kind("nothing")).toBeUndefined();
 });
@@ -54,4 +54,11 @@ test.each([["count", "many"], ["options", "{x}"]])("%s that cannot be read is to
 
 test("a schema without properties has no fields", () => {
   expect(fieldsOf({ type: "object" })).toEqual([]);
+});
+
+test("a form over a value changes what was touched and nothing else", () => {
+  const before = { title: "A", count: 2, parts: ["a"], _session_id: "s", practice: false };
+  const texts = textsOf(fields, before);
+  expect(changedValue(fields, before, texts)).toEqual(before);
+  expect(changedValue(fields, before, { ...texts, title: "B", count: "" })).toEqual({ title: "B", parts: ["a"], _session_id: "s", practice: false });
 });

@@ -1,6 +1,6 @@
 // From an input schema to fields, and from what was typed to a value. The server checks; this only reads.
 
-export type FieldKind = "text" | "long" | "number" | "integer" | "yes-no" | "choice" | "list" | "json";
+export type FieldKind = "text" | "long" | "number" | "integer" | "yes-no" | "choice" | "list" | "file" | "json";
 
 export interface Field {
   name: string;
@@ -32,6 +32,8 @@ export interface Schema {
 }
 
 const LONG_TEXT = 1000;
+/** Inputs that take the id of an artifact are called so, in packs and starters alike. */
+const FILE_NAME = /(^|_)artifact(_id|_key)?$/;
 
 export function fieldsOf(inputSchema: unknown): Field[] {
   const schema = inputSchema as Schema;
@@ -44,7 +46,8 @@ export function fieldsOf(inputSchema: unknown): Field[] {
 }
 
 function fieldOf(name: string, schema: Schema, required: boolean): Field {
-  const kind = kindOf(schema);
+  const plain = kindOf(schema);
+  const kind = plain === "text" && FILE_NAME.test(name) ? "file" : plain;
   return {
     name,
     label: label(name),
@@ -115,6 +118,25 @@ export function valuesOf(fields: readonly Field[], texts: Readonly<Record<string
   return values;
 }
 
+/** A value as the texts of a form. */
+export function textsOf(fields: readonly Field[], value: unknown): Record<string, string> {
+  const given = (value ?? {}) as Record<string, unknown>;
+  return Object.fromEntries(fields.map(({ name, kind }) => [name, asText(given[name], kind)]));
+}
+
+/**
+ * The value a form began with, changed as its texts were.
+ *
+ * What was not touched stays as it is, what no field shows included; what was emptied is left out.
+ */
+export function changedValue(fields: readonly Field[], before: unknown, texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  const given = (before ?? {}) as Record<string, unknown>;
+  const began = textsOf(fields, before);
+  const touched = fields.filter(({ name }) => (texts[name] ?? "") !== began[name]);
+  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !touched.some((field) => field.name === name)));
+  return { ...kept, ...valuesOf(touched, texts) };
+}
+
 function valueOf(field: Field, text: string): unknown {
   switch (field.kind) {
     case "number":
@@ -133,6 +155,8 @@ function valueOf(field: Field, text: string): unknown {
       } catch {
         throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');
       }
+    case "file":
+      return text.trim();
     case "choice":
     case "text":
     case "long":

@@ -126,5 +126,5 @@ function TryIt({ pack }: { pack: Pack }): ReactNode {
     return null;
   }
 
-  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" />;
+  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" target={{ pack: pack.id }} />;
 }

@@ -62,7 +62,7 @@ export function isTemplate(value: unknown): value is string {
 }
 
 /** Kinds whose text is the value. */
-const TEXTS = new Set<FieldKind>(["text", "long"]);
+const TEXTS = new Set<FieldKind>(["text", "long", "file"]);
 
 function Control(props: ControlProps): ReactNode {
   const { field, value, onChange, id, readOnly, describedBy, onUnread } = props;
@@ -222,6 +222,7 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
       return { value: trimmed === "true" ? true : trimmed === "false" ? false : trimmed, wrong: null };
     case "json":
     case "text":
+    case "file":
     case "long":
       if (/^\$?\$\{\{/.test(trimmed)) return { value: trimmed, wrong: null };
       return fromJson(trimmed);

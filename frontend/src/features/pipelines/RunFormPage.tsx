@@ -57,7 +57,7 @@ export function RunFormPage(): ReactNode {
       }
     >
       {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
-      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" />
+      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} />
     </Page>
   );
 }

@@ -1,39 +1,39 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
-import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
-import { setServerTime, useNow } from "../../lib/clock.ts";
-import { duration, humanise, money, tokens } from "../../lib/format.ts";
-import { CAUSES, isFinal, isLive, STATES } from "../../lib/states.ts";
+import { setServerTime } from "../../lib/clock.ts";
+import { humanise } from "../../lib/format.ts";
+import { isFinal, isLive, STATES } from "../../lib/states.ts";
 import { useFavicon } from "../../lib/useFavicon.ts";
 import { useFollow } from "../../lib/useFollow.ts";
-import { CancelDialog, RerunDialog, ResumeDialog, resumeStep } from "./dialogs.tsx";
+import { useWhileSeen } from "../../lib/useWhileSeen.ts";
+import { adviceFor } from "./advice.ts";
+import { Attempts } from "./Attempts.tsx";
+import type { Asked } from "./dialogs.tsx";
 import { FailurePanel } from "./FailurePanel.tsx";
-import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, StepDetailDocument, type StepRowFragment } from "./run.generated.ts";
-import { StepTabs, type Tab, tabFor, TABS } from "./StepTabs.tsx";
-import { workSeconds } from "./axis.ts";
+import { first, forward } from "./forward.ts";
+import { Head } from "./Head.tsx";
+import { resumeStep } from "./resumeStep.ts";
+import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, type StepRowFragment } from "./run.generated.ts";
+import type { RunSearch } from "./search.ts";
+import { StepTabs, type Tab, tabFor } from "./StepTabs.tsx";
 import { Timeline } from "./Timeline.tsx";
+import { useRunKeys } from "./useRunKeys.ts";
 
-export interface RunSearch {
-  step?: string | undefined;
-  tab?: Tab | undefined;
-}
-
-export function runSearch(given: Record<string, unknown>): RunSearch {
-  const tab = TABS.find((name) => name === given["tab"]);
-  return { step: typeof given["step"] === "string" ? given["step"] : undefined, tab };
-}
+const loadDialogs = () => import("./dialogs.tsx");
+const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
 
 export function RunPage(): ReactNode {
   const { run: id } = useParams({ from: "/runs/$run" });
   const [{ data, fetching, error }] = useQuery({ query: RunPageDocument, variables: { id } });
   const client = useClient();
   const run = data?.run ?? null;
+  const reread = useCallback(() => client.query(RunPageDocument, { id }, { requestPolicy: "network-only" }).toPromise(), [client, id]);
 
   // Followed until the stream itself ends: that the run has ended may be known earlier than how. A run that was resumed
   // goes on after its last event: the stream is opened anew.
@@ -45,9 +45,9 @@ export function RunPage(): ReactNode {
     isEnd: ({ runEvents }) => runEvents.__typename === "RunEventsEnd",
     onMessage: ({ runEvents }) => {
       setAfter(runEvents.cursor);
-      if (runEvents.__typename !== "RunEventBatch") void client.query(RunPageDocument, { id }, { requestPolicy: "network-only" }).toPromise();
+      if (runEvents.__typename !== "RunEventBatch") void reread();
     },
-    poll: async () => (await client.query(RunPageDocument, { id }, { requestPolicy: "network-only" })).error === undefined,
+    poll: async () => (await reread()).error === undefined,
   });
   const now = data?.server.now;
   useEffect(() => {
@@ -60,67 +60,76 @@ export function RunPage(): ReactNode {
     }
     return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   }
-  return <Whole key={run.id} run={run} />;
+  return <Forward key={run.id} run={run} reread={reread} />;
 }
 
-type Asked = "resume" | "change" | "rerun" | "cancel" | null;
+/** Shows the newest that is known of the run, and nothing while nobody looks; the tab's title and icon go on. */
+function Forward({ run, reread }: { run: RunWholeFragment; reread: () => Promise<unknown> }): ReactNode {
+  const [known, setKnown] = useState(() => first(run));
+  if (known.given !== run) setKnown(forward(known, run));
+  const { given, shown } = known;
+  useEffect(() => {
+    if (given !== shown) void reread();
+  }, [given, shown, reread]);
+  useTitle(`${STATES[shown.state].word}: ${shown.title}`);
+  useFavicon(shown.state);
+  return (
+    <>
+      <Announcer run={shown} />
+      <Whole run={useWhileSeen(shown)} />
+    </>
+  );
+}
 
-function Whole({ run }: { run: RunWholeFragment }): ReactNode {
+const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode {
   const search = useSearch({ from: "/runs/$run" });
   const navigate = useNavigate({ from: "/runs/$run" });
-  const [asked, setAsked] = useState<Asked>(null);
+  const [asked, setAsked] = useState<Asked | null>(null);
   const close = useCallback(() => setAsked(null), []);
   const failed = run.failure === null ? null : (run.steps.find((step) => step.key === run.failure?.stepKey) ?? null);
   const step = run.steps.find(({ key }) => key === search.step) ?? failed ?? currentOf(run);
   const tab = search.tab ?? (step === null ? "output" : tabFor(step));
-  useTitle(`${STATES[run.state].word}: ${run.title}`);
-  useFavicon(run.state);
-  const [{ data: detail }] = useQuery({ query: StepDetailDocument, variables: { id: run.id, key: resumeStep(run)?.key ?? "" }, pause: asked !== "change" });
-  const stepInput = detail?.run?.step?.input;
+  const advice = adviceFor(run);
 
   const show = useCallback((change: RunSearch) => void navigate({ to: "/runs/$run", params: { run: run.id }, search: (kept: RunSearch) => ({ ...kept, ...change }), replace: true }), [navigate, run.id]);
-  const actions = <Actions run={run} onAsk={setAsked} />;
+  const select = useCallback((key: string) => show({ step: key, tab: undefined, attempt: undefined }), [show]);
+  const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });
+  const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen });
+  useRunKeys({ run, step, attempt: search.attempt, onSelect: select, onAttempt: choose, onTab: turnTo, onAsk: setAsked });
+
   const shownFailure = isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
     <>
-      <Announcer run={run} />
-      <Head run={run} actions={actions} />
-      <Timeline run={run} selected={step?.key ?? null} onSelect={(key) => show({ step: key, tab: undefined })} />
-      <div className={`mt-5 grid items-start gap-x-8 gap-y-6 ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}>
-        {shownFailure === null ? null : (
-          <FailurePanel
-            run={run}
-            step={failed}
-            failure={shownFailure}
-            actions={
-              <>
-                {run.actions.includes("RESUME") && failed !== null ? <Button onClick={() => setAsked("change")}>Change input…</Button> : null}
-                {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
-              </>
-            }
-          />
-        )}
-        {step === null ? null : (
-          <div className="min-w-0">
-            {shownFailure === null ? <StepHead step={step} /> : null}
-            <StepTabs runId={run.id} step={step} tab={tab} onTab={(chosen) => show({ step: step.key, tab: chosen })} />
-          </div>
-        )}
+      <Head run={run} actions={<Actions run={run} primary={advice === "resume" || advice === "rerun" || advice === "report"} onAsk={setAsked} />} />
+      <div className="flex flex-col">
+        <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
+          <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={(scale) => show({ scale: scale === "fit" ? undefined : scale })} />
+        </div>
+        <div className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}>
+          {shownFailure === null ? null : (
+            <FailurePanel run={run} step={failed} failure={shownFailure} advice={advice} attempt={search.attempt} onAttempt={choose} onChange={() => setAsked("change")}>
+              {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
+            </FailurePanel>
+          )}
+          {step === null ? null : (
+            <div className="min-w-0 max-md:order-3 max-md:mt-5">
+              {shownFailure === null ? <StepHead step={step} attempt={search.attempt} onAttempt={choose} /> : null}
+              <StepTabs run={run} step={step} tab={tab} attempt={search.attempt} onTab={turnTo} />
+            </div>
+          )}
+        </div>
       </div>
-      {asked === "resume" ? <ResumeDialog run={run} onClose={close} input={undefined} /> : null}
-      {asked === "change" && stepInput !== undefined ? <ResumeDialog run={run} onClose={close} input={stepInput?.json ?? {}} /> : null}
-      {asked === "rerun" ? <RerunDialog run={run} onClose={close} /> : null}
-      {asked === "cancel" ? <CancelDialog run={run} onClose={close} /> : null}
+      <Suspense>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
     </>
   );
-}
+});
 
 function currentOf(run: RunWholeFragment): StepRowFragment | null {
   return run.steps.find((step) => step.id === run.currentStep?.id) ?? run.steps.findLast((step) => step.state !== "PENDING") ?? run.steps[0] ?? null;
 }
 
-/** The one primary action, from the state; the others beside it. The server lists what may be done, best first. */
-function Actions({ run, onAsk }: { run: RunWholeFragment; onAsk: (what: Asked) => void }): ReactNode {
+/** What can be done, as the server lists it, best first. The first is primary unless the failure has a better remedy. */
+function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: boolean; onAsk: (what: Asked) => void }): ReactNode {
   const next = resumeStep(run);
   const words: Partial<Record<RunWholeFragment["actions"][number], { word: string; ask: Asked }>> = {
     RESUME: { word: next === null ? "Resume" : `Resume from step ${run.steps.indexOf(next) + 1}`, ask: "resume" },
@@ -130,7 +139,7 @@ function Actions({ run, onAsk }: { run: RunWholeFragment; onAsk: (what: Asked) =
   const offered = run.actions.flatMap((action) => words[action] ?? []);
   return offered
     .map(({ word, ask }, index) => (
-      <Button key={word} kind={index === 0 && ask !== "cancel" ? "primary" : "plain"} onClick={() => onAsk(ask)}>
+      <Button key={word} kind={index === 0 && primary ? "primary" : "plain"} onPointerEnter={() => void loadDialogs()} onClick={() => onAsk(ask)}>
         {word}
       </Button>
     ))
@@ -147,89 +156,7 @@ function Acknowledge({ run }: { run: RunWholeFragment }): ReactNode {
   );
 }
 
-function Head({ run, actions }: { run: RunWholeFragment; actions: ReactNode }): ReactNode {
-  const failed = run.failure?.stepKey ?? null;
-  const place = failed === null ? null : run.steps.findIndex((step) => step.key === failed) + 1;
-  const at = run.state === "FAILED" && place !== null && place > 0 ? `at step ${place} of ${run.steps.length}` : isLive(run.state) ? doing(run) : null;
-  return (
-    <header className="mb-4">
-      <nav aria-label="Where this is" className="mb-1 text-dense text-soft">
-        <Link to="/runs" className="link">
-          Runs
-        </Link>
-        {run.pipeline === null ? null : (
-          <>
-            {" / "}
-            <Link to="/pipelines/$pipeline" params={{ pipeline: run.pipeline.key }} className="link">
-              {run.pipeline.name}
-            </Link>
-          </>
-        )}
-        {run.pack === null ? null : (
-          <>
-            {" / "}
-            <Link to="/catalog/$pack" params={{ pack: run.pack.id }} className="link">
-              {run.pack.name}
-            </Link>
-          </>
-        )}
-      </nav>
-      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
-        <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 className="wrap-anywhere">{run.title}</h1>
-          <span className="inline-flex items-center gap-2">
-            <StateMark state={run.state} tinted />
-            {at === null ? null : <span className="text-soft">{at}</span>}
-          </span>
-        </div>
-        <div className="flex gap-2">{actions}</div>
-      </div>
-      <Facts run={run} />
-    </header>
-  );
-}
-
-function doing(run: RunWholeFragment): string | null {
-  if (run.wait !== null) return run.wait.message;
-  const place = run.steps.findIndex((step) => step.id === run.currentStep?.id) + 1;
-  return place === 0 ? null : `step ${place} of ${run.steps.length}`;
-}
-
-function Facts({ run }: { run: RunWholeFragment }): ReactNode {
-  const live = run.state === "RUNNING" || run.state === "CANCELLING";
-  const now = useNow(live, 500);
-  const work = run.steps.reduce((sum, step) => sum + workSeconds(step, now), 0);
-  const facts: ReactNode[] = [
-    `by ${run.caller.name}${run.cause === "PERSON" ? "" : `, ${CAUSES[run.cause]}`}${run.clientName === null ? "" : ` via ${run.clientName.slice(0, 40)}`}`,
-    <Moment key="at" at={run.createdAt} />,
-    run.startedAt === null ? "not started" : `${duration(work)} of work`,
-  ];
-  if (run.cost.amountUsd !== null && run.cost.amountUsd > 0) facts.push(money(run.cost.amountUsd));
-  const used = (run.cost.usage?.input ?? 0) + (run.cost.usage?.output ?? 0);
-  if (used > 0) facts.push(tokens(used));
-  if (run.version !== null) {
-    const current = run.pipeline?.currentVersion.number;
-    facts.push(`definition v${run.version.number}${current === undefined || current === run.version.number ? "" : ` (current v${current})`}`);
-  }
-  if (run.resumeCount > 0) facts.push(run.resumeCount === 1 ? "resumed once" : `resumed ${run.resumeCount} times`);
-  if (run.rerunOf !== null) {
-    facts.push(
-      <Link key="of" to="/runs/$run" params={{ run: run.rerunOf.id }} className="link">
-        again after an earlier run
-      </Link>,
-    );
-  }
-  return (
-    <ul className="mt-1 flex flex-wrap gap-x-1.5 text-dense text-soft [&>li:not(:last-child)]:after:content-['_·']">
-      {facts.map((fact, index) => (
-        // oxlint-disable-next-line react/no-array-index-key
-        <li key={index}>{fact}</li>
-      ))}
-    </ul>
-  );
-}
-
-function StepHead({ step }: { step: StepRowFragment }): ReactNode {
+function StepHead({ step, attempt, onAttempt }: { step: StepRowFragment; attempt: number | undefined; onAttempt: (attempt: number | undefined) => void }): ReactNode {
   return (
     <div className="mb-3">
       <div className="flex flex-wrap items-baseline gap-x-3">
@@ -242,6 +169,7 @@ function StepHead({ step }: { step: StepRowFragment }): ReactNode {
           {warning}
         </p>
       ))}
+      {step.attempts.length > 1 ? <Attempts step={step} chosen={attempt} onChoose={onAttempt} /> : null}
     </div>
   );
 }

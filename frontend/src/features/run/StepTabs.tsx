@@ -2,21 +2,25 @@ import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../components/ArtifactRows.tsx";
-import { PayloadView } from "../../components/JsonView.tsx";
+import { JsonView } from "../../components/JsonView.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import { humanise } from "../../lib/format.ts";
+import { InputTab } from "./InputTab.tsx";
 import { LogView } from "./LogView.tsx";
-import { StepArtifactsDocument, StepDetailDocument, type StepRowFragment } from "./run.generated.ts";
+import { OutputTab } from "./OutputTab.tsx";
+import { AttemptDetailDocument, type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "./run.generated.ts";
 import { useMoved } from "./useMoved.ts";
 
 export const TABS = ["input", "output", "log", "artifacts"] as const;
 export type Tab = (typeof TABS)[number];
 
 interface Props {
-  runId: string;
+  run: RunWholeFragment;
   step: StepRowFragment;
   tab: Tab;
+  /** The number of an attempt to look at on its own. */
+  attempt: number | undefined;
   onTab: (tab: Tab) => void;
 }
 
@@ -27,7 +31,7 @@ export function tabFor(step: StepRowFragment): Tab {
   return step.state === "SUCCEEDED" ? "output" : "input";
 }
 
-export function StepTabs({ runId, step, tab, onTab }: Props): ReactNode {
+export function StepTabs({ run, step, tab, attempt, onTab }: Props): ReactNode {
   const id = useId();
   function move(event: KeyboardEvent<HTMLElement>): void {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -60,41 +64,27 @@ export function StepTabs({ runId, step, tab, onTab }: Props): ReactNode {
       </div>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what a tab shows takes focus */}
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`} tabIndex={0}>
-        <Panel key={step.id} runId={runId} step={step} tab={tab} />
+        <Panel key={step.id} run={run} step={step} tab={tab} attempt={attempt} />
       </div>
     </section>
   );
 }
 
-function Panel({ runId, step, tab }: Omit<Props, "onTab">): ReactNode {
+function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
+  if (tab === "log") return <LogView step={step} attempt={attempt} />;
+  // The last attempt is the step's own; an earlier one is looked at by itself.
+  const earlier = attempt === undefined ? undefined : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
+  if (earlier !== undefined) return <OfAttempt id={earlier.id} number={earlier.number} tab={tab} />;
   switch (tab) {
     case "input":
+      return <InputTab run={run} step={step} />;
     case "output":
-      return <Payloads runId={runId} step={step} tab={tab} />;
-    case "log":
-      return <LogView step={step} />;
+      return <OutputTab runId={run.id} step={step} />;
     case "artifacts":
       return <Artifacts step={step} />;
     default:
       return tab satisfies never;
   }
-}
-
-function Payloads({ runId, step, tab }: { runId: string; step: StepRowFragment; tab: "input" | "output" }): ReactNode {
-  // Read again whenever the step has moved on: what it got and gave may be new.
-  const [{ data, fetching, error }] = useQuery({ query: StepDetailDocument, variables: { id: runId, key: step.key }, context: useMoved(step) });
-  const found = data?.run?.step;
-  if (found === undefined || found === null) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
-  if (tab === "output") {
-    return <PayloadView payload={found.output} empty={step.state === "FAILED" ? "It failed before it gave anything." : "It has not given anything yet."} />;
-  }
-  const from = [...new Set((found.step?.references ?? []).map((reference) => reference.sourceStep))].filter((source) => source !== null);
-  return (
-    <>
-      {from.length === 0 ? null : <p className="mb-2 text-soft">Takes from {from.map(humanise).join(", ")}.</p>}
-      <PayloadView payload={found.input} empty="It has not started, so its input is not known yet." />
-    </>
-  );
 }
 
 function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
@@ -103,4 +93,30 @@ function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
   if (found === undefined || found === null || !("artifacts" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   if (found.artifacts.length === 0) return <p className="py-4 text-soft">It has made no files.</p>;
   return <ArtifactRows artifacts={found.artifacts} />;
+}
+
+function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclude<Tab, "log"> }): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: AttemptDetailDocument, variables: { id } });
+  const found = data?.node;
+  if (found === undefined || found === null || !("input" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  const value = tab === "input" ? found.input : found.output;
+  return (
+    <>
+      <p className="mb-2 text-soft">
+        Of attempt {number}
+        {found.packVersion === null ? "" : `, with version ${found.packVersion} of the pack`}.
+      </p>
+      {tab === "artifacts" ? (
+        found.artifacts.length === 0 ? (
+          <p className="py-4 text-soft">It made no files.</p>
+        ) : (
+          <ArtifactRows artifacts={found.artifacts} />
+        )
+      ) : value === null ? (
+        <p className="py-4 text-soft">{tab === "input" ? "Its input was not put together." : "It gave nothing."}</p>
+      ) : (
+        <JsonView value={value} />
+      )}
+    </>
+  );
 }

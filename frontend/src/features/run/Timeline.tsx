@@ -2,26 +2,42 @@ import { type KeyboardEvent, type ReactNode, useMemo } from "react";
 
 import { StateGlyph } from "../../components/StateMark.tsx";
 import { useNow } from "../../lib/clock.ts";
-import { count, duration, humanise } from "../../lib/format.ts";
-import { STATES, type Tone } from "../../lib/states.ts";
+import { count, duration, humanise, tokens } from "../../lib/format.ts";
+import { isFinal, STATES, type Tone } from "../../lib/states.ts";
 import type { RunWholeFragment, StepRowFragment } from "./run.generated.ts";
-import { type Axis, axisOf, segmentsOf, workSeconds } from "./axis.ts";
+import { type Axis, axisOf, isUneven, queueSegment, type Segment, segmentsOf, workSeconds } from "./axis.ts";
 
 const FILL: Record<Tone, string> = { ok: "bg-ok", run: "bg-run stripes", warn: "bg-warn", fail: "bg-fail", idle: "bg-idle" };
+
+export type Scale = "fit" | "even";
 
 interface Props {
   run: RunWholeFragment;
   selected: string | null;
+  scale: Scale;
   onSelect: (key: string) => void;
+  onScale: (scale: Scale) => void;
 }
 
 /** One row per step, always; attempts are bars, waits are hollow. The order of rows is the pipeline. */
-export function Timeline({ run, selected, onSelect }: Props): ReactNode {
-  const running = run.steps.some((step) => step.attempts.some((attempt) => attempt.endedAt === null));
-  const now = useNow(running);
-  const axis = useMemo(() => axisOf(run.steps, now), [run.steps, now]);
+export function Timeline({ run, selected, scale, onSelect, onScale }: Props): ReactNode {
+  const moving = run.steps.some((step) => step.wait !== null || step.attempts.some((attempt) => attempt.endedAt === null)) || run.state === "QUEUED";
+  const now = useNow(moving);
+  const queuedAt = Date.parse(run.createdAt);
+  const uneven = isUneven(run.steps, now);
+  const even = uneven && scale === "even";
+  const axis = useMemo(() => axisOf(run.steps, now, { queuedAt, even }), [run.steps, now, queuedAt, even]);
+  const queue = queueSegment(queuedAt, run.steps, axis, now);
 
   function move(event: KeyboardEvent<HTMLElement>): void {
+    if (event.key === "Enter") {
+      // Opens the row: on to what it shows.
+      event.preventDefault();
+      const key = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["step"] : undefined;
+      if (key !== undefined) onSelect(key);
+      document.querySelector<HTMLElement>('[role="tab"][aria-selected="true"]')?.focus();
+      return;
+    }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
     const rows = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-step]")];
@@ -32,14 +48,27 @@ export function Timeline({ run, selected, onSelect }: Props): ReactNode {
   }
 
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrows move between its buttons
-    <ol aria-label="Steps" onKeyDown={move} className="border-y border-line">
-      {run.steps.map((step, index) => (
-        <li key={step.id}>
-          <StepLine step={step} number={index + 1} axis={axis} now={now} selected={step.key === selected} onSelect={onSelect} />
-        </li>
-      ))}
-    </ol>
+    <div>
+      {uneven ? (
+        <fieldset className="mb-1 flex justify-end gap-3 text-meta text-soft max-md:hidden">
+          <legend className="sr-only">Scale of the timeline</legend>
+          {(["fit", "even"] as const).map((one) => (
+            <label key={one} className="inline-flex items-center gap-1" title={one === "fit" ? "As long as it took" : "Every attempt as wide as the next"}>
+              <input type="radio" name="scale" checked={scale === one} onChange={() => onScale(one)} />
+              {one === "fit" ? "Fit" : "Even"}
+            </label>
+          ))}
+        </fieldset>
+      ) : null}
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrows move between its buttons */}
+      <ol aria-label="Steps" onKeyDown={move} className="border-y border-line">
+        {run.steps.map((step, index) => (
+          <li key={step.id}>
+            <StepLine step={step} number={index + 1} axis={axis} now={now} selected={step.key === selected} ended={isFinal(run.state)} queue={index === 0 ? queue : null} onSelect={onSelect} />
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 
@@ -49,13 +78,16 @@ interface LineProps {
   axis: Axis;
   now: number;
   selected: boolean;
+  ended: boolean;
+  queue: Segment | null;
   onSelect: (key: string) => void;
 }
 
-function StepLine({ step, number, axis, now, selected, onSelect }: LineProps): ReactNode {
+function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }: LineProps): ReactNode {
   const live = step.state === "RUNNING";
   const { word } = STATES[step.state];
   const pack = step.step !== null && "packName" in step.step ? step.step.packName : null;
+  const segments = [...(queue === null ? [] : [queue]), ...segmentsOf(step, axis, now)];
   return (
     <button
       type="button"
@@ -81,25 +113,29 @@ function StepLine({ step, number, axis, now, selected, onSelect }: LineProps): R
         {axis.breaks.map((place) => (
           <span key={place} className="absolute inset-y-[-10px] w-0 border-l border-dotted border-control" style={{ left: `${place}%` }} title="A pause, drawn short" />
         ))}
-        {segmentsOf(step, axis, now).map((segment) => {
-          const look = segment.state === null ? null : STATES[segment.state];
-          return (
-            <span
-              key={`${segment.kind}${segment.left}`}
-              title={look === null ? `Waited ${duration(segment.seconds)}` : `${look.word}, ${duration(segment.seconds)}`}
-              className={
-                "absolute inset-y-[3px] rounded-[2px] " +
-                (look === null ? "inset-y-[6px] border border-dashed border-control" : `${FILL[look.tone]} ${look.tone === "fail" ? "crossed" : ""}`)
-              }
-              style={{ left: `${segment.left}%`, width: `${segment.width}%` }}
-            />
-          );
-        })}
+        {segments.map((segment) => (
+          <Bar key={`${segment.kind}${segment.left}`} segment={segment} />
+        ))}
       </span>
       <span className="text-right text-soft">{step.attempts.length === 0 ? "" : duration(workSeconds(step, now))}</span>
-      <span className="truncate text-soft max-md:col-start-3 max-md:hidden">{live ? progressOf(step) : resultOf(step)}</span>
+      <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>
   );
+}
+
+const HOLLOW: Record<"wait" | "queue", { says: string; border: string }> = {
+  wait: { says: "Waited", border: "border-dashed border-control" },
+  queue: { says: "In the queue", border: "border-control" },
+};
+
+function Bar({ segment }: { segment: Segment }): ReactNode {
+  const place = { left: `${segment.left}%`, width: `${segment.width}%` };
+  if (segment.kind === "attempt" && segment.state !== null) {
+    const { word, tone } = STATES[segment.state];
+    return <span title={`${word}, ${duration(segment.seconds)}`} className={`absolute inset-y-[3px] rounded-[2px] ${FILL[tone]} ${tone === "fail" ? "crossed" : ""}`} style={place} />;
+  }
+  const { says, border } = HOLLOW[segment.kind === "queue" ? "queue" : "wait"];
+  return <span title={`${says} ${duration(segment.seconds)}`} className={`absolute inset-y-[6px] rounded-[2px] border ${border}`} style={place} />;
 }
 
 function progressOf(step: StepRowFragment): string {
@@ -108,12 +144,14 @@ function progressOf(step: StepRowFragment): string {
   return [share, told].filter((part) => part !== null && part !== undefined).join(" · ") || "Running";
 }
 
-function resultOf(step: StepRowFragment): string {
+function resultOf(step: StepRowFragment, ended: boolean): string {
   if (step.wait !== null) return step.wait.message;
-  if (step.state === "PENDING") return "not reached";
+  if (step.state === "PENDING") return ended ? "not reached" : "to come";
   const parts = [];
   if (step.attempts.length > 1) parts.push(count(step.attempts.length, "attempt"));
   if (step.artifacts.length > 0) parts.push(count(step.artifacts.length, "file"));
+  const used = (step.cost.usage?.input ?? 0) + (step.cost.usage?.output ?? 0);
+  if (used > 0) parts.push(tokens(used));
   if (step.warnings.length > 0) parts.push(count(step.warnings.length, "warning"));
   return parts.join(" · ");
 }

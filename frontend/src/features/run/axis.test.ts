@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { axisOf, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
+import { axisOf, isUneven, queueSegment, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
 const at = (second: number) => new Date(ZERO + second * 1000).toISOString();
@@ -59,4 +59,30 @@ test("an attempt too short to see is still drawn inside", () => {
   const [segment] = segmentsOf(steps[1] as TimedStep, axisOf(steps, ZERO), ZERO);
   expect(segment?.width).toBeGreaterThan(0.5);
   expect((segment?.left ?? 0) + (segment?.width ?? 0)).toBeLessThanOrEqual(100);
+});
+
+test("the time in the queue stands before the first attempt, hollow", () => {
+  const steps = [step([1, 4])];
+  const axis = axisOf(steps, ZERO, { queuedAt: ZERO });
+  expect(queueSegment(ZERO, steps, axis, ZERO)).toMatchObject({ kind: "queue", left: 0, width: 25, seconds: 1 });
+  expect(segmentsOf(steps[0] as TimedStep, axis, ZERO)[0]).toMatchObject({ left: 25, width: 75 });
+});
+
+test("a run that has not begun has waited until now", () => {
+  const now = ZERO + 5000;
+  expect(queueSegment(ZERO, [step()], axisOf([step()], now, { queuedAt: ZERO }), now)).toMatchObject({ left: 0, width: 100, seconds: 5 });
+});
+
+test("a wait for the next attempt grows until now", () => {
+  const now = ZERO + 3000;
+  const one = { ...step([0, 1, "FAILED"]), wait: { reason: "RETRY" as const, message: "", until: null } };
+  expect(segmentsOf(one, axisOf([one], now), now)).toMatchObject([{ kind: "attempt" }, { kind: "wait", seconds: 2 }]);
+});
+
+test("steps that differ twentyfold can be drawn evenly", () => {
+  const steps = [step([0, 0.1]), step([0.1, 60])];
+  expect(isUneven(steps, ZERO)).toBe(true);
+  expect(isUneven([step([0, 1]), step([1, 4])], ZERO)).toBe(false);
+  const axis = axisOf(steps, ZERO, { even: true });
+  expect(steps.map((one) => segmentsOf(one, axis, ZERO)[0]?.width)).toEqual([50, 50]);
 });

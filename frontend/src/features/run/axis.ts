@@ -6,7 +6,7 @@ type Attempt = StepRowFragment["attempts"][number];
 export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & { attempts: Pick<Attempt, "number" | "state" | "startedAt" | "endedAt">[] };
 
 export interface Segment {
-  kind: "attempt" | "wait";
+  kind: "attempt" | "wait" | "queue";
   /** Per cent of the whole width. */
   left: number;
   width: number;
@@ -33,9 +33,32 @@ const LONG_PAUSE = 0.5;
 /** …to this share. */
 const CUT = 0.06;
 
-/** The axis of a run: linear, but for pauses in which nothing ran at all. */
-export function axisOf(steps: readonly TimedStep[], now: number): Axis {
-  const busy = merged(steps.flatMap((step) => step.attempts.map((attempt) => stretch(attempt, now))));
+/** A linear scale is no use when one step took this many times as long as another. */
+const UNEVEN = 20;
+/** On an even scale, the share of an attempt's width that a pause before it has. */
+const EVEN_PAUSE = 0.3;
+
+/** Whether the steps' times differ so much that an even scale should be offered. */
+export function isUneven(steps: readonly TimedStep[], now: number): boolean {
+  const times = steps.filter(({ attempts }) => attempts.length > 0).map((step) => workSeconds(step, now));
+  return times.length > 1 && times.reduce((sum, time) => sum + time, 0) > UNEVEN * Math.max(0.001, Math.min(...times));
+}
+
+/**
+ * The axis of a run: linear, but for pauses in which nothing ran at all.
+ *
+ * With `queuedAt`, the axis begins there. With `even`, every attempt has the same width.
+ */
+export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, even = false }: { queuedAt?: number | null; even?: boolean } = {}): Axis {
+  const attempts = steps.flatMap((step) => step.attempts.map((attempt) => stretch(attempt, now)));
+  const begun = attempts.reduce((least, { from }) => Math.min(least, from), now);
+  // Queueing is a pause before the first attempt: a stretch without length to begin at.
+  const all = [...attempts];
+  if (queuedAt !== undefined && queuedAt !== null) all.push(instant(Math.min(queuedAt, begun)));
+  // What waits, waits until now.
+  if (steps.some((step) => step.wait !== null) || (attempts.length === 0 && all.length > 0)) all.push(instant(now));
+  if (even) return evenAxis(all);
+  const busy = merged(all);
   const work = Math.max(1, busy.reduce((sum, { from, to }) => sum + to - from, 0));
   const points: { moment: number; place: number }[] = [];
   const cuts: { from: number; to: number }[] = [];
@@ -44,7 +67,7 @@ export function axisOf(steps: readonly TimedStep[], now: number): Axis {
     const before = busy[index - 1];
     if (before !== undefined) {
       const pause = from - before.to;
-      const long = pause > work * LONG_PAUSE;
+      const long = attempts.length > 0 && pause > work * LONG_PAUSE;
       const width = long ? work * CUT : pause;
       if (long) cuts.push({ from: place, to: place + width });
       place += width;
@@ -60,6 +83,28 @@ export function axisOf(steps: readonly TimedStep[], now: number): Axis {
   };
 }
 
+function evenAxis(stretches: Stretch[]): Axis {
+  const points: { moment: number; place: number }[] = [];
+  let place = 0;
+  let end = -Infinity;
+  for (const { from, to } of stretches.toSorted((one, other) => one.from - other.from)) {
+    const begin = Math.max(from, end);
+    if (points.length > 0 && begin > end) place += EVEN_PAUSE;
+    points.push({ moment: begin, place });
+    if (to > from) place += 1;
+    end = Math.max(to, begin);
+    points.push({ moment: end, place });
+  }
+  return { at: (moment) => (interpolated(points, moment) / Math.max(place, 0.001)) * 100, breaks: [] };
+}
+
+/** Where the run stood in the queue before its first attempt; null when that cannot be seen. */
+export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis: Axis, now: number): Segment | null {
+  const begun = steps.flatMap(({ attempts }) => attempts).reduce<number | null>((least, { startedAt }) => Math.min(least ?? Infinity, Date.parse(startedAt)), null);
+  const to = begun ?? now;
+  return axis.at(to) - axis.at(queuedAt) < NARROWEST ? null : placed("queue", null, axis, queuedAt, to);
+}
+
 /** The bars of one step: its attempts, and the waits between them. */
 export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] {
   const segments: Segment[] = [];
@@ -70,6 +115,8 @@ export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] 
     segments.push(placed("attempt", attempt.state, axis, current.from, current.to));
     last = current;
   }
+  // A wait for the next attempt grows until it begins.
+  if (step.wait !== null && last !== null && now - last.to > 1) segments.push(placed("wait", null, axis, last.to, now));
   return segments;
 }
 
@@ -77,6 +124,10 @@ function placed(kind: Segment["kind"], state: Segment["state"], axis: Axis, from
   const left = Math.min(axis.at(from), 100 - NARROWEST);
   const width = Math.min(Math.max(axis.at(to) - left, NARROWEST), 100 - left);
   return { kind, state, left, width, seconds: (to - from) / 1000 };
+}
+
+function instant(moment: number): Stretch {
+  return { from: moment, to: moment };
 }
 
 function stretch(attempt: TimedStep["attempts"][number], now: number): Stretch {

@@ -1,93 +1,147 @@
+// What the buttons of a run ask before they act. Each says what it reuses, runs and changes outside, stays open when it
+// is refused, and its button names the act.
+
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useId, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Dialog } from "../../components/Dialog.tsx";
 import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Unread } from "../../components/Page.tsx";
+import { type Draft, ValueForm } from "../../components/ValueForm.tsx";
 import { humanise } from "../../lib/format.ts";
+import { useSettled } from "../../lib/useSettled.ts";
+import { difference } from "./difference.ts";
 import { Plan } from "./Plan.tsx";
-import { CancelRunDocument, type RunWholeFragment, RerunPlanDocument, RerunRunDocument, ResumePlanDocument, ResumeRunDocument } from "./run.generated.ts";
+import { resumeStep } from "./resumeStep.ts";
+import {
+  CancelRunDocument,
+  ChangeableStepDocument,
+  type DefinitionChoice,
+  type PreviewPartsFragment,
+  RerunPlanDocument,
+  RerunRunDocument,
+  ResumePlanDocument,
+  ResumeRunDocument,
+  RunSchemasDocument,
+  type RunWholeFragment,
+} from "./run.generated.ts";
 
 interface Props {
   run: RunWholeFragment;
   onClose: () => void;
 }
 
-type Parsed = { value: unknown; wrong: null } | { value: undefined; wrong: string };
+/** While somebody types, what it would do is not asked for at every key. */
+const SETTLE_MS = 250;
 
-function parsed(text: string): Parsed {
-  try {
-    return { value: JSON.parse(text) as unknown, wrong: null };
-  } catch {
-    return { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text".' };
+/** Which of the dialogs, for whoever loads them only when one is asked for. */
+export type Asked = "resume" | "change" | "rerun" | "cancel";
+
+export function RunDialog({ asked, ...props }: Props & { asked: Asked }): ReactNode {
+  switch (asked) {
+    case "resume":
+      return <ResumeDialog {...props} />;
+    case "change":
+      return <ChangeDialog {...props} />;
+    case "rerun":
+      return <RerunDialog {...props} />;
+    case "cancel":
+      return <CancelDialog {...props} />;
+    default:
+      return asked satisfies never;
   }
 }
 
-/** The step a resume goes on at: the first that has not succeeded. */
-export function resumeStep(run: RunWholeFragment): RunWholeFragment["steps"][number] | null {
-  return run.steps.find((step) => step.state !== "SUCCEEDED") ?? null;
+/** Reads the failed step's input first: it may be long, and only this dialog wants all of it. */
+function ChangeDialog(props: Props): ReactNode {
+  const key = resumeStep(props.run)?.key ?? "";
+  const [{ data, fetching, error }] = useQuery({ query: ChangeableStepDocument, variables: { id: props.run.id, key }, requestPolicy: "network-only" });
+  const found = data?.run?.step;
+  // Half an answer would be sent back as if it were the whole input.
+  if (found === undefined || found === null || error !== undefined || found.whole?.truncated === true) {
+    return (
+      <Dialog title={`Change the input of ${humanise(key)}`} onClose={props.onClose}>
+        {found?.whole?.truncated === true ? <p>Its input is too long to be changed here.</p> : <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />}
+      </Dialog>
+    );
+  }
+  const schema = found.step !== null && "pack" in found.step ? (found.step.pack?.inputSchema ?? null) : null;
+  return <ResumeDialog {...props} step={{ input: found.whole?.json ?? {}, schema, resolved: found.whole !== null }} />;
 }
 
-export function ResumeDialog({ run, onClose, input }: Props & { input: unknown }): ReactNode {
-  const changing = input !== undefined;
-  const given = JSON.stringify(input, null, 2);
-  const [text, setText] = useState(given);
-  const read: Parsed = changing ? parsed(text) : { value: undefined, wrong: null };
-  const changed = changing && text !== given && read.wrong === null;
-  const stepInput = changed ? read.value : null;
-  const [{ data, error }] = useQuery({ query: ResumePlanDocument, variables: { id: run.id, stepInput }, requestPolicy: "network-only" });
+function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input: unknown; schema: unknown; resolved: boolean } }): ReactNode {
+  const [draft, setDraft] = useState<Draft>({ value: undefined, changed: false, unreadable: false });
+  const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
+  const stepInput = draft.changed ? draft.value : null;
+  const asked = useSettled({ id: run.id, stepInput, inputs: null, definition }, SETTLE_MS);
+  const [{ data, error, stale, fetching: planning }] = useQuery({ query: ResumePlanDocument, variables: asked.value, requestPolicy: "network-only" });
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const plan = data?.run?.resumePreview ?? null;
   const step = resumeStep(run);
+  const field = run.failure?.field?.split(".")[0];
 
   async function go(): Promise<void> {
-    const answer = await resume({ id: run.id, stepInput });
+    const answer = await resume({ id: run.id, stepInput, inputs: null, definition });
     if (answer.error !== undefined) setProblem(lost(answer.error));
     else if (answer.data?.resumeRun.__typename === "RunSuccess") onClose();
     else setProblem(refusalOf(answer.data?.resumeRun ?? {}));
   }
 
   const place = step === null ? "" : ` from step ${run.steps.indexOf(step) + 1}`;
+  const notes = { ...(field === undefined || draft.changed ? {} : { [field]: run.failure?.message ?? "" }), ...issuesOf(plan, "step_input") };
   return (
-    <Dialog title={changing ? `Change the input of ${humanise(step?.key ?? "the step")}` : `Resume${place}`} onClose={onClose}>
-      {changing ? <JsonField label="Input of the step" text={text} onChange={setText} wrong={read.wrong} /> : null}
+    <Dialog title={changing === undefined ? `Resume${place}` : `Change the input of ${humanise(step?.key ?? "the step")}`} onClose={onClose}>
+      {changing === undefined ? null : (
+        <>
+          {changing.resolved ? null : <p className="mb-3 text-soft">Its input was never put together: what you give here is all it gets.</p>}
+          <ValueForm label="Input of the step" schema={changing.schema} before={changing.input} notes={notes} focus={field ?? ""} onDraft={setDraft} />
+        </>
+      )}
+      <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
       {plan === null ? null : <Plan plan={plan} />}
       <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
       <Foot onClose={onClose}>
-        <Button kind="primary" data-autofocus={changing ? undefined : ""} disabled={fetching || plan?.allowed !== true || read.wrong !== null} onClick={() => void go()}>
-          {changed ? `Resume${place} with this input` : `Resume${place}`}
+        <Button kind="primary" data-autofocus={changing === undefined ? "" : undefined} disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable} onClick={() => void go()}>
+          {draft.changed ? `Resume${place} with this input` : `Resume${place}`}
         </Button>
       </Foot>
     </Dialog>
   );
 }
 
-export function RerunDialog({ run, onClose }: Props): ReactNode {
-  const given = JSON.stringify(run.inputs, null, 2);
-  const [text, setText] = useState(given);
+function RerunDialog({ run, onClose }: Props): ReactNode {
+  const [draft, setDraft] = useState<Draft>({ value: run.inputs, changed: false, unreadable: false });
   const [from, setFrom] = useState("");
-  const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
-  const read = parsed(text);
-  const inputs = text === given || read.wrong !== null ? {} : difference(run.inputs, read.value);
+  const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
+  const [force, setForce] = useState(false);
+  const inputs = draft.changed ? difference(run.inputs, draft.value) : {};
   const fromStep = from === "" ? null : from;
-  const [{ data, error }] = useQuery({ query: RerunPlanDocument, variables: { id: run.id, inputs, fromStep }, requestPolicy: "network-only" });
+  // One key per way of asking: pressing twice, or again after a lost answer, starts one run.
+  const [base] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
+  const key = `${base}-${hash(JSON.stringify([inputs, fromStep, definition, force]))}`;
+  const asked = useSettled({ id: run.id, inputs, fromStep, definition }, SETTLE_MS);
+  const [{ data, error, stale, fetching: planning }] = useQuery({ query: RerunPlanDocument, variables: asked.value, requestPolicy: "network-only" });
+  const [{ data: schemas }] = useQuery({ query: RunSchemasDocument, variables: { id: run.id }, requestPolicy: "network-only" });
   const [{ fetching }, rerun] = useMutation(RerunRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const navigate = useNavigate();
   const plan = data?.run?.rerunPreview ?? null;
+  const schema = definition === "CURRENT" ? schemas?.run?.pipeline?.inputSchema : (schemas?.run?.version?.inputSchema ?? schemas?.run?.pack?.inputSchema);
 
   async function go(): Promise<void> {
-    const answer = await rerun({ id: run.id, inputs, fromStep, idempotencyKey: key });
+    const answer = await rerun({ id: run.id, inputs, fromStep, definition, force, idempotencyKey: key });
     const told = answer.data?.rerunRun;
     if (answer.error !== undefined) setProblem(lost(answer.error));
     else if (told?.__typename === "StartRunSuccess" && told.run !== null) {
       onClose();
-      await navigate({ to: "/runs/$run", params: { run: told.run.id } });
+      await navigate({ to: "/runs/$run", params: { run: told.run.id }, search: {} });
     } else setProblem(refusalOf(told ?? {}));
   }
 
+  const start = from === "" ? "" : ` from step ${run.steps.findIndex((step) => step.key === from) + 1}`;
   return (
     <Dialog title="Run again" onClose={onClose}>
       <p className="mb-3 text-soft">A new run. This one stays as it is.</p>
@@ -104,19 +158,48 @@ export function RerunDialog({ run, onClose }: Props): ReactNode {
           </select>
         </label>
       )}
-      <JsonField label="Inputs" text={text} onChange={setText} wrong={read.wrong} />
+      <details className="mb-4">
+        <summary className="link w-fit">Change the inputs</summary>
+        <div className="mt-3">
+          {schemas === undefined ? null : <ValueForm key={definition} label="Inputs" schema={schema ?? null} before={run.inputs} notes={issuesOf(plan, "inputs")} onDraft={setDraft} />}
+        </div>
+      </details>
+      <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
+      <label className="mb-4 flex items-start gap-2">
+        <input type="checkbox" className="mt-1" checked={force} onChange={(event) => setForce(event.target.checked)} />
+        <span>
+          Do everything anew
+          <span className="block text-meta text-soft">Packs fetch and compute again what they would take from their cache.</span>
+        </span>
+      </label>
       {plan === null ? null : <Plan plan={plan} />}
       <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
       <Foot onClose={onClose}>
-        <Button kind="primary" data-autofocus="" disabled={fetching || plan?.allowed !== true || read.wrong !== null} onClick={() => void go()}>
-          {text === given ? "Run again" : "Run again with changes"}
+        <Button kind="primary" data-autofocus="" disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable} onClick={() => void go()}>
+          Run again{start}
+          {draft.changed ? " with changes" : ""}
         </Button>
       </Foot>
     </Dialog>
   );
 }
 
-export function CancelDialog({ run, onClose }: Props): ReactNode {
+/** A newer definition may be taken; the run's own is what is taken otherwise. */
+function Definition({ run, chosen, newer, onChoose }: { run: RunWholeFragment; chosen: DefinitionChoice; newer: boolean; onChoose: (choice: DefinitionChoice) => void }): ReactNode {
+  const current = run.pipeline?.currentVersion.number;
+  if (!newer || current === undefined) return null;
+  return (
+    <label className="mb-4 flex items-start gap-2">
+      <input type="checkbox" className="mt-1" checked={chosen === "CURRENT"} onChange={(event) => onChoose(event.target.checked ? "CURRENT" : "OF_RUN")} />
+      <span>
+        Use the current definition, v{current}
+        <span className="block text-meta text-soft">This run was made with v{run.version?.number}.</span>
+      </span>
+    </label>
+  );
+}
+
+function CancelDialog({ run, onClose }: Props): ReactNode {
   const [{ fetching }, cancel] = useMutation(CancelRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const step = run.currentStep;
@@ -152,37 +235,14 @@ function Foot({ onClose, away = "Close", children }: { onClose: () => void; away
   );
 }
 
-function JsonField({ label, text, onChange, wrong }: { label: string; text: string; onChange: (text: string) => void; wrong: string | null }): ReactNode {
-  const id = useId();
-  return (
-    <div className="mb-4">
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {label}
-      </label>
-      <textarea
-        id={id}
-        className="field font-mono text-dense"
-        rows={Math.min(12, text.split("\n").length + 1)}
-        value={text}
-        spellCheck={false}
-        aria-invalid={wrong !== null}
-        aria-describedby={`${id}-wrong`}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <p id={`${id}-wrong`} className="text-dense text-fail" aria-live="polite">
-        {wrong}
-      </p>
-    </div>
-  );
+/** What the server says of single fields below `root`. */
+function issuesOf(plan: PreviewPartsFragment | null, root: string): Record<string, string> {
+  return Object.fromEntries((plan?.issues ?? []).flatMap(({ path, severity, message }) => (severity === "ERROR" && path[0] === root && path[1] !== undefined ? [[path[1], message]] : [])));
 }
 
-/** The inputs that differ: the new value, or null for one that was taken out. */
-export function difference(before: unknown, after: unknown): Record<string, unknown> {
-  const old = (before ?? {}) as Record<string, unknown>;
-  const next = (after ?? {}) as Record<string, unknown>;
-  const found: Record<string, unknown> = {};
-  for (const name of new Set([...Object.keys(old), ...Object.keys(next)])) {
-    if (JSON.stringify(old[name]) !== JSON.stringify(next[name])) found[name] = next[name] ?? null;
-  }
-  return found;
+/** A short name of a text; equal texts have equal names. */
+function hash(text: string): string {
+  let value = 5381;
+  for (let index = 0; index < text.length; index += 1) value = (Math.imul(value, 33) ^ text.charCodeAt(index)) >>> 0;
+  return value.toString(36);
 }

@@ -9,6 +9,10 @@ export interface Line {
 export interface Log {
   lines: readonly Line[];
   cursor: string | null;
+  /** Before the first line that is kept here; null when there is nothing before it. */
+  before: string | null;
+  /** How many were ever added, let go or not. */
+  total: number;
 }
 
 /** Lines kept in the page; older ones are still on the server. */
@@ -16,5 +20,21 @@ export const KEPT = 2000;
 
 export function added(log: Log, lines: readonly Line[], cursor: string): Log {
   if (cursor === log.cursor) return log;
-  return { lines: [...log.lines, ...lines].slice(-KEPT), cursor };
+  const all = [...log.lines, ...lines];
+  return { lines: all.slice(-KEPT), cursor, before: log.before, total: log.total + lines.length };
+}
+
+/** Whether older lines were let go, so that `before` no longer fits the first line. */
+export function isCut(log: Log, lines: readonly Line[]): boolean {
+  return log.lines.length + lines.length > KEPT;
+}
+
+export function withEarlier(log: Log, lines: readonly Line[], before: string | null): Log {
+  return { ...log, lines: [...lines, ...log.lines], before };
+}
+
+/** The lines that hold a text, in any case; all without one. */
+export function matching(lines: readonly Line[], text: string): readonly Line[] {
+  const wanted = text.trim().toLowerCase();
+  return wanted === "" ? lines : lines.filter((line) => line.text.toLowerCase().includes(wanted));
 }

@@ -1,89 +1,174 @@
-import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { Link, useNavigate, useRouter, useSearch } from "@tanstack/react-router";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
+import { Chips } from "../../components/Chips.tsx";
 import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
-import { count } from "../../lib/format.ts";
-import type { RunCause } from "../../lib/fragments.generated.ts";
+import { serverNow } from "../../lib/clock.ts";
+import { rememberListed } from "../../lib/listed.ts";
 import { useRunChanges } from "../../lib/runChanges.ts";
+import { useActions } from "../../lib/shortcuts.ts";
 import { CAUSES, STATES } from "../../lib/states.ts";
-import { emptySentence, filterOf, RUN_STATES, type RunsSearch, VIEWS } from "./filter.ts";
-import { PipelineChoicesDocument, RunsDocument } from "./runs.generated.ts";
+import { type Act, ACTS } from "./bulk.ts";
+import { emptySentence, FILTERS, type Filters, filterOf, filtersOf, RUN_STATES, type RunsSearch, type Since, SINCE } from "./filter.ts";
+import { RunActorsDocument, type RunCause, RunFiltersDocument, RunsDocument } from "./runs.generated.ts";
+import { useKeptViews } from "./views.ts";
+import { Views } from "./Views.tsx";
+
+const BulkDialog = lazy(async () => ({ default: (await import("./BulkDialog.tsx")).BulkDialog }));
 
 /** Rows slide in only where nobody is reading further down. */
 const TOP_PX = 80;
+/** More runs are not acted on at once. */
+const MOST_PICKED = 200;
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, undefined])) as Filters;
 
 export function RunsPage(): ReactNode {
-  const search = useSearch({ from: "/runs" });
+  const given = useSearch({ from: "/runs" });
   const navigate = useNavigate({ from: "/runs" });
-  const [{ data, fetching, error, stale }, again] = useQuery({ query: RunsDocument, variables: { filter: filterOf(search), ...pageArguments(search) } });
-  const [{ data: choices }] = useQuery({ query: PipelineChoicesDocument });
+  const router = useRouter();
+  const views = useKeptViews();
+  const own = views.find(({ name }) => name === given.view);
+  // A view of one's own brings its filters; those in the address count before them.
+  const search: RunsSearch = { ...own?.filters, ...given };
+  const [{ data, fetching, error, stale }, again] = useQuery({ query: RunsDocument, variables: { filter: filterOf(search, serverNow()), ...pageArguments(search) } });
   const [unseen, setUnseen] = useState<ReadonlySet<string>>(new Set());
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [act, setAct] = useState<Act | null>(null);
   const first = search.after === undefined && search.before === undefined;
-  const shown = new Set(data?.runs.nodes.map((run) => run.id));
+  const runs = data?.runs.nodes ?? [];
+  const shown = new Set(runs.map((run) => run.id));
 
-  useRunChanges(({ runs, deletedIds, more }) => {
-    const strangers = runs.filter((run) => !shown.has(run.id)).map((run) => run.id);
+  useRunChanges(({ runs: changed, deletedIds, more }) => {
+    const strangers = changed.filter((run) => !shown.has(run.id)).map((run) => run.id);
     const gone = deletedIds.some((id) => shown.has(id));
     // Of the filters only the server knows whether a changed row still fits: it is asked.
-    const filtered = search.view !== undefined || search.state !== undefined;
+    const filtered = search.view !== undefined || search.status !== undefined;
     if (!more && strangers.length === 0 && !gone && !filtered) return;
     if (window.scrollY < TOP_PX) again({ requestPolicy: "network-only" });
     else setUnseen((known) => new Set([...known, ...strangers]));
   });
 
-  const set = (change: Partial<RunsSearch>) => void navigate({ to: "/runs", search: (kept: RunsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
-  const pipelines = (choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const);
+  const ids = runs.map(({ id }) => id).join(" ");
+  const { href } = router.history.location;
+  useEffect(() => rememberListed({ ids: ids.split(" "), href }), [ids, href]);
+  useListKeys();
+
+  // Filters that differ from those of a view of one's own are no longer that view.
+  const set = (change: Partial<RunsSearch>) =>
+    void navigate({ to: "/runs", search: (kept: RunsSearch) => ({ ...own?.filters, ...kept, ...(own === undefined ? {} : { view: undefined }), ...change, after: undefined, before: undefined }), replace: true });
+  const pick = (chosen: readonly string[], on: boolean) => setPicked((known) => new Set([...known].filter((id) => !chosen.includes(id)).concat(on ? chosen : []).slice(0, MOST_PICKED)));
   return (
     <Page title="Runs">
-      <nav aria-label="Views" className="mb-3 flex gap-5 overflow-x-auto border-b border-line">
-        {VIEWS.map(({ view, word }) => (
-          <Link
-            key={word}
-            to="/runs"
-            search={view === undefined ? {} : { view }}
-            aria-current={search.view === view ? "page" : undefined}
-            className={`-mb-px border-b-2 pb-1.5 font-medium whitespace-nowrap ${search.view === view ? "border-accent text-ink" : "border-transparent text-soft hover:text-ink"}`}
-          >
-            {word}
-          </Link>
-        ))}
-      </nav>
-      <FilterBar>
-        <SearchBox label="Search runs" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
-        <FilterSelect label="State" value={search.state} choices={RUN_STATES.map((state) => [state, STATES[state].word] as const)} onChange={(state) => set({ state })} />
-        <FilterSelect label="Pipeline" value={search.pipeline} choices={pipelines} onChange={(pipeline) => set({ pipeline })} />
-        <FilterSelect label="Started by" value={search.cause} choices={Object.entries(CAUSES) as [RunCause, string][]} onChange={(cause) => set({ cause })} />
-      </FilterBar>
+      <Views chosen={search.view} kept={views} filters={filtersOf(search)} />
+      <Filtering search={search} set={set} />
       {unseen.size === 0 || !first ? null : (
-        <p className="mb-2">
+        <p className="sticky top-2 z-[2] mb-2">
           <Button
-            kind="quiet"
             onClick={() => {
               setUnseen(new Set());
               again({ requestPolicy: "network-only" });
               window.scrollTo({ top: 0 });
             }}
           >
-            {count(unseen.size, "changed run")}
+            {unseen.size.toLocaleString()} new
           </Button>
         </p>
       )}
+      {picked.size === 0 ? null : <Picked picked={picked} onAct={setAct} onClear={() => setPicked(new Set())} />}
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
-      ) : data.runs.nodes.length === 0 && !stale ? (
+      ) : runs.length === 0 && !stale ? (
         <Empty action={<Link to="/pipelines" className="link">Choose a pipeline to run</Link>}>{emptySentence(search)}</Empty>
       ) : (
         <>
-          <RunTable runs={data.runs.nodes} label="Runs" />
+          <RunTable runs={runs} label="Runs" picked={picked} onPick={pick} />
           <Pager info={data.runs.pageInfo} place={search} />
         </>
       )}
+      <Suspense>{act === null ? null : <BulkDialog act={act} ids={[...picked]} onClose={() => setAct(null)} onDone={() => setPicked(new Set())} />}</Suspense>
     </Page>
+  );
+}
+
+function walk(by: 1 | -1): void {
+  const rows = [...document.querySelectorAll<HTMLElement>("tr[data-run] a")];
+  const place = rows.indexOf(document.activeElement as HTMLElement);
+  rows[place === -1 ? (by === 1 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, place + by))]?.focus();
+}
+
+/** `j` and `k` walk the rows, `f` goes to the filters. */
+function useListKeys(): void {
+  useActions("This list", [
+    { keys: "j", says: "Next row", quiet: true, act: () => walk(1) },
+    { keys: "k", says: "Previous row", quiet: true, act: () => walk(-1) },
+    { keys: "f", says: "Filter", act: () => document.querySelector<HTMLElement>("#filters select")?.focus() },
+  ]);
+}
+
+function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<RunsSearch>) => void }): ReactNode {
+  const [{ data: choices }] = useQuery({ query: RunFiltersDocument });
+  const viewer = choices?.viewer;
+  const [{ data: others }] = useQuery({ query: RunActorsDocument, pause: viewer?.scopes.includes("MANAGE") !== true });
+  const pipelines = (choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const);
+  const known = others?.callers.nodes ?? (viewer === undefined ? [] : [viewer]);
+  const actors = known.map(({ id, name }) => [id, name] as const);
+  const chips = [
+    chip("status", search.status === undefined ? undefined : STATES[search.status].word),
+    chip("pipeline", search.pipeline === undefined ? undefined : (pipelines.find(([key]) => key === search.pipeline)?.[1] ?? search.pipeline)),
+    chip("actor", search.actor === undefined ? undefined : `by ${actors.find(([id]) => id === search.actor)?.[1] ?? search.actor}`),
+    chip("cause", search.cause === undefined ? undefined : `started by ${CAUSES[search.cause]}`),
+    chip("since", search.since === undefined ? undefined : `in ${SINCE[search.since].word}`),
+    chip("q", search.q === undefined ? undefined : `“${search.q}”`),
+  ].flat();
+
+  function chip(name: keyof Filters, says: string | undefined) {
+    return says === undefined ? [] : [{ name, says, off: () => set({ [name]: undefined }) }];
+  }
+
+  return (
+    <>
+      <div id="filters">
+        <FilterBar>
+          <SearchBox label="Search runs" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+          <FilterSelect label="State" value={search.status} choices={RUN_STATES.map((state) => [state, STATES[state].word] as const)} onChange={(status) => set({ status })} />
+          <FilterSelect label="Pipeline" value={search.pipeline} choices={pipelines} onChange={(pipeline) => set({ pipeline })} />
+          <FilterSelect label="By" value={search.actor} choices={actors} onChange={(actor) => set({ actor })} />
+          <FilterSelect label="Started by" value={search.cause} choices={Object.entries(CAUSES) as [RunCause, string][]} onChange={(cause) => set({ cause })} />
+          <FilterSelect label="Since" value={search.since} choices={Object.entries(SINCE).map(([since, { word }]) => [since as Since, word] as const)} onChange={(since) => set({ since })} />
+        </FilterBar>
+      </div>
+      <Chips chips={chips} onClear={() => set({ ...NO_FILTERS, view: undefined })} />
+    </>
+  );
+}
+
+/** What can be done with the runs that are picked; two can be compared. */
+function Picked({ picked, onAct, onClear }: { picked: ReadonlySet<string>; onAct: (act: Act) => void; onClear: () => void }): ReactNode {
+  const [a, b] = [...picked];
+  return (
+    <div role="region" aria-label="Selected runs" className="sticky top-0 z-[2] mb-2 flex flex-wrap items-center gap-2 rounded border border-line bg-panel px-3 py-2">
+      <span role="status" className="mr-2 font-medium">
+        {picked.size} selected
+      </span>
+      {(Object.keys(ACTS) as Act[]).map((act) => (
+        <Button key={act} onClick={() => onAct(act)}>
+          {ACTS[act].word}…
+        </Button>
+      ))}
+      {picked.size === 2 && a !== undefined && b !== undefined ? (
+        <Link to="/runs/compare" search={{ a: b, b: a }} className="link px-2">
+          Compare
+        </Link>
+      ) : null}
+      <button type="button" className="link ml-auto" onClick={onClear}>
+        Select none
+      </button>
+    </div>
   );
 }

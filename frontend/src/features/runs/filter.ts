@@ -1,22 +1,27 @@
 // The filters of the runs list: what stands in the address, and what the server is asked for.
 
-import type { RunCause, RunState } from "../../lib/fragments.generated.ts";
+import { oneOf, textOf } from "../../lib/search.ts";
 import { CAUSES, STATES } from "../../lib/states.ts";
-import type { RunsQueryVariables } from "./runs.generated.ts";
+import type { RunCause, RunsQueryVariables, RunState } from "./runs.generated.ts";
 
 export interface RunsSearch {
-  view?: View | undefined;
-  state?: RunState | undefined;
+  /** One of the views below, or the name of one of the reader's own. */
+  view?: string | undefined;
+  status?: RunState | undefined;
   pipeline?: string | undefined;
+  actor?: string | undefined;
   cause?: RunCause | undefined;
+  since?: Since | undefined;
   q?: string | undefined;
   after?: string | undefined;
   before?: string | undefined;
 }
 
-export type View = "attention" | "running" | "agents";
+/** What a view of one's own keeps. */
+export const FILTERS = ["status", "pipeline", "actor", "cause", "since", "q"] as const satisfies readonly (keyof RunsSearch)[];
+export type Filters = Pick<RunsSearch, (typeof FILTERS)[number]>;
 
-export const VIEWS: readonly { view: View | undefined; word: string }[] = [
+export const VIEWS: readonly { view: string | undefined; word: string }[] = [
   { view: undefined, word: "All" },
   { view: "attention", word: "Needs attention" },
   { view: "running", word: "Running" },
@@ -25,39 +30,56 @@ export const VIEWS: readonly { view: View | undefined; word: string }[] = [
 
 export const RUN_STATES: readonly RunState[] = ["QUEUED", "RUNNING", "WAITING", "CANCELLING", "SUCCEEDED", "FAILED", "CANCELLED"];
 
+export type Since = "1h" | "24h" | "7d" | "30d";
+export const SINCE: Record<Since, { word: string; hours: number }> = {
+  "1h": { word: "the last hour", hours: 1 },
+  "24h": { word: "the last 24 hours", hours: 24 },
+  "7d": { word: "the last 7 days", hours: 168 },
+  "30d": { word: "the last 30 days", hours: 720 },
+};
+
 export function runsSearch(given: Record<string, unknown>): RunsSearch {
-  const text = (name: string) => (typeof given[name] === "string" && given[name] !== "" ? given[name] : undefined);
-  const state = text("state");
-  const cause = text("cause");
   return {
-    view: VIEWS.find(({ view }) => view !== undefined && view === given["view"])?.view,
-    state: RUN_STATES.find((known) => known === state),
-    pipeline: text("pipeline"),
-    cause: cause !== undefined && cause in CAUSES ? (cause as RunCause) : undefined,
-    q: typeof given["q"] === "number" ? String(given["q"]) : text("q"),
-    after: text("after"),
-    before: text("before"),
+    view: textOf(given["view"]),
+    status: oneOf(given["status"], RUN_STATES),
+    pipeline: textOf(given["pipeline"]),
+    actor: textOf(given["actor"]),
+    cause: oneOf(given["cause"], Object.keys(CAUSES) as RunCause[]),
+    since: oneOf(given["since"], Object.keys(SINCE) as Since[]),
+    q: textOf(given["q"]),
+    after: textOf(given["after"]),
+    before: textOf(given["before"]),
   };
+}
+
+/** The filters of an address alone. */
+export function filtersOf(search: RunsSearch): Filters {
+  return Object.fromEntries(FILTERS.flatMap((name) => (search[name] === undefined ? [] : [[name, search[name]]])));
 }
 
 type Filter = NonNullable<RunsQueryVariables["filter"]>;
 
-export function filterOf(search: RunsSearch): Filter {
+/** What the server is asked for; `now` to the minute, so that asking again asks the same. */
+export function filterOf(search: RunsSearch, now: number): Filter {
   const filter: Filter = {};
   if (search.view === "attention") filter.needsAttention = true;
   if (search.view === "running") filter.states = ["QUEUED", "RUNNING", "WAITING", "CANCELLING"];
   if (search.view === "agents") filter.causes = ["AGENT", "A2A"];
-  if (search.state !== undefined) filter.states = [search.state];
+  if (search.status !== undefined) filter.states = [search.status];
   if (search.cause !== undefined) filter.causes = [search.cause];
   if (search.pipeline !== undefined) filter.pipelines = [search.pipeline];
+  if (search.actor !== undefined) filter.callers = [search.actor];
+  if (search.since !== undefined) filter.createdFrom = new Date(Math.floor(now / 60_000) * 60_000 - SINCE[search.since].hours * 3_600_000).toISOString();
   if (search.q !== undefined) filter.text = search.q;
   return filter;
 }
 
 /** Says why a list is empty, in one sentence. */
 export function emptySentence(search: RunsSearch): string {
-  if (search.view === "attention") return "Nothing needs your attention.";
-  if (search.state !== undefined) return `No run that is ${STATES[search.state].word.toLowerCase()} fits these filters.`;
-  if (Object.values(filterOf(search)).length > 0) return "No run fits these filters.";
+  const filters = Object.keys(filtersOf(search));
+  if (filters.length === 0 && search.view === "attention") return "Nothing needs your attention.";
+  if (filters.length === 0 && search.view === "running") return "Nothing runs now.";
+  if (filters.length === 1 && search.status !== undefined) return `No run is ${STATES[search.status].word.toLowerCase()}.`;
+  if (filters.length > 0 || search.view !== undefined) return "No run fits these filters.";
   return "There are no runs yet.";
 }

@@ -1,0 +1,253 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import { diffLines } from "diff";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+
+import { ButtonLink } from "../../components/Button.tsx";
+import { Value } from "../../components/JsonView.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
+import { StateGlyph, StateMark } from "../../components/StateMark.tsx";
+import { duration, humanise, money } from "../../lib/format.ts";
+import { differences } from "../../lib/jsonDiff.ts";
+import { STATES } from "../../lib/states.ts";
+import { CompareDocument, type ComparedRunFragment } from "./compare.generated.ts";
+import { type Pair, pairs, tookSeconds } from "./pairs.ts";
+
+type Step = ComparedRunFragment["steps"][number];
+
+/** Texts longer than this, or of several lines, are compared line by line. */
+const SHORT_TEXT = 120;
+
+const onward = <Link to="/runs" className="link">All runs</Link>;
+
+/** Two runs side by side: how they stand, what they were given, how long each step took, what came out. */
+export function ComparePage(): ReactNode {
+  const { a, b } = useSearch({ from: "/runs/compare" });
+  const [{ data, fetching, error }] = useQuery({ query: CompareDocument, variables: { a: a ?? "", b: b ?? "" }, pause: a === undefined || b === undefined });
+  if (a === undefined || b === undefined) return <Absent title="Nothing to compare" onward={onward}>Select two runs of the list, then Compare.</Absent>;
+  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  if (data.a === null || data.b === null) return <Absent title="There is no such run" onward={onward}>No run {data.a === null ? a : b} is kept here, or it is not yours to see.</Absent>;
+  return <Both a={data.a} b={data.b} />;
+}
+
+function Both({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
+  const same = a.pipeline?.id === b.pipeline?.id && a.pack?.id === b.pack?.id;
+  return (
+    <Page
+      title="Compare two runs"
+      lead={same ? (b.rerunOf?.id === a.id ? "The second runs the first again." : undefined) : "They are not of the same pipeline, so their steps have little in common."}
+      actions={
+        <ButtonLink to="/runs/compare" search={{ a: b.id, b: a.id }}>
+          Swap
+        </ButtonLink>
+      }
+    >
+      <Heads a={a} b={b} />
+      <Section title="Inputs">
+        <Differences before={a.inputs} after={b.inputs} same="They were given the same." label="Inputs that differ" />
+      </Section>
+      <Section title="Steps">
+        <Steps a={a} b={b} />
+      </Section>
+      <Section title="Outputs">
+        <Outputs a={a} b={b} />
+      </Section>
+    </Page>
+  );
+}
+
+const HEAD = "border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium";
+const ROW = "border-b border-line align-top [&>*]:py-1.5 [&>*]:pr-4";
+
+function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
+  const rows: [string, (run: ComparedRunFragment) => ReactNode][] = [
+    ["Run", (run) => <Link key="run" to="/runs/$run" params={{ run: run.id }} className="link font-medium wrap-anywhere">{run.title}</Link>],
+    ["State", (run) => <StateMark key="state" state={run.state} />],
+    ["Of", (run) => `${run.pipeline?.name ?? run.pack?.name ?? "something that is gone"}${run.version === null ? "" : `, v${run.version.number}`}`],
+    ["Started", (run) => <Moment key="at" at={run.createdAt} />],
+    ["By", (run) => run.caller.name],
+    ["Work", (run) => duration(run.workSeconds)],
+    ["Cost", (run) => (run.cost.amountUsd === null ? "unknown" : money(run.cost.amountUsd))],
+  ];
+  return (
+    <table aria-label="The runs" className="mb-8 w-full table-fixed border-collapse">
+      <thead>
+        <tr className={HEAD}>
+          <th className="w-20">
+            <span className="sr-only">What</span>
+          </th>
+          <th>First</th>
+          <th>Second</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(([word, of]) => (
+          <tr key={word} className={ROW}>
+            <th scope="row" className="text-left font-normal text-soft">
+              {word}
+            </th>
+            <td className="wrap-anywhere">{of(a)}</td>
+            <td className="wrap-anywhere">{of(b)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Steps({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
+  const rows = pairs(a.steps, b.steps);
+  const longest = Math.max(0.001, ...rows.flatMap((row) => [tookSeconds(row.a) ?? 0, tookSeconds(row.b) ?? 0]));
+  return (
+    <table aria-label="Steps side by side" className="w-full table-fixed border-collapse text-dense">
+      <thead>
+        <tr className={HEAD}>
+          <th className="w-[22%]">Step</th>
+          <th>First</th>
+          <th>Second</th>
+          <th className="w-28 text-right max-md:w-16">Difference</th>
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.key} className={ROW}>
+            <th scope="row" className="text-left font-medium wrap-anywhere">
+              {humanise(row.key)}
+              <Versions pair={row} />
+            </th>
+            <Side step={row.a} longest={longest} runId={a.id} />
+            <Side step={row.b} longest={longest} runId={b.id} />
+            <td className="pr-0! text-right text-soft">{gap(row)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** The versions of a step's pack, where they differ. */
+function Versions({ pair: { a, b } }: { pair: Pair<Step> }): ReactNode {
+  if (a === null || b === null || a.packVersion === null || b.packVersion === null || a.packVersion === b.packVersion) return null;
+  return (
+    <span className="block text-meta font-normal text-soft">
+      pack {a.packVersion}, then {b.packVersion}
+    </span>
+  );
+}
+
+function Side({ step, longest, runId }: { step: Step | null; longest: number; runId: string }): ReactNode {
+  if (step === null) return <td className="text-soft">has no such step</td>;
+  const took = tookSeconds(step);
+  return (
+    <td>
+      <Link to="/runs/$run" params={{ run: runId }} search={{ step: step.key }} className="hover:underline">
+        <span className="md:hidden" title={STATES[step.state].word}>
+          <StateGlyph state={step.state} />
+          <span className="sr-only">{STATES[step.state].word}</span>
+        </span>
+        <span className="max-md:hidden">
+          <StateMark state={step.state} />
+        </span>
+      </Link>
+      {took === null ? null : (
+        <>
+          <span className="ml-3 text-soft max-md:ml-0">{duration(took)}</span>
+          <span aria-hidden="true" className="mt-1 block h-1 rounded-[2px] bg-accent" style={{ width: `${Math.max(1, (took / longest) * 100)}%` }} />
+        </>
+      )}
+      {step.failure === null ? null : <span className="block text-soft wrap-anywhere">{step.failure.message}</span>}
+    </td>
+  );
+}
+
+function gap({ a, b }: Pair<Step>): string {
+  const [before, after] = [tookSeconds(a), tookSeconds(b)];
+  if (before === null || after === null) return "";
+  const by = after - before;
+  if (Math.abs(by) < 0.05) return "as long";
+  return by > 0 ? `${duration(by)} longer` : `${duration(-by)} less`;
+}
+
+function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): ReactNode {
+  if (a.result === null || b.result === null) {
+    const none = a.result === null && b.result === null ? "Neither has" : a.result === null ? "The first has not" : "The second has not";
+    return <p className="text-soft">{none} given anything.</p>;
+  }
+  if (a.result.truncated || b.result.truncated) {
+    return (
+      <>
+        <p className="mb-2 text-soft">They are too long to be compared as a whole; these are their beginnings.</p>
+        <LineDiff before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)} after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)} />
+      </>
+    );
+  }
+  return <Differences before={a.result.json} after={b.result.json} same="They gave the same." label="Outputs that differ" />;
+}
+
+function Differences({ before, after, same, label }: { before: unknown; after: unknown; same: string; label: string }): ReactNode {
+  const found = differences(before, after);
+  if (found.length === 0) return <p className="text-soft">{same}</p>;
+  return (
+    <table aria-label={label} className="w-full table-fixed border-collapse text-dense">
+      <thead>
+        <tr className={HEAD}>
+          <th className="w-[22%]">Field</th>
+          <th>First</th>
+          <th>Second</th>
+        </tr>
+      </thead>
+      <tbody>
+        {found.map((difference) => {
+          const { path, before: old, after: next } = difference;
+          return (
+            <tr key={path} className={`${ROW} font-mono`}>
+              <th scope="row" className="text-left font-medium wrap-anywhere">
+                {path === "" ? "the whole" : path}
+              </th>
+              {isLong(old) && isLong(next) ? (
+                <td colSpan={2}>
+                  <LineDiff before={old} after={next} />
+                </td>
+              ) : (
+                <>
+                  <td className="wrap-anywhere">{"before" in difference ? <Value value={old} /> : <Nothing />}</td>
+                  <td className="wrap-anywhere">{"after" in difference ? <Value value={next} /> : <Nothing />}</td>
+                </>
+              )}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}
+
+function Nothing(): ReactNode {
+  return <span className="font-sans text-soft">not given</span>;
+}
+
+function isLong(value: unknown): value is string {
+  return typeof value === "string" && (value.length > SHORT_TEXT || value.includes("\n"));
+}
+
+/** Lines that went and came; what stays is soft. */
+function LineDiff({ before, after }: { before: string; after: string }): ReactNode {
+  const parts = diffLines(before, after, { timeout: 500 }) ?? [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
+  ];
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
+    <pre tabIndex={0} role="region" aria-label="Lines that differ" className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere">
+      {parts.map(({ value, added, removed }, index) => (
+        // Parts of one text have no other name than their place.
+        // oxlint-disable-next-line react/no-array-index-key
+        <span key={index} className={`block ${added ? "bg-accent-tint text-ink" : removed ? "bg-hover text-ink line-through" : "text-soft"}`}>
+          {value.replace(/\n$/, "").split("\n").map((line) => `${added ? "+ " : removed ? "- " : "  "}${line}`).join("\n")}
+        </span>
+      ))}
+    </pre>
+  );
+}

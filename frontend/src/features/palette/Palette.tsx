@@ -1,0 +1,140 @@
+import { useRouter } from "@tanstack/react-router";
+import { Command } from "cmdk";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useQuery } from "urql";
+
+import { Moment } from "../../components/Moment.tsx";
+import { StateGlyph } from "../../components/StateMark.tsx";
+import { served } from "../../lib/base.ts";
+import { type Action, type ActionGroup, offeredActions } from "../../lib/shortcuts.ts";
+import { STATES } from "../../lib/states.ts";
+import { useSettled } from "../../lib/useSettled.ts";
+import { Keys } from "./Keys.tsx";
+import { matches } from "./matches.ts";
+import { PaletteFoundDocument } from "./palette.generated.ts";
+import { PLACES } from "./places.ts";
+
+/** While somebody types, the server is not asked at every key. */
+const TYPING_MS = 120;
+
+/** Pages, pipelines, packs, runs and what can be done here, by a few letters. */
+export function Palette({ onClose }: { onClose: () => void }): ReactNode {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const input = useRef<HTMLInputElement>(null);
+  const router = useRouter();
+  const [typed, setTyped] = useState("");
+  // What is offered below the palette, which offers nothing itself.
+  const [offered] = useState(offeredActions);
+  const { value: text } = useSettled(typed.trim(), TYPING_MS);
+  const [{ data }] = useQuery({ query: PaletteFoundDocument, variables: { text: text === "" ? null : text } });
+
+  useEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    input.current?.focus();
+    return () => shown?.close();
+  }, []);
+
+  function act(what: () => void): void {
+    onClose();
+    // After the dialog has let go of the focus, which what is done may want.
+    setTimeout(what);
+  }
+
+  const go = (href: string) => act(() => router.history.push(served(href)));
+  const found = data?.catalog.nodes ?? [];
+  const pipelines = found.flatMap((entry) => (entry.__typename === "Pipeline" ? [entry] : []));
+  const packs = found.flatMap((entry) => (entry.__typename === "Pack" ? [entry] : []));
+  const runs = data?.runs.nodes ?? [];
+  return (
+    // A click beside the palette closes it.
+    // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
+    <dialog
+      ref={dialog}
+      aria-label="Commands"
+      onClose={onClose}
+      onClick={(event) => (event.target === dialog.current ? onClose() : undefined)}
+      className="mx-auto mt-[12vh] w-[min(94vw,620px)] rounded-lg border border-line bg-page p-0 text-ink shadow-float"
+    >
+      <Command shouldFilter={false} label="Commands" loop>
+        <Command.Input ref={input} value={typed} onValueChange={setTyped} placeholder="Go to, find or do…" className="w-full border-b border-line bg-page px-4 py-3 text-body outline-none" />
+        <Command.List className="max-h-[min(60vh,440px)] overflow-auto p-2">
+          <Command.Empty className="px-3 py-4 text-soft">Nothing is called like this.</Command.Empty>
+          {offered.map((group) => (
+            <Here key={group.name} group={group} typed={typed} act={act} />
+          ))}
+          <Items heading="Go to">
+            {PLACES.filter(({ word, words }) => matches(`${word} ${words}`, typed)).map(({ word, href, keys }) => (
+              <Item key={href} value={href} onSelect={() => go(href)} keys={keys}>
+                {word}
+              </Item>
+            ))}
+          </Items>
+          <Items heading="Runs">
+            {runs.map(({ id, title, state, createdAt }) => (
+              <Item key={id} value={id} onSelect={() => go(`/runs/${id}`)}>
+                <StateGlyph state={state} />
+                <span className="sr-only">{STATES[state].word}: </span>
+                <span className="min-w-0 flex-1 truncate">{title}</span>
+                <span className="text-meta text-soft">
+                  <Moment at={createdAt} />
+                </span>
+              </Item>
+            ))}
+          </Items>
+          <Items heading="Pipelines">
+            {pipelines.map(({ id, key, name }) => (
+              <Item key={id} value={id} onSelect={() => go(`/pipelines/${encodeURIComponent(key)}`)}>
+                {name}
+              </Item>
+            ))}
+          </Items>
+          <Items heading="Packs">
+            {packs.map(({ id, name }) => (
+              <Item key={id} value={id} onSelect={() => go(`/catalog/${encodeURIComponent(id)}`)}>
+                <span className="font-mono text-dense">{name}</span>
+              </Item>
+            ))}
+          </Items>
+        </Command.List>
+      </Command>
+    </dialog>
+  );
+}
+
+function Here({ group, typed, act }: { group: ActionGroup; typed: string; act: (what: () => void) => void }): ReactNode {
+  const known = new Set<string>();
+  const actions = group.actions.filter(({ says, quiet }) => quiet !== true && matches(says, typed) && !known.has(says) && known.add(says));
+  if (group.name === "Go to") return null;
+  return (
+    <Items heading={group.name}>
+      {actions.map((action: Action) => (
+        <Item key={action.says} value={`${group.name} ${action.says}`} onSelect={() => act(action.act)} keys={action.keys}>
+          {action.says}
+        </Item>
+      ))}
+    </Items>
+  );
+}
+
+function Items({ heading, children }: { heading: string; children: readonly ReactNode[] }): ReactNode {
+  if (children.length === 0) return null;
+  return (
+    <Command.Group heading={heading} className="mb-1 [&_[cmdk-group-heading]]:px-3 [&_[cmdk-group-heading]]:py-1 [&_[cmdk-group-heading]]:text-meta [&_[cmdk-group-heading]]:text-soft">
+      {children}
+    </Command.Group>
+  );
+}
+
+function Item({ value, onSelect, keys = null, children }: { value: string; onSelect: () => void; keys?: string | null; children: ReactNode }): ReactNode {
+  return (
+    <Command.Item value={value} onSelect={onSelect} className="row flex cursor-pointer items-center gap-2 rounded px-3 py-1.5 data-[selected=true]:bg-accent-tint">
+      {children}
+      {keys === null ? null : (
+        <span className="ml-auto">
+          <Keys keys={keys} />
+        </span>
+      )}
+    </Command.Item>
+  );
+}

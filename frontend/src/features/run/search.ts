@@ -1,0 +1,20 @@
+import { oneOf, textOf } from "../../lib/search.ts";
+import { type Tab, TABS } from "./StepTabs.tsx";
+
+/** What is looked at: it stands in the address, so that a link shows the same. */
+export interface RunSearch {
+  step?: string | undefined;
+  attempt?: number | undefined;
+  tab?: Tab | undefined;
+  scale?: "even" | undefined;
+}
+
+export function runSearch(given: Record<string, unknown>): RunSearch {
+  const attempt = Number(given["attempt"]);
+  return {
+    step: textOf(given["step"]),
+    attempt: Number.isInteger(attempt) && attempt > 0 ? attempt : undefined,
+    tab: oneOf(given["tab"], TABS),
+    scale: oneOf(given["scale"], ["even"] as const),
+  };
+}

@@ -1,0 +1,161 @@
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { type Client, useClient } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Dialog } from "../../components/Dialog.tsx";
+import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { Loading } from "../../components/Page.tsx";
+import { count } from "../../lib/format.ts";
+import { type Act, ACTS, dryRun, eachOf, type Planned } from "./bulk.ts";
+import { BulkAcknowledgeDocument, BulkCancelDocument, BulkPlanDocument, BulkRerunDocument, BulkResumeDocument } from "./runs.generated.ts";
+
+interface Props {
+  act: Act;
+  ids: readonly string[];
+  onClose: () => void;
+  onDone: () => void;
+}
+
+interface Result {
+  id: string;
+  title: string;
+  /** Why not; null when it was done. */
+  refused: Refusal | null;
+  /** The new run of running again. */
+  made: string | null;
+}
+
+/** Requests under way at a time. */
+const AT_ONCE = 4;
+
+/** Says what an act on many runs would do with each, does it, and tells how each went. */
+export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
+  const client = useClient();
+  const [runs, setRuns] = useState<readonly Planned[] | null>(null);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [results, setResults] = useState<readonly Result[] | null>(null);
+  const [busy, setBusy] = useState(false);
+  // One key for each run: pressing twice, or again after a lost answer, starts each once.
+  const [key] = useState(() => crypto.getRandomValues(new Uint32Array(2)).join("-"));
+  const asked = ids.join(" ");
+
+  useEffect(() => {
+    let gone = false;
+    void readPlans(client, act, asked.split(" ")).then((found) => {
+      if (gone) return;
+      if (Array.isArray(found)) setRuns(found);
+      else setProblem(found);
+    });
+    return () => {
+      gone = true;
+    };
+  }, [client, act, asked]);
+
+  const dry = runs === null ? null : dryRun(act, ids.length, runs);
+  const titles = new Map(runs?.map(({ id, title }) => [id, title]));
+
+  async function go(): Promise<void> {
+    if (dry === null) return;
+    setBusy(true);
+    setResults(await eachOf(dry.ready, AT_ONCE, (id) => done(client, act, id, titles.get(id) ?? id, `${key}-${id}`)));
+    setBusy(false);
+    onDone();
+  }
+
+  if (results !== null) return <Results act={act} results={results} onClose={onClose} />;
+  return (
+    <Dialog title={`${ACTS[act].word} ${count(ids.length, "run")}`} onClose={onClose}>
+      {dry === null && problem === null ? <Loading /> : null}
+      {dry === null ? null : (
+        <>
+          <p role="status" className="font-medium">
+            {dry.line}
+          </p>
+          {Object.keys(dry.not).length === 0 ? null : (
+            <ul aria-label="Left as they are" className="mt-3 max-h-60 space-y-1 overflow-auto text-dense">
+              {Object.entries(dry.not).map(([id, why]) => (
+                <li key={id} className="wrap-anywhere">
+                  {titles.get(id) ?? id}: <span className="text-soft">{why}</span>
+                </li>
+              ))}
+            </ul>
+          )}
+        </>
+      )}
+      <Notice problem={problem} />
+      <div className="mt-5 flex justify-end gap-2">
+        <Button onClick={onClose}>Close</Button>
+        {dry === null ? null : (
+          <Button kind={act === "cancel" ? "danger" : "primary"} data-autofocus="" disabled={busy || dry.ready.length === 0} onClick={() => void go()}>
+            {ACTS[act].word} {count(dry.ready.length, "run")}
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}
+
+function Results({ act, results, onClose }: { act: Act; results: readonly Result[]; onClose: () => void }): ReactNode {
+  const well = results.filter(({ refused }) => refused === null).length;
+  return (
+    <Dialog title={`${ACTS[act].done}: ${well} of ${count(results.length, "run")}`} onClose={onClose}>
+      <ul aria-label="How each went" className="max-h-80 divide-y divide-line overflow-auto text-dense">
+        {results.map(({ id, title, refused, made }) => (
+          <li key={id} className="py-1.5 wrap-anywhere">
+            <Link to="/runs/$run" params={{ run: made ?? id }} className="link">
+              {title}
+            </Link>
+            <span className={refused === null ? "text-soft" : "text-fail"}> · {refused === null ? ACTS[act].done.toLowerCase() : `${refused.message} ${refused.hint ?? ""}`}</span>
+          </li>
+        ))}
+      </ul>
+      <div className="mt-5 flex justify-end">
+        <Button kind="primary" data-autofocus="" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+async function readPlans(client: Client, act: Act, ids: readonly string[]): Promise<Planned[] | Refusal> {
+  let problem: Refusal | null = null;
+  const found = await eachOf(ids, AT_ONCE, async (id): Promise<Planned[]> => {
+    const variables = { id, runs: { rerunOf: id }, resume: act === "resume", rerun: act === "rerun" };
+    const { data, error } = await client.query(BulkPlanDocument, variables, { requestPolicy: "network-only" }).toPromise();
+    if (error !== undefined) problem = lost(error);
+    return data?.run === null || data?.run === undefined ? [] : [{ ...data.run, again: data.runs.nodes.length }];
+  });
+  return problem ?? found.flat();
+}
+
+async function done(client: Client, act: Act, id: string, title: string, idempotencyKey: string): Promise<Result> {
+  const { told, error } = await sent(client, act, id, idempotencyKey);
+  if (error !== undefined) return { id, title, made: null, refused: lost(error) };
+  if (told !== undefined && "run" in told) return { id, title, made: act === "rerun" ? (told.run?.id ?? null) : null, refused: null };
+  return { id, title, made: null, refused: refusalOf(told ?? {}) };
+}
+
+async function sent(client: Client, act: Act, id: string, idempotencyKey: string) {
+  switch (act) {
+    case "resume": {
+      const { data, error } = await client.mutation(BulkResumeDocument, { id }).toPromise();
+      return { told: data?.resumeRun, error };
+    }
+    case "rerun": {
+      const { data, error } = await client.mutation(BulkRerunDocument, { id, idempotencyKey }).toPromise();
+      return { told: data?.rerunRun, error };
+    }
+    case "cancel": {
+      const { data, error } = await client.mutation(BulkCancelDocument, { id }).toPromise();
+      return { told: data?.cancelRun, error };
+    }
+    case "acknowledge": {
+      const { data, error } = await client.mutation(BulkAcknowledgeDocument, { id }).toPromise();
+      return { told: data?.acknowledgeRun, error };
+    }
+    default:
+      return act satisfies never;
+  }
+}

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+
+import { problemsOf, wrongWith } from "./schemaCheck.ts";
+
+const SCHEMA = {
+  type: "object",
+  additionalProperties: false,
+  required: ["title"],
+  properties: {
+    title: { type: "string", minLength: 1, maxLength: 5 },
+    count: { type: "integer", minimum: 1, maximum: 40 },
+    format: { $ref: "#/$defs/Format" },
+    links: { type: "array", maxItems: 2, items: { type: "string", format: "uri" } },
+    person: { type: "object", properties: { age: { type: "number", exclusiveMinimum: 0 } } },
+  },
+  $defs: { Format: { type: "string", enum: ["pdf", "html"] } },
+};
+
+test("what fits has no problems", () => {
+  expect(wrongWith(SCHEMA, { title: "Tea", count: 3, format: "pdf", links: ["https://example.com"], person: { age: 1 } })).toEqual([]);
+});
+
+test.each([
+  [{}, { title: "It is needed." }],
+  [{ title: "" }, { title: "It must not be empty." }],
+  [{ title: "Lighthouses" }, { title: "It may have at most 5 characters." }],
+  [{ title: "Tea", count: 0 }, { count: "It has to be 1 or more." }],
+  [{ title: "Tea", count: 1.5 }, { count: "It has to be a whole number." }],
+  [{ title: "Tea", format: "doc" }, { format: "It has to be one of pdf, html." }],
+  [{ title: "Tea", links: ["nowhere"] }, { links: "At 0: It has to be an address, such as https://example.com/page." }],
+  [{ title: "Tea", links: ["https://a.b", "https://a.c", "https://a.d"] }, { links: "There may be at most 2." }],
+  [{ title: "Tea", person: { age: 0 } }, { person: "At age: It has to be more than 0." }],
+])("%j", (value, problems) => {
+  expect(problemsOf(SCHEMA, value)).toEqual(problems);
+});
+
+test("a choice of fields names them, and its branches stay quiet", () => {
+  const schema = { type: "object", properties: { url: { type: "string" }, file: { type: "string" } }, oneOf: [{ required: ["url"] }, { required: ["file"] }] };
+  expect(problemsOf(schema, {})).toEqual({ "": "Give one of url, file." });
+  expect(problemsOf(schema, { url: "x" })).toEqual({});
+});
+
+test("a schema that cannot be read stands in nobody's way", () => {
+  expect(wrongWith({ $ref: "https://elsewhere/x" }, {})).toEqual([]);
+});

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from runner.availability import pack_requirements
+from store import run_heads
 from store.blob_port import BlobError
 from store.engine import StoreError
-from store.run_reads import RunFilter, count_runs
-from store.states import HELD_RUN_STATES, RunState, Scope
+from store.states import Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
@@ -47,14 +47,12 @@ async def list_settings(context: Context) -> list[SettingInfo]:
 
 async def count_queued(context: Context) -> int:
     """Runs that wait for a worker, of all callers, counted up to 10,000."""
-    async with context.services.store.read() as connection:
-        return await count_runs(connection, RunFilter(states=(RunState.QUEUED,)))
+    return await run_heads.count_queued(context.services.store)
 
 
 async def count_running(context: Context) -> int:
     """Runs that a worker holds, of all callers, counted up to 10,000."""
-    async with context.services.store.read() as connection:
-        return await count_runs(connection, RunFilter(states=tuple(sorted(HELD_RUN_STATES))))
+    return await run_heads.count_held(context.services.store)
 
 
 def is_accepting(context: Context) -> bool:

@@ -111,7 +111,7 @@ def sqlite_instant(value: datetime) -> str:
         raise ValueError(f"The instant {value!r} carries no time zone.")
     if value.tzinfo is not UTC:
         value = value.astimezone(UTC)
-    return value.replace(tzinfo=None).isoformat(" ", "microseconds")
+    return value.isoformat(" ", "microseconds")[: -len("+00:00")]  # half the cost of replacing its zone
 
 
 sqlite3.register_adapter(datetime, sqlite_instant)

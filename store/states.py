@@ -7,9 +7,18 @@ One table each. A transition that is not listed here cannot be written: `store.r
 from __future__ import annotations
 
 from enum import StrEnum
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 
-class RunState(StrEnum):
+class _Word(StrEnum):
+    """Words whose `value` costs a fifth of what Python's own takes: settling a step asks for it fourteen times."""
+
+    if not TYPE_CHECKING:
+        value = property(attrgetter("_value_"))
+
+
+class RunState(_Word):
     """Where a run stands; `succeeded`, `failed` and `cancelled` are final until a resume."""
 
     QUEUED = "queued"
@@ -21,7 +30,7 @@ class RunState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class StepState(StrEnum):
+class StepState(_Word):
     """Where a step of a run stands."""
 
     PENDING = "pending"
@@ -32,7 +41,7 @@ class StepState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class AttemptState(StrEnum):
+class AttemptState(_Word):
     """Where an attempt stands; `lost` is an attempt found without a result after a crash."""
 
     RUNNING = "running"
@@ -72,7 +81,7 @@ class Scope(StrEnum):
     MANAGE = "manage"
 
 
-class EventType(StrEnum):
+class EventType(_Word):
     """What a run event tells; one per concrete `RunEvent` type of the API."""
 
     RUN_STATE = "run_state"

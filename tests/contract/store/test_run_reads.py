@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pytest
 
 from store.paging import PageWindow
+from store.run_heads import count_held, count_queued
 from store.run_reads import (
     RunFilter,
     count_runs,
@@ -44,6 +46,14 @@ async def listed(store: Store, wanted: RunFilter, visible_to: str | None = None,
         if not window:
             assert await count_runs(connection, wanted, visible_to=visible_to) == len(found)
     return found
+
+
+async def test_runs_that_wait_and_runs_that_are_held_are_counted_for_all_callers(store: Store):
+    assert (await count_queued(store), await count_held(store)) == (0, 0)
+    owners = [await caller(store, subject) for subject in ("ada", "bob")]
+    for number, (owner, state) in enumerate(product(owners, RunState)):
+        await run(store, owner.id, number=number, state=state.value)
+    assert (await count_queued(store), await count_held(store)) == (2, 4)
 
 
 async def test_a_run_is_read_by_id_by_those_who_may_see_it(store: Store):

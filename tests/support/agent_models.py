@@ -19,7 +19,7 @@ from tests.support.loopback_http import Reply, Request, loopback_http
 from tests.support.model_server import streamed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
 
 @dataclass(frozen=True)
@@ -30,16 +30,13 @@ class Call:
     arguments: dict[str, Any]
 
 
-#: What the agent does after these results, oldest first: a call, or its last words.
-Script = "Callable[[Sequence[Any]], Call | str]"
-
-
 @dataclass
 class AgentModel:
     """The running server.
 
     Attributes:
         url: Its address.
+        script: What the agent does after these results, oldest first: a call, or its last words.
         offered: Names of the tools the program offered with the last request.
         results: What the tools answered so far, as the model saw it: JSON where it was JSON.
         said: The agent's last words, once it is done.
@@ -47,18 +44,21 @@ class AgentModel:
     """
 
     url: str
-    script: Callable[[Sequence[Any]], Call | str]
+    script: Callable[[Sequence[Any]], Awaitable[Call | str]]
     offered: list[str] = field(default_factory=list)
     results: list[Any] = field(default_factory=list)
     said: str | None = None
     instructions: str = ""
 
-    def act(self, offered: list[str], results: list[Any], instructions: str) -> tuple[str, dict[str, Any]] | str:
+    async def act(self, offered: list[str], results: list[Any], instructions: str) -> tuple[str, dict[str, Any]] | str:
         """The next tool by the name the program knows it by, with arguments; or text."""
         if not any(name.endswith("run_pipeline") for name in offered):
             return "Packline"  # a title for the conversation, a summary: not the agent's turn
         self.offered, self.results, self.instructions = offered, results, instructions
-        wanted = self.script(results)
+        try:
+            wanted = await self.script(results)
+        except AssertionError as failed:
+            wanted = f"FAILED: {failed}"  # a program would ask again and again
         if isinstance(wanted, str):
             self.said = wanted
             return wanted
@@ -68,19 +68,19 @@ class AgentModel:
 
 
 @contextlib.asynccontextmanager
-async def agent_model(script: Callable[[Sequence[Any]], Call | str]) -> AsyncIterator[AgentModel]:
+async def agent_model(script: Callable[[Sequence[Any]], Awaitable[Call | str]]) -> AsyncIterator[AgentModel]:
     """Serves while the block runs."""
     async with loopback_http({}) as http:
         model = AgentModel(http.url(""), script)
 
         async def anthropic(request: Request, _: Any) -> Reply:
-            return _as_anthropic(model, json.loads(request.body))
+            return await _as_anthropic(model, json.loads(request.body))
 
         async def gemini(request: Request, _: Any) -> Reply:
-            return _as_gemini(model, json.loads(request.body), stream="stream" in request.path)
+            return await _as_gemini(model, json.loads(request.body), stream="stream" in request.path)
 
         async def openai(request: Request, _: Any) -> Reply:
-            return _as_openai(model, json.loads(request.body))
+            return await _as_openai(model, json.loads(request.body))
 
         http.routes["/v1/messages"] = anthropic
         http.routes["/v1/messages/count_tokens"] = Reply(b'{"input_tokens": 100}', headers=_JSON)
@@ -108,7 +108,7 @@ def _read(content: Any) -> Any:
     return content
 
 
-def _as_anthropic(model: AgentModel, body: dict[str, Any]) -> Reply:
+async def _as_anthropic(model: AgentModel, body: dict[str, Any]) -> Reply:
     blocks = [
         block
         for message in body["messages"]
@@ -119,7 +119,7 @@ def _as_anthropic(model: AgentModel, body: dict[str, Any]) -> Reply:
     system = body.get("system") or ""
     told = system if isinstance(system, str) else "\n".join(part["text"] for part in system)
     told += "\n".join(block.get("text", "") for block in blocks if block["type"] == "text")
-    act = model.act([tool["name"] for tool in body.get("tools") or []], results, told)
+    act = await model.act([tool["name"] for tool in body.get("tools") or []], results, told)
     if isinstance(act, str):
         content, stop = {"type": "text", "text": act}, "end_turn"
     else:
@@ -138,12 +138,12 @@ def _as_anthropic(model: AgentModel, body: dict[str, Any]) -> Reply:
     return streamed(message) if body.get("stream") else Reply(json.dumps(message).encode(), headers=_JSON)
 
 
-def _as_gemini(model: AgentModel, body: dict[str, Any], *, stream: bool) -> Reply:
+async def _as_gemini(model: AgentModel, body: dict[str, Any], *, stream: bool) -> Reply:
     parts = [part for content in body["contents"] for part in content.get("parts", [])]
     results = [_read(part["functionResponse"]["response"]) for part in parts if "functionResponse" in part]
     offered = [one["name"] for tool in body.get("tools") or [] for one in tool.get("functionDeclarations", [])]
     told = "\n".join(part.get("text", "") for part in (body.get("systemInstruction") or {}).get("parts", []))
-    act = model.act(offered, results, told)
+    act = await model.act(offered, results, told)
     part = {"text": act} if isinstance(act, str) else {"functionCall": {"name": act[0], "args": act[1]}}
     answer = {
         "candidates": [{"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}],
@@ -156,11 +156,11 @@ def _as_gemini(model: AgentModel, body: dict[str, Any], *, stream: bool) -> Repl
     return Reply(text.encode(), headers=_JSON)
 
 
-def _as_openai(model: AgentModel, body: dict[str, Any]) -> Reply:
+async def _as_openai(model: AgentModel, body: dict[str, Any]) -> Reply:
     results = [_read(message["content"]) for message in body["messages"] if message["role"] == "tool"]
     offered = [tool["function"]["name"] for tool in body.get("tools") or []]
     told = "\n".join(str(message["content"]) for message in body["messages"] if message["role"] == "system")
-    act = model.act(offered, results, told)
+    act = await model.act(offered, results, told)
     if isinstance(act, str):
         delta: dict[str, Any] = {"role": "assistant", "content": act}
         finish = "stop"

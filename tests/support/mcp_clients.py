@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sysconfig
 from contextlib import asynccontextmanager
@@ -25,6 +26,12 @@ PATIENCE_SECONDS = 90
 def program(name: str) -> str:
     """A command of the npm packages beside this file, which are installed once, as their lock file says."""
     return str(installed(_FOLDER) / ".bin" / name)
+
+
+def claude_code() -> str:
+    """The program itself: its package would put it into place with an install script, and none are run."""
+    (binary,) = installed(_FOLDER).glob("@anthropic-ai/claude-code-*/claude")
+    return str(binary)
 
 
 def node24() -> str:
@@ -127,19 +134,26 @@ async def run_program(
     command: Sequence[str], env: Mapping[str, str], folder: Path, *, timeout_seconds: float = PATIENCE_SECONDS
 ) -> Ended:
     """Runs a program with nothing of this process's environment but PATH, and gives what it said."""
-    process = await asyncio.create_subprocess_exec(
-        *command,
-        env={"PATH": os.environ["PATH"], **env},
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    try:
-        out, err = await asyncio.wait_for(process.communicate(), timeout_seconds)
-    except TimeoutError:
-        process.kill()
-        out, err = await process.communicate()
-        raise AssertionError(f"{command[0]} did not end: {out[-2000:]!r} {err[-2000:]!r}") from None
-    assert process.returncode is not None
-    return Ended(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+    def run() -> Ended:
+        with subprocess.Popen(
+            command,
+            env={"PATH": os.environ["PATH"], **env},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        ) as process:
+            try:
+                out, err = process.communicate(timeout=timeout_seconds)
+            except subprocess.TimeoutExpired:
+                # Its children hold the pipes, too.
+                os.killpg(process.pid, signal.SIGKILL)
+                out, err = process.communicate()
+                err = f"did not end within {timeout_seconds} s\n{err}"
+            return Ended(process.returncode, out, err)
+
+    return await asyncio.to_thread(run)

@@ -106,7 +106,7 @@ def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[s
         issue: What is wrong.
         schema: Of the arguments; words a parameter takes are told from it.
     """
-    told: dict[str, Any] = {"path": ".".join(issue.path), "problem": issue.message}
+    told: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
     place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
     allowed = place.get("enum") or place.get("items", {}).get("enum")
     if allowed:

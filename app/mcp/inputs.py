@@ -69,6 +69,7 @@ class Inputs:
         passed: Arguments as the document passes them, such as `id: $id`.
         bindings: Where each parameter goes, by its name.
         defaults: Of parameters whose default differs from the argument's.
+        wait_seconds: How long a call waits that does not say; 0 for a tool that does not wait.
     """
 
     schema: dict[str, Any]
@@ -76,6 +77,7 @@ class Inputs:
     passed: str
     bindings: Mapping[str, Binding]
     defaults: Mapping[str, Any]
+    wait_seconds: int
 
     def variables(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The document's variables for arguments that fit the schema."""
@@ -130,7 +132,7 @@ class _Maker:
         if not isinstance(kind, GraphQLInputObjectType):
             self._parameter(name, argument, Binding((name,)), required=required)
             return
-        by_type = _by_type(kind) if kind.is_one_of else None
+        by_type = _by_type(kind) if _takes_one(kind) else None
         if by_type is not None:
             schema = {"anyOf": [_schema_of(each.type) for each in kind.fields.values()]}
             self._parameter(name, argument, Binding((name,), by_type), required=required, schema=schema)
@@ -172,7 +174,12 @@ class _Maker:
             schema["required"] = self._required
         passed = ", ".join(self._passed)
         return Inputs(
-            schema, ", ".join(self._declared), f"({passed})" if passed else "", self._bindings, self._defaults
+            schema,
+            ", ".join(self._declared),
+            f"({passed})" if passed else "",
+            self._bindings,
+            self._defaults,
+            self._properties.get("wait_seconds", {}).get("default", 0),
         )
 
     def _told(self, name: str) -> Parameter:
@@ -213,6 +220,11 @@ class _Maker:
         self._bindings[called] = binding
         if required and "default" not in written:
             self._required.append(called)
+
+
+def _takes_one(kind: GraphQLInputObjectType) -> bool:
+    """Whether exactly one field is given; Strawberry marks its own definition alone."""
+    return kind.is_one_of or bool(getattr(kind.extensions.get("strawberry-definition"), "is_one_of", False))
 
 
 def _by_type(kind: GraphQLInputObjectType) -> dict[type, str] | None:

@@ -49,7 +49,7 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
 _REFUSALS: Final = {
     "NotFoundProblem": "ref suggestion",
     "ForbiddenProblem": "requires",
-    "InvalidProblem": "issues { path message hint severity }",
+    "InvalidProblem": "issues { path rule message hint }",
     "ConflictProblem": "current { id }",
     "WrongStateProblem": "actions",
     "LimitedProblem": "retryAfterSeconds",

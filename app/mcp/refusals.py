@@ -49,7 +49,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
     code = problem["code"]
     errors: list[dict[str, Any]] = []
     for issue in problem.get("issues") or ():
-        told = {"path": ".".join(issue["path"]), "problem": issue["message"]}
+        told = {"path": ".".join(issue["path"]), "rule": issue["rule"], "problem": issue["message"]}
         if issue.get("hint"):
             told["closest"] = issue["hint"]
         errors.append(told)

@@ -14,6 +14,7 @@ is what use cases are given, `session.execute(document, variables)` runs GraphQL
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from app.mcp.answers import Answer
     from app.mcp.session import Session
-    from app.mcp.tools import ToolText
+    from app.mcp.tool import ToolText
     from app.mcp.waiting import Progress
     from schema.guarded import GuardedSchema
 
@@ -61,16 +62,9 @@ def build_server(schema: GuardedSchema, session_of: SessionOf, parts: Sequence[P
         parts: More of what it serves.
     """
     toolbox = Toolbox(schema)
-    told: dict[int, types.Tool] = {}
-
-    def tool_of(text: ToolText) -> types.Tool:
-        known = told.get(id(text))
-        if known is None:
-            known = told[id(text)] = _tool(text)
-        return known
 
     async def list_tools(ctx: RequestContext, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool_of(text) for text in toolbox.texts(session_of(ctx))])
+        return types.ListToolsResult(tools=[_tool(text) for text in toolbox.texts(session_of(ctx))])
 
     async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
         try:
@@ -95,6 +89,7 @@ def build_server(schema: GuardedSchema, session_of: SessionOf, parts: Sequence[P
     return server
 
 
+@lru_cache(maxsize=512)
 def _tool(text: ToolText) -> types.Tool:
     hints = types.ToolAnnotations(read_only_hint=text.read_only, open_world_hint=text.open_world)
     if not text.read_only:  # the others mean nothing of a tool that changes nothing
@@ -103,8 +98,8 @@ def _tool(text: ToolText) -> types.Tool:
         name=text.name,
         title=text.title,
         description=text.description,
-        input_schema=dict(text.input_schema),
-        output_schema=None if text.output_schema is None else dict(text.output_schema),
+        input_schema=text.input_schema,
+        output_schema=text.output_schema,
         annotations=hints,
     )
 

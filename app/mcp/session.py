@@ -12,10 +12,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types.graphql import OperationType
+
 from schema.context import RequestContext
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
 
     from resolvers.context import Caller, Context
     from schema.guarded import GuardedSchema
@@ -35,7 +38,7 @@ class Selection:
     """What a client chose to be shown, by `/mcp?toolsets=author&packs=doc.parse&readonly=1` or by headers.
 
     Attributes:
-        toolsets: Sets of tools; `author` comes with the default set unless only it is asked for with `packs`.
+        toolsets: Sets of tools; the default set is among them, except where packs alone are asked for.
         packs: Packs that are tools of their own, by name.
         readonly: Only tools that change nothing.
     """
@@ -68,7 +71,7 @@ class Selection:
         if len(packs) > PACKS_MAX:
             raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
         readonly = given["readonly"][-1] if "readonly" in given else headers.get("x-mcp-readonly", "")
-        chosen = frozenset(toolsets) | {"default"} if toolsets or not packs else frozenset[str]()
+        chosen = frozenset({*toolsets, "default"}) if toolsets or not packs else frozenset[str]()
         return cls(chosen, tuple(dict.fromkeys(packs)), _is_on(readonly))
 
 
@@ -120,26 +123,56 @@ class Session:
         else:
             await self.watch(self.caller)
 
-    async def execute(self, document: str, variables: Mapping[str, Any], *, name: str | None = None) -> dict[str, Any]:
-        """The data of a document.
+    async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
+        """The data of a document of ours.
 
         Args:
             document: Parsed and checked once; say the same text again rather than another for each call.
             variables: Its variables.
-            name: Of the operation, where the document has several.
 
         Raises:
             Unanswered: there are errors; what was not made for callers is masked.
         """
+        data, errors = await self._run(document, variables, None)
+        if errors:
+            raise Unanswered(errors)
+        return data or {}
+
+    async def read(
+        self, document: str, variables: Mapping[str, Any]
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+        """Data and errors of a document of the caller's, which may only read.
+
+        Raises:
+            Unanswered: it is no query, or there is no data at all.
+        """
+        try:
+            data, errors = await self._run(document, variables, _QUERY)
+        except InvalidOperationTypeError:
+            raise Unanswered([_refusal("Only queries are taken here, no mutations or subscriptions.")]) from None
+        except CannotGetOperationTypeError:
+            raise Unanswered([_refusal("The document has to hold one query.")]) from None
+        if data is None:
+            raise Unanswered(errors)
+        return data, errors
+
+    async def _run(
+        self, document: str, variables: Mapping[str, Any], kinds: Iterable[OperationType] | None
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
         result = await self.schema.execute(
             document,
             variable_values=dict(variables),
             context_value=RequestContext(self.context),
-            operation_name=name,
+            allowed_operation_types=kinds,
         )
-        if result.errors:
-            raise Unanswered([_told(error) for error in result.errors])
-        return result.data or {}
+        return result.data, [_told(error) for error in result.errors or ()]
+
+
+_QUERY: Final = frozenset({OperationType.QUERY})
+
+
+def _refusal(message: str) -> dict[str, Any]:
+    return {"message": message, "extensions": {"code": "INVALID"}, "path": None}
 
 
 def _told(error: Any) -> dict[str, Any]:  # noqa: ANN401 - a GraphQLError

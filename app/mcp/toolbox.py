@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import CallError
-from app.mcp.calls import call_operation
-from app.mcp.tools import build_tools
+from app.mcp.operation_tools import OperationTool, build_tools
+from app.mcp.pack_tools import pack_tool
+from app.mcp.query_tool import QueryTool
+from app.mcp.tool import Call, Tool, ToolText
 from runner.issues import did_you_mean, nearest
+from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from app.mcp.answers import Answer
+    from app.mcp.pack_tools import PackTool
     from app.mcp.session import Selection, Session
-    from app.mcp.tools import OperationTool, ToolText
     from app.mcp.waiting import Progress
     from schema.guarded import GuardedSchema
-    from store.states import Scope
 
 #: What a selection and a set of scopes show is remembered, so many of them.
-_REMEMBERED = 256
+_REMEMBERED: Final = 256
+#: What goes on with a pack's run, shown beside packs even where no tool set is.
+_BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact"})
 
 
 class UnknownToolError(Exception):
@@ -35,24 +39,31 @@ class Toolbox:
     """
 
     def __init__(self, schema: GuardedSchema) -> None:
-        self._tools = build_tools(schema._schema)
-        self._shown: dict[tuple[Selection, frozenset[Scope]], dict[str, OperationTool]] = {}
+        self._operations = build_tools(schema._schema)
+        query = QueryTool()
+        tools: dict[str, OperationTool | QueryTool] = {**self._operations, query.text.name: query}
+        self._tools = dict(sorted(tools.items()))
+        self._shown: dict[tuple[Selection, frozenset[Scope]], dict[str, Tool]] = {}
+        self._packs: dict[tuple[str, str], PackTool] = {}
 
-    def shown(self, session: Session) -> dict[str, OperationTool]:
+    @property
+    def operations(self) -> Mapping[str, OperationTool]:
+        """The use cases, by the names of their tools."""
+        return self._operations
+
+    def shown(self, session: Session) -> dict[str, Tool]:
         """The tools a session is shown, by name, in the order of their names."""
-        key = (session.selection, session.caller.scopes)
+        selection = session.selection
+        key = (selection, session.caller.scopes)
         found = self._shown.get(key)
         if found is None:
-            found = {
-                name: tool
-                for name, tool in self._tools.items()
-                if tool.toolset in session.selection.toolsets
-                and (tool.scope is None or session.caller.may(tool.scope))
-                and not (session.selection.readonly and not tool.text.read_only)
-            }
+            found = {name: tool for name, tool in self._tools.items() if self._hides(session, tool) is None}
             if len(self._shown) >= _REMEMBERED:
                 self._shown.clear()
             self._shown[key] = found
+        if selection.packs and not selection.readonly and session.caller.may(Scope.RUN):
+            packs = {tool.text.name: tool for tool in self._pack_tools(session)}
+            found = dict(sorted({**packs, **found}.items()))
         return found
 
     def texts(self, session: Session) -> list[ToolText]:
@@ -60,9 +71,9 @@ class Toolbox:
         return [tool.text for tool in self.shown(session).values()]
 
     def input_schema(self, name: str) -> Mapping[str, Any] | None:
-        """A tool's input schema, whoever asks; None when there is no such tool."""
+        """The input schema of a tool that is no pack's, whoever asks; None when there is no such tool."""
         tool = self._tools.get(name)
-        return None if tool is None else tool.inputs.schema
+        return None if tool is None else tool.text.input_schema
 
     async def call(
         self, session: Session, name: str, arguments: Mapping[str, Any] | None, progress: Progress | None = None
@@ -76,17 +87,40 @@ class Toolbox:
         tool = shown.get(name)
         try:
             if tool is None:
-                raise self._hidden(session, name, shown)
-            return await call_operation(session, tool, arguments, progress, shown.get)
+                raise self._refusal(session, name, shown)
+            return await tool.answer(Call(session, arguments, progress, shown))
         except CallError as error:
             return error.answer()
 
-    def _hidden(self, session: Session, name: str, shown: Mapping[str, OperationTool]) -> CallError:
+    def _pack_tools(self, session: Session) -> list[PackTool]:
+        """The packs a session asks for, as far as they are installed now."""
+        found = []
+        for name in session.selection.packs:
+            pack = session.context.services.registry.find(name)
+            if pack is None:
+                continue
+            key = (pack.name, pack.version)
+            tool = self._packs.get(key)
+            if tool is None:
+                if len(self._packs) >= _REMEMBERED:
+                    self._packs.clear()
+                tool = self._packs[key] = pack_tool(pack, self._operations)
+            found.append(tool)
+        return found
+
+    def _refusal(self, session: Session, name: str, shown: Mapping[str, Tool]) -> CallError:
         """Why a session has no tool of a name that there is."""
         tool = self._tools.get(name)
-        if tool is None:
+        hidden = None if tool is None else self._hides(session, tool)
+        if hidden is None:
             near = did_you_mean(name, shown) if nearest(name, shown) else "tools/list tells the tools there are."
             raise UnknownToolError(f"There is no tool `{name[:100]}`. {near}")
+        return hidden
+
+    @staticmethod
+    def _hides(session: Session, tool: OperationTool | QueryTool) -> CallError | None:
+        """Why a tool is not for a session; None when it is."""
+        name, selection = tool.text.name, session.selection
         if tool.scope is not None and not session.caller.may(tool.scope):
             return CallError(
                 "FORBIDDEN",
@@ -94,14 +128,16 @@ class Toolbox:
                 hint="Ask whoever manages this server for a token with that scope.",
                 requires=tool.scope.name,
             )
-        if session.selection.readonly and not tool.text.read_only:
+        if selection.readonly and not tool.text.read_only:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` changes something, and this connection only reads.",
                 hint="Whoever set this connection up can take `readonly` off its address.",
             )
-        return CallError(
-            "FORBIDDEN",
-            f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
-            hint=f"Whoever set this connection up can add `?toolsets={tool.toolset}` to its address.",
-        )
+        if tool.toolset not in selection.toolsets and not (selection.packs and name in _BESIDE_PACKS):
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
+                hint=f"Whoever set this connection up can add `?toolsets={tool.toolset}` to its address.",
+            )
+        return None

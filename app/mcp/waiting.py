@@ -22,12 +22,12 @@ FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
 #: Told a fraction from 0 to 1 that always grows, and a line for people.
 Progress = Callable[[float, str], Awaitable[None]]
-#: Waits for a run some seconds: the answer of wait_run, None when the run is gone.
-WaitOnce = Callable[[int], Awaitable[dict[str, Any] | None]]
+#: Waits for a run some seconds: the answer of wait_run.
+WaitOnce = Callable[[int], Awaitable[dict[str, Any]]]
 
 
 async def waited(run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress) -> dict[str, Any]:
-    """The run once it has ended, or as it is when time is up; see `app.mcp.tools` for its shape."""
+    """The run once it has ended, or as it is when time is up; as `resolvers.tools.RUN` tells of it."""
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     told = _Told(progress)
@@ -36,10 +36,7 @@ async def waited(run: dict[str, Any], seconds: float, wait_once: WaitOnce, progr
         left = until - loop.time()
         if left < 1:
             break
-        again = await wait_once(max(1, int(min(left, TELL_SECONDS))))
-        if again is None:
-            break
-        run = again
+        run = await wait_once(max(1, int(min(left, TELL_SECONDS))))
     return run
 
 

@@ -6,8 +6,8 @@ with pytest.raises(Refused) as refused:
     await speaker.call("cancel_run", id="run_…")
 assert refused.value.code == "NOT_FOUND"
 
-A further transport is one more class of the `Surface` protocol, named in `SURFACES`. Arguments go by the names the API
-gives them; an operation answers with the fields `ANSWERS` lists, whatever carries them.
+A further transport is one more class of the `Surface` protocol, as in `tests.support.mcp_surface`. Arguments go by the
+names the API gives them; an operation answers with the fields `ANSWERS` lists, whatever carries them.
 """
 
 from __future__ import annotations
@@ -219,10 +219,6 @@ class GraphQLSurface:
             async for payload in opened.subscribe(document, variables):
                 assert "errors" not in payload, payload["errors"]
                 yield next(iter(payload["data"].values()))
-
-
-#: Transports by name.
-SURFACES: dict[str, type[GraphQLSurface]] = {"graphql": GraphQLSurface}
 
 
 def document_of(operation: str, arguments: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 
+from tests.support.mcp_surface import McpSurface
 from tests.support.packs import Workbench
 from tests.support.product import ADMIN_TOKEN, product
-from tests.support.surfaces import SURFACES, Refused
+from tests.support.surfaces import GraphQLSurface, Refused
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from tests.support.surfaces import Surface
 
 _numbers = itertools.count(1)
+#: Transports by name.
+SURFACES: dict[str, type[GraphQLSurface]] = {"graphql": GraphQLSurface, "mcp": McpSurface}
 
 
 @dataclass

@@ -1,0 +1,171 @@
+"""Use cases as tools.
+
+A tool is a published field of the schema: its declaration is the operation's, its parameters are the field's arguments,
+its answer is the declared selection. It runs as one document on the same schema, parsed once, with the same scopes,
+limits and refusals as anybody else's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from graphql import OperationType
+
+from app.mcp.answers import Answer, answer_of
+from app.mcp.inputs import Inputs, inputs_of
+from app.mcp.outputs import Outputs, outputs_of
+from app.mcp.refusals import failed, missing, refused
+from app.mcp.session import Session, Unanswered
+from app.mcp.tool import Call, ToolText
+from app.mcp.waiting import FIRST_SECONDS, next_of, waited
+from resolvers.operations import OPERATIONS
+from schema.directives import publication_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphql import GraphQLField, GraphQLSchema
+
+    from app.mcp.waiting import Progress
+    from resolvers.operations import Operation
+    from store.states import Scope
+
+#: What a start tells besides the run.
+_OF_START: Final = ("coalesced", "replayed", "warnings")
+_REST_OF_PAGE: Final = "Ask for fewer with `limit`, and go on with `next_cursor` of that answer."
+_REST_OF_TEXT: Final = "Ask for a shorter stretch with `limit_bytes`, and go on with `next_offset` of that answer."
+_REST: Final = "graphql_query reads any part by itself; get_artifact reads artifacts in stretches."
+
+
+@dataclass(frozen=True, slots=True)
+class OperationTool:
+    """A use case as a tool.
+
+    Attributes:
+        text: What is told of it.
+        scope: What its caller must hold; None where anybody signed in may ask.
+        toolset: The set it is shown in.
+        document: What is run, its answer under `answer`.
+        rest: How to get what is left out of an answer that is too long.
+    """
+
+    text: ToolText
+    scope: Scope | None
+    toolset: str
+    document: str
+    inputs: Inputs
+    outputs: Outputs
+    rest: str
+
+    async def answer(self, call: Call) -> Answer:
+        """Runs the use case, and waits for the run it leads to if asked to; see `app.mcp.tool.Tool`."""
+        given = call.checked(self.text)
+        found: list[dict[str, Any]] = []
+        if not self.outputs.tells_run:
+            return answer_of(await self.run(call.session, given, found), found, self.rest)
+        seconds = given.get("wait_seconds", self.inputs.wait_seconds)
+        progress = None if given.get("until_change") or seconds <= FIRST_SECONDS else call.progress
+        waiter = call.shown.get("wait_run")
+        if progress is None or not isinstance(waiter, OperationTool):
+            run = await self.run(call.session, given, found)
+        else:
+            run = await self.run(call.session, {**given, "wait_seconds": FIRST_SECONDS}, found)
+            if "run_id" in run:
+                told = {name: run[name] for name in _OF_START if name in run}
+                run = told | await waiter.wait_on(call.session, run, seconds - FIRST_SECONDS, progress, found)
+        return answer_of(with_next(run, call.shown), found, self.rest)
+
+    async def run(self, session: Session, given: Mapping[str, Any], found: list[dict[str, Any]]) -> dict[str, Any]:
+        """The answer to arguments that fit; artifacts in it are gathered in `found`.
+
+        Raises:
+            CallError: it is refused.
+        """
+        try:
+            data = await session.execute(self.document, self.inputs.variables(given))
+        except Unanswered as error:
+            raise failed(error, given) from error
+        answer = data["answer"]
+        if answer is None:
+            raise missing(given)
+        if isinstance(answer, dict) and str(answer.get("__typename", "")).endswith("Problem"):
+            raise refused(answer, given)
+        shaped: dict[str, Any] = self.outputs.shape(answer, found)
+        return shaped
+
+    async def wait_on(
+        self, session: Session, run: dict[str, Any], seconds: float, progress: Progress, found: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Waits with this tool, `wait_run`, for a run: as it is once it has ended or time is up.
+
+        Raises:
+            CallError: it is gone, or may not be seen any more.
+        """
+
+        async def once(slice_seconds: int) -> dict[str, Any]:
+            found.clear()
+            return await self.run(session, {"run_id": run["run_id"], "wait_seconds": slice_seconds}, found)
+
+        ended = await waited(run, seconds, once, progress)
+        if "timed_out" in run:
+            return ended
+        # Another tool's answer: what the wait tells of itself is no part of it.
+        return {name: value for name, value in ended.items() if name not in ("timed_out", "cursor")}
+
+
+def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any]:
+    """A run with the call that goes on with it, if there is one among the tools shown."""
+    following = next_of(run)
+    if following is not None and following["tool"] in shown:
+        run["next"] = following
+    return run
+
+
+def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
+    """The tools of all published fields, by name.
+
+    Raises:
+        ValueError: a field is published that no operation declares, or a declaration does not fit its field.
+    """
+    declared = {
+        operation.tool.name or operation.name: operation
+        for operation in OPERATIONS.values()
+        if operation.tool is not None
+    }
+    found: dict[str, OperationTool] = {}
+    for kind, root in ((OperationType.QUERY, schema.query_type), (OperationType.MUTATION, schema.mutation_type)):
+        for name, field in (root.fields if root else {}).items():
+            mark = publication_of(field)
+            if mark is None:
+                continue
+            operation = declared.get(mark.tool or "")
+            if operation is None:
+                raise ValueError(f"The field {name} is published as {mark.tool}, which no operation declares.")
+            tool = _build(schema, kind, name, field, operation)
+            found[tool.text.name] = tool
+    return found
+
+
+def _build(
+    schema: GraphQLSchema, kind: OperationType, name: str, field: GraphQLField, operation: Operation[..., Any]
+) -> OperationTool:
+    tool = operation.tool
+    assert tool is not None, "only operations with a tool are built"
+    called = tool.name or operation.name
+    inputs, outputs = inputs_of(field, tool), outputs_of(schema, field, tool)
+    head = f"{kind.value} {called}{f'({inputs.declared})' if inputs.declared else ''}"
+    text = ToolText(
+        name=called,
+        title=tool.title,
+        description=tool.description,
+        input_schema=inputs.schema,
+        output_schema=outputs.schema,
+        read_only=operation.kind == "query",
+        destructive=operation.destructive,
+        idempotent=operation.idempotent,
+        open_world=tool.open_world,
+    )
+    document = f"{head} {{ answer: {name}{inputs.passed} {outputs.text} }}"
+    rest = _REST_OF_PAGE if outputs.is_page else _REST_OF_TEXT if "limit_bytes" in inputs.bindings else _REST
+    return OperationTool(text, operation.scope, tool.toolset, document, inputs, outputs, rest)

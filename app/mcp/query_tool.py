@@ -1,0 +1,59 @@
+"""`graphql_query`: reads what no tool tells, under the same scopes and limits as any document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.mcp.answers import Answer, answer_of
+from app.mcp.refusals import failed
+from app.mcp.session import Unanswered
+from app.mcp.tool import Call, ToolText
+from store.states import Scope
+
+_TEXT: Final = ToolText(
+    name="graphql_query",
+    title="Read with GraphQL",
+    description="Reads anything the other tools do not tell; changes nothing. "
+    'Ask `{ __type(name: "Query") { fields { name args { name } } } }` for what there is.',
+    input_schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "One GraphQL query."},
+            "variables": {"type": "object", "description": "Its variables by name."},
+        },
+        "additionalProperties": False,
+        "required": ["query"],
+    },
+    output_schema={
+        "type": "object",
+        "properties": {"data": {"type": "object"}, "errors": {"type": "array", "items": {"type": "object"}}},
+        "required": ["data"],
+    },
+    read_only=True,
+)
+_REST: Final = "Select fewer fields, page with `first` and `after`, or lower `limitBytes` of payloads."
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTool:
+    """See the module."""
+
+    text: ToolText = field(default=_TEXT)
+    scope: Scope | None = field(default=Scope.READ)
+    toolset: str = field(default="default")
+
+    async def answer(self, call: Call) -> Answer:
+        """Runs the query; see `app.mcp.tool.Tool`."""
+        given = call.checked(self.text)
+        try:
+            data, errors = await call.session.read(given["query"], given.get("variables", {}))
+        except Unanswered as error:
+            raise failed(error, given) from error
+        told: dict[str, object] = {"data": data}
+        if errors:
+            told["errors"] = [
+                {"message": error["message"], "path": error["path"], "code": error["extensions"].get("code")}
+                for error in errors
+            ]
+        return answer_of(told, [], _REST)

@@ -1,0 +1,87 @@
+"""What every tool offers, whatever it is made of, and what a call of it is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from app.mcp.answers import field_error
+from app.mcp.refusals import bad_arguments
+from runner.schemas import compile_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.mcp.answers import Answer
+    from app.mcp.session import Session
+    from app.mcp.waiting import Progress
+    from store.states import Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolText:
+    """What is told of a tool, in the words of the protocol.
+
+    Attributes:
+        read_only: Whether it changes nothing; then `destructive` and `idempotent` mean nothing.
+    """
+
+    name: str
+    title: str
+    description: str
+    input_schema: dict[str, Any]
+    output_schema: dict[str, Any]
+    read_only: bool
+    destructive: bool = False
+    idempotent: bool = True
+    open_world: bool = False
+
+
+class Tool(Protocol):
+    """A tool; `app.mcp.toolbox` has asked who may call it."""
+
+    @property
+    def text(self) -> ToolText:
+        """What is told of it."""
+        ...
+
+    @property
+    def scope(self) -> Scope | None:
+        """What its caller must hold; None where anybody signed in may ask."""
+        ...
+
+    async def answer(self, call: Call) -> Answer:
+        """What a call comes to.
+
+        Raises:
+            CallError: it is refused.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call.
+
+    Attributes:
+        session: Who calls.
+        arguments: As the client gave them.
+        progress: Told while the call waits; None when the client does not want to know.
+        shown: The tools this caller has, by name.
+    """
+
+    session: Session
+    arguments: Mapping[str, Any] | None
+    progress: Progress | None
+    shown: Mapping[str, Tool]
+
+    def checked(self, text: ToolText) -> dict[str, Any]:
+        """The arguments as they fit a tool's input schema; null means left out.
+
+        Raises:
+            CallError: they do not fit; every fault is told with what would be right.
+        """
+        given = {key: value for key, value in (self.arguments or {}).items() if value is not None}
+        if issues := compile_schema(text.input_schema).issues(given):
+            raise bad_arguments(text.name, [field_error(issue, text.input_schema) for issue in issues])
+        return given

@@ -8,6 +8,8 @@ import typer
 
 from app.cli import connect, history, machine, mcp, pipelines, runs
 from app.cli.credential_files import credentials
+from app.cli.memory import memory
+from app.cli.promote import promote
 from app.cli.tokens import tokens
 
 _EPILOG = (
@@ -45,6 +47,8 @@ cli.command()(pipelines.apply)
 cli.command()(pipelines.export)
 cli.command()(pipelines.pipelines)
 cli.command()(pipelines.packs)
+cli.add_typer(memory, name="memory")
+cli.command()(promote)
 cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")
 cli.command()(connect.connect)

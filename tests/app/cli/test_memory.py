@@ -1,0 +1,62 @@
+"""`packline memory` and `packline promote` against a real server, each its own process."""
+
+import json
+
+import pytest
+from graphql import build_schema, parse, validate
+
+from app.cli.memory import FIELDS
+from app.cli.memory_documents import DOCUMENTS
+from catalog.learning import LearnedField
+from tests.app.cli.test_documents import SDL
+from tests.app.cli.test_whole import Machine
+
+OUTLINE = ("run", "slides.outline", "--input", "text=# Lenses\n\nA lens bends light.\n\nA prism splits it.")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_fit_the_schema(name):
+    schema = build_schema(SDL.read_text("utf-8"))
+    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
+
+
+def test_every_learned_field_can_be_named():
+    assert tuple(field.value for field in LearnedField) == FIELDS
+
+
+def test_what_is_learned_is_shown_pinned_promoted_and_forgotten(tmp_path):
+    machine = Machine(tmp_path)
+    with machine.up():
+        for number in range(2):
+            done = machine.run(*OUTLINE, "--input", "persona=executive", "--input", f"title={number}")
+            assert done.returncode == 0, done.stderr
+        (told,) = machine.lines("memory", "defaults")
+        (entry,) = told["packs"]
+        assert (entry["target"], entry["uses"]) == ("slides.outline", 2)
+        assert {value["field"]: value["value"] for value in entry["values"]} == {"PERSONA": "executive"}
+
+        (pinned,) = machine.lines("memory", "pin", "slides.outline", "audience", "the board")
+        values = {value["field"]: value for value in pinned["packs"][0]["values"]}
+        assert (values["AUDIENCE"]["value"], values["AUDIENCE"]["pinned"]) == ("the board", True)
+        (excluded,) = machine.lines("memory", "exclude", "slides.outline", "audience")
+        assert {value["field"]: value["excluded"] for value in excluded["packs"][0]["values"]}["AUDIENCE"]
+        machine.lines("memory", "learn", "slides.outline", "audience")
+        assert machine.run("memory", "pin", "slides.outline", "shoe_size", "44").returncode == 2
+        assert "paused" in machine.run("memory", "pause").stdout
+        assert "goes on" in machine.run("memory", "resume").stdout
+
+        rows = machine.lines("memory", "entries")
+        assert [row["target"] for row in rows] == ["slides.outline", "slides.outline"]
+        made = machine.run("promote", rows[0]["run"]["id"], "--to", str(tmp_path / "made.yaml"), "--name", "Outlined")
+        assert made.returncode == 0, made.stderr
+        applied = machine.run("apply", "-f", str(tmp_path / "made.yaml"), "--yes")
+        assert applied.returncode == 0, applied.stderr
+        assert machine.run("export", "outlined").stdout.count("${{ inputs.persona }}") == 1
+
+        (counted,) = machine.lines("memory", "forget", "all", "--dry-run")
+        assert counted["rows"] == 2
+        (gone,) = machine.lines("memory", "forget", "pack:slides.outline")
+        assert json.loads(json.dumps(gone)) == {"scope": "pack:slides.outline", "rows": 2, "dryRun": False}
+        refused = machine.run("memory", "forget", "everything")
+        assert refused.returncode == 2
+        assert "pipeline:<id>" in refused.stderr

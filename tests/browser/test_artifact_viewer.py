@@ -26,6 +26,7 @@ HOSTILE_MARKDOWN = b"""# Calm
 <script>window.hit = 1</script><img src=x onerror="window.hit = 1"><svg onload="window.hit = 1"></svg>
 <iframe srcdoc="<script>parent.hit = 1</script>"></iframe><form action="/logout" method="post"><button>x</button></form>
 [a](javascript:window.hit=1) <a href="data:text/html,<script>window.hit=1</script>">b</a>
+![spy](https://example.org/spy.png) ![data](data:image/png;base64,AAAA) <p style="position: fixed" id="root">over</p>
 <math><mtext><table><mglyph><style><img src=x onerror="window.hit=1"></style></mglyph></table></mtext></math>
 """
 HOSTILE_HTML = b"""<h1 style="color: rgb(1, 2, 3)">Framed</h1><script>parent.hit = 1; top.hit = 1</script>
@@ -127,7 +128,12 @@ async def test_hostile_files_run_nothing(tmp_path: Path) -> None:
         _, at = await made(it)
         await tab.visit(f"/artifacts/{at['calm.md']}")
         await tab.page.get_by_role("heading", name="Calm").wait_for()
-        assert await tab.page.locator(".prose-page :is(script, iframe, form, svg, math, style, [onerror])").count() == 0
+        assert (
+            await tab.page.locator(
+                ".prose-page :is(script, iframe, form, button, svg, math, style, [onerror], [style], [id])"
+            ).count()
+            == 0
+        )
         assert await tab.page.locator(".prose-page :is([href^=javascript], [href^=data], [src])").count() == 0
         await quiet(tab)
 

@@ -1,4 +1,4 @@
-import { Link, Outlet, useMatch } from "@tanstack/react-router";
+import { Link, Outlet, useMatch, useNavigate } from "@tanstack/react-router";
 import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lucide-react";
 import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
@@ -6,8 +6,9 @@ import { useQuery } from "urql";
 import { Unread } from "../components/Page.tsx";
 import { lost } from "../components/Notice.tsx";
 import { served } from "../lib/base.ts";
-import { setServerTime } from "../lib/clock.ts";
+import { serverNow, setServerTime } from "../lib/clock.ts";
 import { useConnection } from "../lib/connection.ts";
+import { tellOfFailures } from "../lib/notify.ts";
 import { announceRuns } from "../lib/runChanges.ts";
 import { useFollow } from "../lib/useFollow.ts";
 import { Commands } from "./Commands.tsx";
@@ -29,6 +30,7 @@ const PLACES = [
 export function Shell(): ReactNode {
   const { signedOut, live } = useConnection();
   const [{ data, fetching, error }, again] = useQuery({ query: ViewerDocument });
+  const navigate = useNavigate();
   const known = data !== undefined;
   const now = data?.server.now;
   useEffect(() => {
@@ -44,7 +46,10 @@ export function Shell(): ReactNode {
     key: known && !signedOut ? "all" : null,
     after: null,
     cursorOf: () => null,
-    onMessage: ({ runChanges }) => announceRuns(runChanges),
+    onMessage: ({ runChanges }) => {
+      announceRuns(runChanges);
+      if (data !== undefined) tellOfFailures(runChanges.runs, data.viewer.id, serverNow(), (run) => void navigate({ to: "/runs/$run", params: { run } }));
+    },
     poll: async () => {
       announceRuns({ runs: [], deletedIds: [], more: true });
       again({ requestPolicy: "network-only" });

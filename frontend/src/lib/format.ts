@@ -1,5 +1,7 @@
 // Numbers and times for people. Unknown stays unknown: callers get null and show nothing, never 0.
 
+import { inZone } from "./zone.ts";
+
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
 export function bytes(size: number): string {
@@ -33,14 +35,17 @@ export function secondsBetween(from: string, to: string | number): number {
   return ((typeof to === "number" ? to : Date.parse(to)) - Date.parse(from)) / 1000;
 }
 
+function year(of: Date): string {
+  return of.toLocaleDateString("en", { year: "numeric", ...inZone() });
+}
+
 /** When, seen from `now`: a time of day today, else the date too. */
 export function when(at: string, now: number): string {
   const date = new Date(at);
   const today = new Date(now);
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
-  if (date.toDateString() === today.toDateString()) return time;
-  const sameYear = date.getFullYear() === today.getFullYear();
-  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short", ...(sameYear ? {} : { year: "numeric" }) });
+  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", ...inZone() });
+  if (date.toLocaleDateString("en", inZone()) === today.toLocaleDateString("en", inZone())) return time;
+  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short", ...(year(date) === year(today) ? {} : { year: "numeric" }), ...inZone() });
   return `${day}, ${time}`;
 }
 
@@ -54,7 +59,7 @@ export function ago(at: string, now: number): string {
 }
 
 export function exact(at: string): string {
-  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
+  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long", ...inZone() });
 }
 
 export function money(usd: number): string {

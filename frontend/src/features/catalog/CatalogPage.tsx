@@ -8,12 +8,14 @@ import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
 import { pageArguments, Pager } from "../../components/Pager.tsx";
 import { CatalogDocument, type CatalogQuery } from "./catalog.generated.ts";
-import type { CatalogSearch } from "./search.ts";
+import { catalogFilter, type CatalogSearch } from "./search.ts";
+import { useKinds } from "./useKinds.ts";
 
 export function CatalogPage(): ReactNode {
   const search = useSearch({ from: "/catalog" });
   const navigate = useNavigate({ from: "/catalog" });
-  const filter = { ...(search.q === undefined ? {} : { text: search.q }), ...(search.kind === undefined ? {} : { kind: search.kind }) };
+  const filter = catalogFilter(search);
+  const kinds = useKinds();
   const [{ data, fetching, error }] = useQuery({ query: CatalogDocument, variables: { filter, ...pageArguments(search) } });
   const set = (change: Partial<CatalogSearch>) => void navigate({ to: "/catalog", search: (kept: CatalogSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
   return (
@@ -29,11 +31,16 @@ export function CatalogPage(): ReactNode {
           ]}
           onChange={(kind) => set({ kind })}
         />
+        <FilterSelect label="I have" value={search.accepts} choices={choicesOf(kinds.accepts, search.accepts)} onChange={(accepts) => set({ accepts })} />
+        <FilterSelect label="I want" value={search.produces} choices={choicesOf(kinds.produces, search.produces)} onChange={(produces) => set({ produces })} />
+        <FilterSelect label="Runs here" value={search.usable} choices={[["yes", "Only what can run here"]]} onChange={(usable) => set({ usable })} />
       </FilterBar>
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.catalog.nodes.length === 0 ? (
-        <Empty>Nothing in the catalog fits.</Empty>
+        <Empty action={<Link to="/catalog" className="link">Everything in the catalog</Link>}>
+          {search.accepts !== undefined && search.produces !== undefined ? "Nothing makes the one from the other in one go. Two runs may: look for what lies between." : "Nothing in the catalog fits."}
+        </Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
@@ -46,6 +53,12 @@ export function CatalogPage(): ReactNode {
       )}
     </Page>
   );
+}
+
+/** Kinds to choose from; one that stands in the address is among them even if nothing has it. */
+function choicesOf(kinds: readonly string[], chosen: string | undefined): (readonly [string, string])[] {
+  const all = chosen === undefined || kinds.includes(chosen) ? kinds : [...kinds, chosen];
+  return all.map((kind) => [kind, kind.replaceAll("_", " ")] as const);
 }
 
 function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): ReactNode {

@@ -54,36 +54,66 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             ))}
           </div>
           <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
-            {pack.metadata.typicalUse === null ? null : (
+            <dt>Use it when</dt>
+            <dd>{pack.metadata.typicalUse === null ? <Untold>Its author did not say.</Untold> : <Prose text={pack.metadata.typicalUse} />}</dd>
+            {pack.metadata.exampleIntents.length === 0 ? null : (
               <>
-                <dt>Use it when</dt>
-                <dd><Prose text={pack.metadata.typicalUse} /></dd>
+                <dt>For example</dt>
+                <dd>
+                  {pack.metadata.exampleIntents.slice(0, 3).map((intent) => (
+                    <p key={intent}>“{intent}”</p>
+                  ))}
+                </dd>
               </>
             )}
+            <dt>Takes</dt>
+            <dd>
+              <KindWords kinds={pack.metadata.accepts} derived={pack.metadata.derived.includes("accepts")} way="accepts" />
+            </dd>
+            <dt>Makes</dt>
+            <dd>
+              <KindWords kinds={pack.metadata.produces} derived={pack.metadata.derived.includes("produces")} way="produces" />
+            </dd>
             <dt>Outside effects</dt>
             <dd>{EFFECTS[pack.effects]}</dd>
             <dt>Needs</dt>
             <dd>{needs.length === 0 ? "nothing" : needs.join(", ")}</dd>
-            {pack.costEstimate === null ? null : (
-              <>
-                <dt>Cost</dt>
-                <dd><Prose text={pack.costEstimate} /></dd>
-              </>
-            )}
+            <dt>Cost</dt>
+            <dd>{pack.costEstimate === null ? "nothing" : <Prose text={pack.costEstimate} />}</dd>
+            <dt>Duration here</dt>
+            <dd>
+              {pack.usage.medianDurationSeconds === null ? <Untold>not known: it never succeeded here in the last 30 days</Untold> : `usually ${duration(pack.usage.medianDurationSeconds)}`}
+            </dd>
             <dt>Longest attempt</dt>
             <dd>{duration(pack.timeoutSeconds)}</dd>
-            {pack.metadata.limitations.length === 0 ? null : (
+            <dt>Limits</dt>
+            <dd>
+              {pack.metadata.limitations.length === 0 ? (
+                <Untold>None are told.</Untold>
+              ) : (
+                <ul className="space-y-1">
+                  {pack.metadata.limitations.map((limit) => (
+                    <li key={limit}>
+                      <Prose text={limit} />
+                    </li>
+                  ))}
+                </ul>
+              )}
+            </dd>
+            {pack.postConditions.length === 0 ? null : (
               <>
-                <dt>Limits</dt>
+                <dt>Checked after</dt>
                 <dd>
-                  <ul className="space-y-1">
-                    {pack.metadata.limitations.map((limit) => (
-                      <li key={limit}><Prose text={limit} /></li>
-                    ))}
-                  </ul>
+                  {pack.postConditions.map((condition) => (
+                    <p key={condition}>
+                      <Prose text={condition} />
+                    </p>
+                  ))}
                 </dd>
               </>
             )}
+            <dt>Comes from</dt>
+            <dd className="font-mono text-dense wrap-anywhere">{pack.source.location}</dd>
             {pack.usedBy.nodes.length === 0 ? null : (
               <>
                 <dt>Used by</dt>
@@ -109,6 +139,26 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
         </Section>
       </div>
     </Page>
+  );
+}
+
+/** What is not known, so that nobody takes it for a nothing. */
+function Untold({ children }: { children: ReactNode }): ReactNode {
+  return <span className="text-soft italic">{children}</span>;
+}
+
+function KindWords({ kinds, derived, way }: { kinds: readonly string[]; derived: boolean; way: "accepts" | "produces" }): ReactNode {
+  if (kinds.length === 0) return <Untold>Its author did not say.</Untold>;
+  return (
+    <>
+      {kinds.map((kind) => (
+        // What makes what this takes, and what takes what this makes.
+        <Link key={kind} to="/catalog" search={way === "accepts" ? { produces: kind } : { accepts: kind }} className="link mr-3 inline-block" title={way === "accepts" ? "What makes it" : "What takes it"}>
+          {kind.replaceAll("_", " ")}
+        </Link>
+      ))}
+      {derived ? <Untold>worked out from its schema</Untold> : null}
+    </>
   );
 }
 

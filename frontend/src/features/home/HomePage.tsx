@@ -7,6 +7,8 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { Page, Section, Unread } from "../../components/Page.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
 import { useRunChanges } from "../../lib/runChanges.ts";
+import { CatalogSearch } from "./CatalogSearch.tsx";
+import { Checklist } from "./Checklist.tsx";
 import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
 
 export function HomePage(): ReactNode {
@@ -17,6 +19,8 @@ export function HomePage(): ReactNode {
   if (fresh) return <FirstRun />;
   return (
     <Page title="Home">
+      <CatalogSearch />
+      <Checklist />
       {data.attention.nodes.length === 0 ? (
         <p className="mb-8 text-soft">Nothing needs your attention.</p>
       ) : (

@@ -1,18 +1,34 @@
 import type { ReactNode } from "react";
 import { useQuery } from "urql";
 
+import { GearNav } from "../../components/GearNav.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StateGlyph } from "../../components/StateMark.tsx";
 import { count } from "../../lib/format.ts";
+import { VERSION } from "../../lib/base.ts";
+import { Appearance } from "./Appearance.tsx";
+import { ModelsAndLimits } from "./ModelsAndLimits.tsx";
+import { Notifications } from "./Notifications.tsx";
 import { HealthDocument, SettingsDocument } from "./settings.generated.ts";
 
 export function SettingsPage(): ReactNode {
   return (
-    <Page title="Settings" lead="How this server is and how it was set. Settings are changed where it is started.">
+    <Page title="Settings">
+      <GearNav />
+      <div className="grid gap-x-12 lg:grid-cols-2">
+        <Section title="Appearance">
+          <Appearance />
+        </Section>
+        <Section title="Notifications">
+          <Notifications />
+        </Section>
+      </div>
+      <ModelsAndLimits />
       <Health />
-      <Section title="Settings">
+      <Section title="How the server was set">
+        <p className="mb-2 text-soft">These are changed where it is started: by variables, its settings file or the command line.</p>
         <Values />
       </Section>
     </Page>
@@ -25,9 +41,10 @@ function Health(): ReactNode {
   const { server } = data;
   return (
     <>
-      <Section title="Health">
+      <Section title="About this server">
         <p className="mb-2 text-soft">
-          Packline {server.version} · {server.accepting ? "takes runs" : "takes no runs now"} · {server.runningRuns} running · {server.queuedRuns} queued
+          Packline {server.version}
+          {server.version === VERSION ? "" : `, this page ${VERSION}`} · {server.accepting ? "takes runs" : "takes no runs now"} · {server.runningRuns} running · {server.queuedRuns} queued
         </p>
         <ul className="divide-y divide-line border-y border-line">
           {server.health.map(({ name, ok, message }) => (

@@ -1,0 +1,56 @@
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { doneOf, putAway, putAwayForGood } from "./checklist.ts";
+import { ChecklistDocument } from "./home.generated.ts";
+
+/** Three lines to go on with after the sample; put away once, it never returns. */
+export function Checklist(): ReactNode {
+  const [away, setAway] = useState(putAway);
+  const [{ data }] = useQuery({ query: ChecklistDocument, pause: away });
+  if (away || data === undefined) return null;
+  const done = doneOf(data);
+  return (
+    <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
+      <div className="flex items-start justify-between gap-4">
+        <h2 id="checklist">{done.agent && done.model && done.pipeline ? "You have done it all" : "Where to go from here"}</h2>
+        <Button
+          kind="quiet"
+          onClick={() => {
+            putAwayForGood();
+            setAway(true);
+          }}
+        >
+          Put away for good
+        </Button>
+      </div>
+      <ul className="mt-1">
+        <Line done={done.agent} to={{ to: "/connect" }} word="Connect an agent" more="copy one line into its settings" />
+        <Line done={done.model} to={{ to: "/credentials", search: { need: "openai", return: "/" } }} word="Add a model key" more="for packs that write or judge" />
+        <Line done={done.pipeline} to={{ to: "/pipelines/new", search: { from: "sample" } }} word="Make your own pipeline" more="from a copy of the sample" />
+      </ul>
+    </section>
+  );
+}
+
+function Line({ done, to, word, more }: { done: boolean; to: LinkProps; word: string; more: string }): ReactNode {
+  return (
+    <li className="row flex items-baseline gap-2 py-1">
+      <span aria-hidden="true" className={`w-4 ${done ? "text-ok" : "text-idle"}`}>
+        {done ? "✓" : "○"}
+      </span>
+      <span>
+        <Link {...to} className="link font-medium">
+          {word}
+        </Link>
+        <span className="text-soft">
+          {" "}
+          · {more}
+          {done ? " · done" : ""}
+        </span>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,26 @@
+// What a newcomer does after the sample, and whether the list of it was put away.
+
+const KEY = "packline.started";
+
+export function putAway(): boolean {
+  return localStorage.getItem(KEY) === "done";
+}
+
+export function putAwayForGood(): void {
+  localStorage.setItem(KEY, "done");
+}
+
+interface Known {
+  byAgent: { nodes: readonly unknown[] };
+  mine: { nodes: readonly unknown[] };
+  modelRoles: readonly { chain: readonly { kind: string; availability: { usable: boolean } }[] }[];
+}
+
+/** Which of the three things are done, by what the server knows. */
+export function doneOf(known: Known): { agent: boolean; model: boolean; pipeline: boolean } {
+  return {
+    agent: known.byAgent.nodes.length > 0,
+    model: known.modelRoles.some(({ chain }) => chain.some(({ kind, availability }) => kind === "TEXT" && availability.usable)),
+    pipeline: known.mine.nodes.length > 0,
+  };
+}

@@ -1,0 +1,68 @@
+import { type ReactNode, useState } from "react";
+
+import { Labelled } from "../../components/Labelled.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { serverNow } from "../../lib/clock.ts";
+import { setTheme, type Theme, theme } from "../../lib/theme.ts";
+import { ownZone, setZone, zone, zones } from "../../lib/zone.ts";
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ["system", "As the system"],
+  ["light", "Light"],
+  ["dark", "Dark"],
+];
+
+/** How the page looks in this browser. */
+export function Appearance(): ReactNode {
+  const [look, setLook] = useState<Theme>(theme);
+  const [place, setPlace] = useState(zone);
+  return (
+    <div className="max-w-sm space-y-4">
+      <Labelled label="Theme">
+        {(given) => (
+          <select
+            {...given}
+            value={look}
+            onChange={(event) => {
+              const chosen = THEMES.find(([value]) => value === event.target.value)?.[0] ?? "system";
+              setTheme(chosen);
+              setLook(chosen);
+            }}
+          >
+            {THEMES.map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        )}
+      </Labelled>
+      <Labelled
+        label="Time zone"
+        about={
+          <>
+            Now it is <Moment key={place} at={new Date(serverNow()).toISOString()} />.
+          </>
+        }
+      >
+        {(given) => (
+          <select
+            {...given}
+            value={place ?? ""}
+            onChange={(event) => {
+              const chosen = event.target.value === "" ? null : event.target.value;
+              setZone(chosen);
+              setPlace(chosen);
+            }}
+          >
+            <option value="">As the system: {ownZone()}</option>
+            {zones().map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </select>
+        )}
+      </Labelled>
+      <p className="text-meta text-soft">Both are kept in this browser.</p>
+    </div>
+  );
+}

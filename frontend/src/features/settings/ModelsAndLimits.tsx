@@ -1,0 +1,85 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useQuery } from "urql";
+
+import { lost } from "../../components/Notice.tsx";
+import { Section, Unread } from "../../components/Page.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { bytes, count, duration, humanise } from "../../lib/format.ts";
+import { type ModelPartsFragment, ModelsAndLimitsDocument, type ModelsAndLimitsQuery } from "./settings.generated.ts";
+
+type Limits = ModelsAndLimitsQuery["server"]["runLimits"];
+
+/** Which models serve which part, and how much a run may take and leaves behind. */
+export function ModelsAndLimits(): ReactNode {
+  const [{ data, fetching, error }] = useQuery({ query: ModelsAndLimitsDocument });
+  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+  return (
+    <>
+      <Section title="Models">
+        {data.modelRoles.length === 0 ? (
+          <p className="text-soft">No model serves any part.</p>
+        ) : (
+          <ul className="divide-y divide-line border-y border-line text-dense">
+            {data.modelRoles.map(({ role, chain }) => (
+              <li key={role} className="flex min-h-9 gap-4 py-2 max-md:flex-col max-md:gap-1">
+                <span className="w-32 shrink-0 font-medium">{humanise(role)}</span>
+                <span className="min-w-0 flex-1 space-y-1">
+                  {chain.length === 0 ? <span className="text-soft">none is set</span> : chain.map((model) => <ModelLine key={model.key} model={model} />)}
+                </span>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Section>
+      <Section title="Limits and what is kept">
+        <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 gap-y-1.5 text-dense [&>dt]:text-soft">
+          {rowsOf(data.server.runLimits).map(([term, value]) => (
+            <div key={term} className="contents">
+              <dt className="text-soft">{term}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+      </Section>
+    </>
+  );
+}
+
+function ModelLine({ model }: { model: ModelPartsFragment }): ReactNode {
+  const missing = model.availability.missing[0];
+  return (
+    <span className="block">
+      <span className="font-mono">{model.key}</span>{" "}
+      {model.availability.usable ? (
+        <span className="text-ok">
+          <span aria-hidden="true">✓</span> can be used
+        </span>
+      ) : (
+        <span className="text-soft">
+          {missing === undefined ? "cannot be used" : <Prose text={missing.message} />}{" "}
+          {missing?.kind === "CREDENTIAL" ? (
+            <Link to="/credentials" search={{ need: missing.name, return: "/settings" }} className="link">
+              Give it
+            </Link>
+          ) : null}
+        </span>
+      )}
+    </span>
+  );
+}
+
+function rowsOf(limits: Limits): [string, string][] {
+  return [
+    ["A run may take", duration(limits.deadlineSeconds)],
+    ["A step may take", duration(limits.stepTimeoutSeconds)],
+    ["Steps of a pipeline", String(limits.steps)],
+    ["Runs of one caller at a time", limits.concurrentRuns.toLocaleString()],
+    ["Runs that may wait", limits.queuedRuns.toLocaleString()],
+    ["Input and output of a step", `${bytes(limits.stepInputBytes)} and ${bytes(limits.stepOutputBytes)}`],
+    ["One uploaded file", bytes(limits.uploadBytes)],
+    ["A session nobody uses lives", duration(limits.sessionIdleSeconds)],
+    ["Finished runs are kept", `${count(limits.runDays, "day")}, at most ${limits.runCount.toLocaleString()}`],
+    ["Files are kept after success", count(limits.artifactDays, "day")],
+  ];
+}

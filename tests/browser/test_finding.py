@@ -1,0 +1,113 @@
+"""Finding what to run: Home's search, the catalog's two questions, a pack's page; and what this browser is set to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.support.browser import BROWSER, browsing
+from tests.support.front_door import ran, save, start, step, until_state
+from tests.support.packs import Workbench
+from tests.support.product import product
+from tests.support.vaults import reader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = BROWSER
+
+
+async def test_home_searches_and_its_checklist_is_put_away_for_good(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "tea", step("say", "test.echo", text="tea"))
+        await ran(it, "tea")
+        await tab.visit("/")
+        await tab.page.get_by_role("heading", name="Where to go from here").wait_for()
+        await tab.page.get_by_role("listitem").filter(has_text="Make your own pipeline").get_by_text("done").wait_for()
+        assert await tab.violations() == []
+        await tab.press("Put away for good")
+        await tab.page.reload()
+        await tab.sees("Recent")
+        assert await tab.page.get_by_role("heading", name="Where to go from here").count() == 0
+        await tab.page.get_by_label("Search packs and pipelines").fill("repeat after me")
+        await tab.page.keyboard.press("Enter")
+        await tab.page.wait_for_url("**/catalog?q=*")
+        await tab.page.get_by_role("link", name="test.echo").wait_for()
+
+
+async def test_the_catalog_answers_what_there_is_and_what_is_wanted(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, [*bench.packs, reader()]) as it, browsing(it) as tab:
+        await tab.visit("/catalog")
+        await tab.page.get_by_label("I have").select_option("text")
+        await tab.page.get_by_label("I want").select_option("markdown")
+        await tab.page.wait_for_url(lambda url: "accepts=text" in url and "produces=markdown" in url)
+        await tab.page.get_by_role("link", name="test.slow").wait_for()
+        await tab.page.get_by_role("link", name="test.echo").wait_for(state="detached")
+        assert await tab.violations() == []
+        await tab.page.reload()
+        assert await tab.page.get_by_label("I want").input_value() == "markdown"
+        await tab.page.get_by_role("link", name="test.slow").click()
+        await tab.sees("Its author did not say.")
+        await tab.sees("not known: it never succeeded here in the last 30 days")
+        assert await tab.violations() == []
+
+        await tab.visit("/catalog/test.reader")
+        await tab.page.get_by_role("link", name="Give it").click()
+        await tab.page.wait_for_url("**/credentials?need=key&return=*test.reader*")
+
+
+async def test_settings_change_this_browser(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await tab.visit("/settings")
+        await tab.page.get_by_label("Theme", exact=True).last.select_option("dark")
+        assert await tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
+        await tab.page.get_by_label("Time zone").select_option("Asia/Tokyo")
+        await tab.sees("Runs of one caller at a time")
+        assert await tab.violations() == []
+        await save(it, "tea", step("say", "test.echo", text="tea"))
+        run = await ran(it, "tea")
+        await tab.visit("/runs")
+        shown = tab.page.locator(f"time[datetime='{run['createdAt']}']").first
+        wanted = await tab.page.evaluate(
+            "at => new Date(at).toLocaleTimeString([], {hour: '2-digit', minute: '2-digit', timeZone: 'Asia/Tokyo'})",
+            run["createdAt"],
+        )
+        assert wanted in await shown.inner_text()
+
+
+async def test_a_failure_is_told_by_one_hidden_tab(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await tab.page.context.grant_permissions(["notifications"])
+        told: list[str] = []
+        await tab.page.context.expose_function("told", lambda title: told.append(title))
+        # Tabs of a headless browser are never hidden, and its notifications show nowhere.
+        await tab.page.context.add_init_script(
+            """Object.defineProperty(document, 'hidden', {get: () => window.away === true});
+            window.Notification = class extends EventTarget {
+              static permission = 'granted';
+              static requestPermission = async () => 'granted';
+              constructor(title) { super(); window.told(title); window.shown = this; }
+              close() {}
+            };"""
+        )
+        await tab.visit("/settings")
+        await tab.press("Tell me of failures")
+        await tab.sees("This browser tells you when one of your runs fails")
+        assert await tab.violations() == []
+        other = await tab.page.context.new_page()
+        await other.goto(it.url("/runs"))
+        await tab.visit("/runs")
+        await save(it, "broken", step("wait", "test.slow"), step("fail", "test.fail"))
+        run = (await start(it, "broken"))["run"]
+        for page in (tab.page, other):
+            await page.get_by_role("table", name="Runs").get_by_text("Running", exact=True).wait_for()
+            await page.evaluate("window.away = true")
+        bench.release.set()
+        await until_state(it, run["id"], "FAILED")
+        # A tab is told in order: once it shows the run as failed, it has had its chance to tell.
+        for page in (tab.page, other):
+            await page.get_by_role("table", name="Runs").get_by_text("Failed", exact=True).wait_for()
+        assert told == ["Broken failed"]

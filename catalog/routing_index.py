@@ -88,7 +88,9 @@ class RoutingIndex(Generic[RefT]):
     def __init__(self, entries: Sequence[Entry[RefT]]) -> None:
         self.entries = tuple(entries)
         self.own = [_shares(_frequencies(entry)) for entry in self.entries]
-        self._having = Counter(word for shares in self.own for word in shares)
+        having = Counter(word for shares in self.own for word in shares)
+        self._rarities = {word: math.log(1 + len(self.own) / (1 + count)) for word, count in having.items()}
+        self._rarest = math.log(1 + len(self.own))
         everybody: Counter[str] = Counter()
         for shares in self.own:
             everybody.update(shares)
@@ -108,16 +110,20 @@ class RoutingIndex(Generic[RefT]):
         self._by_gram = _words_by_gram(self._everybody)
         self._lines = [[Counter(line) for line in _lines(entry)] for entry in self.entries]
         self._norms = [[self._norm(line) for line in lines] for lines in self._lines]
-        self.limits = [_word_set(entry.metadata.limitations) for entry in self.entries]
-        self.names = [_word_set((entry.id.replace(".", " "), entry.name)) for entry in self.entries]
-        self._only_limits = frozenset(word for words in self.limits for word in words) - self._everybody.keys()
+        self._line_places = _line_places(self._lines, self._norms)
+        limits = [_word_set(entry.metadata.limitations) for entry in self.entries]
+        self._limits = _places([words - self.own[place].keys() for place, words in enumerate(limits)])
+        names = [_word_set((entry.id.replace(".", " "), entry.name)) for entry in self.entries]
+        self._names = _places(names)
+        self._name_weights = [sum(map(self.rarity, words)) or 1.0 for words in names]
+        self._only_limits = frozenset(word for words in limits for word in words) - self._everybody.keys()
         self.openness = _openness(self._lines, [len(entry.metadata.example_intents) for entry in self.entries])
         self.worth = functools.lru_cache(maxsize=20_000)(self._worth)
         self.term = functools.lru_cache(maxsize=20_000)(self._term)
 
     def rarity(self, word: str) -> float:
         """How much a word tells entries apart; highest for one that none has."""
-        return math.log(1 + len(self.entries) / (1 + self._having.get(word, 0)))
+        return self._rarities.get(word, self._rarest)
 
     def terms(self, text: str) -> list[Term]:
         """The words of a request, each once, in their order."""
@@ -140,11 +146,43 @@ class RoutingIndex(Generic[RefT]):
         norm = math.sqrt(unknown + sum(weight * weight for weight in weights.values()))
         if not norm:
             return [0.0] * len(self.entries)
-        squared = {word: weight * self.rarity(word) / norm for word, weight in weights.items()}
-        return [
-            max((_dot(line, squared) / size for line, size in zip(lines, sizes, strict=True) if size), default=0.0)
-            for lines, sizes in zip(self._lines, self._norms, strict=True)
-        ]
+        dots: dict[tuple[int, int], float] = {}
+        for word, weight in weights.items():
+            worth = weight * self.rarity(word) / norm
+            for place, share in self._line_places.get(word, ()):
+                dots[place] = dots.get(place, 0.0) + worth * share
+        best = [0.0] * len(self.entries)
+        for (position, _), likeness in dots.items():
+            best[position] = max(best[position], likeness)
+        return best
+
+    def named(self, terms: Sequence[Term]) -> tuple[list[float], list[float]]:
+        """Of each entry, the share of a request's words that stand in its name, and of its name that the request has.
+
+        Both are weighed by rarity, 0 to 1.
+        """
+        total = sum(self.rarity(term.best or "") for term in terms) or 1.0
+        share = [0.0] * len(self.entries)
+        had = [0.0] * len(self.entries)
+        surest: dict[str, float] = {}
+        for term in terms:
+            for place in self._names.get(term.best or "", ()):
+                share[place] += self.rarity(term.best or "") / total
+            for word, sure in term.known:
+                surest[word] = max(surest.get(word, 0.0), sure)
+        for word, sure in surest.items():
+            for place in self._names.get(word, ()):
+                had[place] += self.rarity(word) * sure / self._name_weights[place]
+        return share, had
+
+    def limited(self, terms: Sequence[Term]) -> list[float]:
+        """Of each entry, the share of a request's words that stand only where it says what it cannot do."""
+        total = sum(self.rarity(term.best or "") for term in terms) or 1.0
+        share = [0.0] * len(self.entries)
+        for term in terms:
+            for place in self._limits.get(term.stem, ()):
+                share[place] += self.rarity(term.best or "") / total
+        return share
 
     def nearest_example(self, position: int, terms: Iterable[Term]) -> str | None:
         """The example or keyword of an entry that shares most with a request; None when none shares anything."""
@@ -303,6 +341,28 @@ def _words_by_gram(words: Iterable[str]) -> dict[str, list[str]]:
         if len(word) >= MIN_FUZZY_LENGTH:
             for gram in grams(word):
                 found.setdefault(gram, []).append(word)
+    return found
+
+
+def _places(words: Sequence[Iterable[str]]) -> dict[str, list[int]]:
+    """Of each word, the entries that have it."""
+    found: dict[str, list[int]] = {}
+    for place, having in enumerate(words):
+        for word in having:
+            found.setdefault(word, []).append(place)
+    return found
+
+
+def _line_places(
+    lines: Sequence[Sequence[Counter[str]]], norms: Sequence[Sequence[float]]
+) -> dict[str, list[tuple[tuple[int, int], float]]]:
+    """Of each word, the lines that have it, as entry and line, with how often over the line's length."""
+    found: dict[str, list[tuple[tuple[int, int], float]]] = {}
+    for position, (of_entry, sizes) in enumerate(zip(lines, norms, strict=True)):
+        for number, (line, size) in enumerate(zip(of_entry, sizes, strict=True)):
+            for word, count in line.items():
+                if size:
+                    found.setdefault(word, []).append(((position, number), count / size))
     return found
 
 

@@ -112,42 +112,40 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
     rarity = [index.rarity(term.best or "") for term in terms]
     total = sum(rarity) or 1.0
     words = _word_signals(index, terms, size)
-    named = _product_named(index, terms)
+    product = _product_named(index, terms)
     likeness = index.likeness(terms)
+    name_share, name_precision = index.named(terms)
+    limits = index.limited(terms)
     unknown = sum(term.sureness < SURE for term in terms) / size
     uses = _uses(history, facts.targets)
     has_audience = audience_of(facts.text) is not None
     rows = []
     for position, entry in enumerate(index.entries):
-        names = index.names[position]
-        own = index.own[position]
-        limits = index.limits[position]
+        accepts = entry.metadata.accepts
         is_pipeline = entry.kind == "pipeline"
-        fits = _fit(facts, frozenset(entry.metadata.accepts))
+        fits = _fit(facts, accepts) if facts.facts else 0.0
         use = uses.get(entry.id, 0.0)
         rows.append(
             [
-                *(group[position] for group in words),
+                words[0][position],
+                words[1][position],
+                words[2][position],
+                words[3][position],
                 likeness[position],
-                sum(rare for term, rare in zip(terms, rarity, strict=True) if term.best in names) / total,
-                _precision(index, names, terms),
-                sum(
-                    rare
-                    for term, rare in zip(terms, rarity, strict=True)
-                    if term.stem in limits and term.stem not in own
-                )
-                / total,
-                named[position],
-                (1.2 - named[position]) * is_pipeline,
+                name_share[position],
+                name_precision[position],
+                limits[position],
+                product[position],
+                (1.2 - product[position]) * is_pipeline,
                 unknown * index.openness[position],
-                unknown * ("query" in entry.metadata.accepts),
+                unknown * ("query" in accepts),
                 fits,
                 float(bool(facts.facts) and not fits),
-                float(not facts.facts and _needs_something(entry.metadata.accepts)),
+                float(not facts.facts and _needs_something(accepts)),
                 float(is_pipeline),
                 use,
                 use * repeats,
-                has_audience * _audience_share(entry.input_schema),
+                has_audience and _audience_share(entry.input_schema),
             ]
         )
     covered = sum(rare * term.sureness for term, rare in zip(terms, rarity, strict=True)) / total
@@ -181,24 +179,13 @@ def _product_named(index: RoutingIndex[RefT], terms: Sequence[Term]) -> list[flo
     return named
 
 
-def _precision(index: RoutingIndex[RefT], names: frozenset[str], terms: Sequence[Term]) -> float:
-    """How much of an entry's name a request has."""
-    sure = {word: 0.0 for word in names}
-    for term in terms:
-        for word, likeness in term.known:
-            if word in sure:
-                sure[word] = max(sure[word], likeness)
-    total = sum(index.rarity(word) for word in names) or 1.0
-    return sum(index.rarity(word) * value for word, value in sure.items()) / total
-
-
-def _fit(facts: Facts, accepts: frozenset[str]) -> float:
+def _fit(facts: Facts, accepts: Sequence[str]) -> float:
     """How well what is at hand fits what an entry takes: by its most telling kind 1, by another less."""
     best = 0.0
     for fact in facts.facts:
         if fact.kinds[0] in accepts:
             return 1.0
-        if not accepts.isdisjoint(fact.kinds):
+        if any(kind in accepts for kind in fact.kinds):
             best = 0.6
     return best
 

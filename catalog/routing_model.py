@@ -122,7 +122,7 @@ def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[
     problems: list[str] = []
     chosen = None
     if answer.kind == "none":
-        if answer.id:
+        if answer.id is not None:
             problems.append(f"kind is `none`, so id must be null, not `{answer.id}`.")
         if answer.gap is None:
             problems.append("kind is `none`, so gap must say what is missing.")

@@ -37,6 +37,7 @@ PAGE_PATHS = (
     "/pipelines/new",
     "/pipelines/{id}",
     "/pipelines/{id}/edit",
+    "/pipelines/{id}/versions",
     "/pipelines/{id}/run",
     "/catalog",
     "/catalog/{id}",

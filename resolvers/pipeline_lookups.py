@@ -59,6 +59,8 @@ class PipelineQuery:
         text: Words in key, name, description or metadata.
         usable: Only those that can run here, or only those that cannot.
         uses_pack: Name of a pack that a step of the current version calls.
+        accepts: Takes one of these kinds.
+        produces: Makes one of these kinds.
     """
 
     text: str | None = None
@@ -66,6 +68,22 @@ class PipelineQuery:
     owner: str | None = None
     usable: bool | None = None
     uses_pack: str | None = None
+    accepts: tuple[str, ...] | None = None
+    produces: tuple[str, ...] | None = None
+
+    @property
+    def picks(self) -> bool:
+        """Whether the store cannot answer all of it, so that each pipeline is looked at."""
+        return any(asked is not None for asked in (self.usable, self.accepts, self.produces))
+
+    def fits_kinds(self, pipeline: PipelineRecord) -> bool:
+        """Whether a pipeline takes and makes what is asked for."""
+        if self.accepts is None and self.produces is None:
+            return True
+        metadata = read_metadata(pipeline.metadata_json).metadata
+        return (self.accepts is None or not set(self.accepts).isdisjoint(metadata.accepts)) and (
+            self.produces is None or not set(self.produces).isdisjoint(metadata.produces)
+        )
 
     def stored(self) -> PipelineFilter:
         """What of it the store can answer."""
@@ -106,9 +124,10 @@ async def list_some_pipelines(
     context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
     """Pipelines in order; one more than the window asks for when there are more."""
-    if query.usable is None:
+    if not query.picks:
         return await _stored(context, query, order, window)
-    # Whether a pipeline can run here is not stored: packs and programs come and go. Read on until the page is full.
+    # Whether a pipeline can run here is not stored: packs and programs come and go. What it takes and makes is stored
+    # as JSON text. Read on until the page is full.
     found: list[ListedPipeline] = []
     step = PageWindow(window.after, window.before, _BATCH, window.reverse)
     while True:
@@ -116,8 +135,10 @@ async def list_some_pipelines(
         more = len(rows) > _BATCH
         if more:
             rows = rows[1:] if window.reverse else rows[:-1]
-        lacks = await lacks_of(context, [row.pipeline for row in rows])
-        fitting = [row for row in rows if (not lacks[row.pipeline.id]) is query.usable]
+        fitting = [row for row in rows if query.fits_kinds(row.pipeline)]
+        if query.usable is not None:
+            lacks = await lacks_of(context, [row.pipeline for row in fitting])
+            fitting = [row for row in fitting if (not lacks[row.pipeline.id]) is query.usable]
         found = fitting + found if window.reverse else found + fitting
         if not more or len(found) > window.limit:
             break
@@ -131,7 +152,7 @@ async def list_some_pipelines(
 
 async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
     """How many pipelines match, counted up to 10,000."""
-    if query.usable is None:
+    if not query.picks:
         async with context.services.store.read() as connection:
             return await count_pipelines(connection, query.stored())
     window = PageWindow(limit=COUNT_CAP)

@@ -283,10 +283,19 @@ class PipelineFilter:
     usable: bool | None = strawberry.field(
         default=None, description="Only those that can run here, or only those that cannot."
     )
+    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these kinds.")
+    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these kinds.")
 
     def query(self) -> PipelineQuery:
         """The same as the use case takes it."""
-        return PipelineQuery(text=self.text, builtin=self.builtin, owner=self.owner, usable=self.usable)
+        return PipelineQuery(
+            text=self.text,
+            builtin=self.builtin,
+            owner=self.owner,
+            usable=self.usable,
+            accepts=None if self.accepts is None else tuple(self.accepts),
+            produces=None if self.produces is None else tuple(self.produces),
+        )
 
 
 async def steps_of_version(info: Info, version_id: str) -> list[Step]:

@@ -370,6 +370,9 @@ async def test_lists_are_narrowed_by_words_owner_and_whether_they_can_run(tmp_pa
         assert await keys(owner=me) == (["shout"], 1)
         assert await keys(builtin=True) == ([], 0)
         assert await keys(usable=True) == (["cow", "bee"], 4)
+        assert await keys(accepts=["text"], produces=["markdown", "pdf"]) == (["shout"], 1)
+        assert await keys(accepts=["pdf"]) == ([], 0)
+        assert await keys(produces=["markdown"], text="nothing like it") == ([], 0)
         # A pack goes away: whatever needs it stays visible, with the reason.
         registry = it.services.registry
         source = next(source for source in registry.sources() if source.kind == "user_folder")

@@ -10,7 +10,7 @@ import { connectSearch } from "../features/connect/search.ts";
 import { credentialSearch, credentialsSearch } from "../features/credentials/search.ts";
 import { editorSearch, newSearch } from "../features/editor/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
-import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
+import { pipelinesSearch, runFormSearch, versionsSearch } from "../features/pipelines/search.ts";
 import { RunPage } from "../features/run/RunPage.tsx";
 import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
@@ -25,6 +25,7 @@ const at = { getParentRoute: () => root };
 const pipelines = () => import("../features/pipelines/PipelinesPage.tsx");
 const pipeline = () => import("../features/pipelines/PipelinePage.tsx");
 const editor = () => import("../features/editor/EditorPage.tsx");
+const versions = () => import("../features/pipelines/VersionsPage.tsx");
 const runForm = () => import("../features/pipelines/RunFormPage.tsx");
 const compare = () => import("../features/compare/ComparePage.tsx");
 const catalog = () => import("../features/catalog/CatalogPage.tsx");
@@ -47,6 +48,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/pipelines/$pipeline", component: lazyRouteComponent(pipeline, "PipelinePage") }),
   createRoute({ ...at, path: "/pipelines/new", component: lazyRouteComponent(editor, "NewPipelinePage"), validateSearch: newSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline/edit", component: lazyRouteComponent(editor, "EditorPage"), validateSearch: editorSearch }),
+  createRoute({ ...at, path: "/pipelines/$pipeline/versions", component: lazyRouteComponent(versions, "VersionsPage"), validateSearch: versionsSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: runFormSearch }),
   createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
   createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),

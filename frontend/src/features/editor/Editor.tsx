@@ -166,7 +166,7 @@ export function Editor({ pipeline, source, startText, search, onSearch }: Props)
   const selected = typeof at === "number" ? steps[at] : undefined;
   return (
     <Page
-      title={pipeline === null ? (name === null ? "New pipeline" : `New pipeline: ${name}`) : `Edit ${pipeline.name}`}
+      title={pipeline === null ? (name === null ? "New pipeline" : `New pipeline: ${name}`) : readOnly ? pipeline.name : `Edit ${pipeline.name}`}
       lead={
         <p className="text-dense" role="status">
           {pipeline === null ? null : (

@@ -67,7 +67,7 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
           syntaxHighlighting(HIGHLIGHT),
           THEME,
           markReferences,
-          autocompletion({ override: [complete], icons: false, activateOnTyping: true, tooltipClass: () => "cm-offers" }),
+          autocompletion({ override: [complete], icons: false, interactionDelay: 0, tooltipClass: () => "cm-offers" }),
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
           EditorView.contentAttributes.of({ "aria-label": "Definition as YAML", spellcheck: "false" }),
           reading.of(EditorState.readOnly.of(first.current.readOnly)),

@@ -69,6 +69,10 @@ export function useDraft(name: string, text: string | null, basedOn: number | nu
       keep();
     };
   }, [dirty, latest]);
+  useEffect(() => {
+    // Back at what is saved: there is nothing left to keep.
+    if (!dirty) dropDraft(name);
+  }, [dirty, name]);
   function forget(): void {
     settled.current = latest.current.text;
     dropDraft(latest.current.name);

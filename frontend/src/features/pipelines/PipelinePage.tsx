@@ -1,11 +1,12 @@
 import { Link, useParams } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
-import { ButtonLink } from "../../components/Button.tsx";
+import { Button, ButtonLink } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { Code } from "../../components/JsonView.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
+import { MakeCopy } from "../../components/MakeCopy.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
@@ -14,6 +15,8 @@ import { RunTable } from "../../components/RunTable.tsx";
 import { Usage } from "../../components/Usage.tsx";
 import { count, humanise } from "../../lib/format.ts";
 import { useRunChanges } from "../../lib/runChanges.ts";
+import { DeleteDialog } from "./DeleteDialog.tsx";
+import { PipelineTabs } from "./PipelineTabs.tsx";
 import { PipelinePageDocument, type PipelinePageQuery } from "./pipelines.generated.ts";
 
 type Pipeline = NonNullable<PipelinePageQuery["pipeline"]>;
@@ -31,27 +34,56 @@ export function PipelinePage(): ReactNode {
 }
 
 function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
-  const { metadata, availability, currentVersion } = pipeline;
+  const { metadata, availability, currentVersion, actions } = pipeline;
+  const [deleting, setDeleting] = useState(false);
   const facts = [pipeline.builtin ? "ships with Packline" : null, `version ${currentVersion.number}`].filter((fact) => fact !== null).join(" · ");
   return (
     <Page
       title={pipeline.name}
       lead={
         <p className="text-dense">
-          <span className="font-mono">{pipeline.key}</span> · {facts} · <Kinds accepts={metadata.accepts} produces={metadata.produces} /> · <Usage usage={pipeline.usage} />
+          <span className="font-mono">{pipeline.key}</span> · {facts}
         </p>
       }
       actions={
-        availability.usable ? (
-          <ButtonLink kind="primary" to="/pipelines/$pipeline/run" params={{ pipeline: pipeline.key }}>
-            Run…
-          </ButtonLink>
-        ) : null
+        <>
+          {actions.includes("DELETE") ? (
+            <Button kind="quiet" onClick={() => setDeleting(true)}>
+              Delete…
+            </Button>
+          ) : null}
+          <Button kind="quiet" onClick={() => download(`${pipeline.key}.yaml`, currentVersion.yaml)}>
+            Export YAML
+          </Button>
+          {actions.includes("UPDATE") ? (
+            <ButtonLink to="/pipelines/$pipeline/edit" params={{ pipeline: pipeline.key }}>
+              Edit
+            </ButtonLink>
+          ) : actions.includes("CLONE") ? (
+            <MakeCopy pipelineId={pipeline.id} />
+          ) : null}
+          {availability.usable ? (
+            <ButtonLink kind="primary" to="/pipelines/$pipeline/run" params={{ pipeline: pipeline.key }}>
+              Run…
+            </ButtonLink>
+          ) : null}
+        </>
       }
     >
+      <PipelineTabs pipeline={pipeline.key} />
       {availability.usable ? null : <Missing missing={availability.missing} />}
-      <p className="mb-6 max-w-[72ch]"><Prose text={pipeline.description} /></p>
-      <Section title="Steps">
+      <p className="mb-2 max-w-[72ch]"><Prose text={pipeline.description} /></p>
+      <p className="mb-6 text-dense text-soft">
+        <Kinds accepts={metadata.accepts} produces={metadata.produces} /> · <Usage usage={pipeline.usage} />
+      </p>
+      <Section
+        title="Steps"
+        more={
+          <Link to="/pipelines/$pipeline/edit" params={{ pipeline: pipeline.key }} className="link text-dense">
+            {actions.includes("UPDATE") ? "Edit them" : "See their inputs"}
+          </Link>
+        }
+      >
         <ol className="divide-y divide-line border-y border-line">
           {pipeline.steps.map((step) => (
             <StepRow key={step.key} step={step} />
@@ -77,8 +109,35 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
         </div>
         <Code text={currentVersion.yaml} label="Definition as YAML" />
       </details>
+      {deleting ? <DeleteDialog pipeline={pipeline} onClose={() => setDeleting(false)} /> : null}
     </Page>
   );
+}
+
+/** `a`, `b` and 3 more, as code. */
+function listed(paths: readonly string[]): ReactNode {
+  const shown = paths.length > 5 ? paths.slice(0, 4) : paths;
+  return (
+    <>
+      {shown.map((path, index) => (
+        <span key={path}>
+          {index === 0 ? "" : ", "}
+          <code className="font-mono text-[0.93em] text-ink">{path === "" ? "all" : path}</code>
+        </span>
+      ))}
+      {shown.length < paths.length ? <span title={paths.join(", ")}> and {paths.length - shown.length} more</span> : null}
+    </>
+  );
+}
+
+/** Hands a text to the reader as a file. */
+function download(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
 }
 
 function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
@@ -103,7 +162,12 @@ function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
         )}
       </span>
       <span className="text-soft max-md:col-start-2">
-        {[...uses].map(([source, paths], index) => `${index === 0 ? "Uses" : "; uses"} ${paths.join(", ")} from ${source}`)}
+        {[...uses].map(([source, paths], index) => (
+          <span key={source}>
+            {index === 0 ? "Uses " : "; "}
+            <span className="wrap-anywhere">{listed(paths)}</span> from {source}
+          </span>
+        ))}
         {uses.size === 0 ? "" : "."}
         {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes something outside.</span> : null}
         {step.retry.maxAttempts > 1 ? ` Tried up to ${count(step.retry.maxAttempts, "time")}.` : ""}

@@ -1,9 +1,9 @@
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
-import { ButtonLink } from "../../components/Button.tsx";
-import { FilterBar, SearchBox } from "../../components/Filters.tsx";
+import { Button, ButtonLink } from "../../components/Button.tsx";
+import { FilterBar, FilterSelect, SearchBox } from "../../components/Filters.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Empty, Page, Unread } from "../../components/Page.tsx";
@@ -13,30 +13,57 @@ import { Usage } from "../../components/Usage.tsx";
 import { humanise } from "../../lib/format.ts";
 import type { RequirementKind } from "../../lib/fragments.generated.ts";
 import { STATES } from "../../lib/states.ts";
-import { PipelinesDocument, type PipelinesQuery } from "./pipelines.generated.ts";
+import { ImportDialog } from "./ImportDialog.tsx";
+import { PipelineKindsDocument, type PipelineKindsQuery, PipelinesDocument, type PipelinesQuery } from "./pipelines.generated.ts";
+import { RunBars } from "./RunBars.tsx";
+import type { PipelinesSearch } from "./search.ts";
 
 export function PipelinesPage(): ReactNode {
   const search = useSearch({ from: "/pipelines" });
   const navigate = useNavigate({ from: "/pipelines" });
-  const filter = search.q === undefined ? {} : { text: search.q };
+  const [importing, setImporting] = useState(false);
+  const { q, accepts, produces, source } = search;
+  const filter = {
+    ...(q === undefined ? {} : { text: q }),
+    ...(accepts === undefined ? {} : { accepts: [accepts] }),
+    ...(produces === undefined ? {} : { produces: [produces] }),
+    ...(source === undefined ? {} : { builtin: source === "starters" }),
+  };
+  const filtered = Object.keys(filter).length > 0;
+  const set = (change: Partial<PipelinesSearch>): void => void navigate({ search: (kept: PipelinesSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
+  const [{ data: kinds }] = useQuery({ query: PipelineKindsDocument, requestPolicy: "cache-first" });
   const [{ data, fetching, error }] = useQuery({ query: PipelinesDocument, variables: { filter, ...pageArguments(search) } });
   return (
     <Page
       title="Pipelines"
       lead="Steps in order, run with one click and resumed where they break."
       actions={
-        <ButtonLink kind="primary" to="/pipelines/new">
-          New pipeline
-        </ButtonLink>
+        <>
+          <Button onClick={() => setImporting(true)}>Import YAML…</Button>
+          <ButtonLink kind="primary" to="/pipelines/new">
+            New pipeline
+          </ButtonLink>
+        </>
       }
     >
       <FilterBar>
-        <SearchBox label="Search pipelines" text={search.q ?? ""} onSearch={(q) => void navigate({ search: q === "" ? {} : { q }, replace: true })} />
+        <SearchBox label="Search pipelines" text={q ?? ""} onSearch={(text) => set({ q: text === "" ? undefined : text })} />
+        <FilterSelect label="Accepts" value={accepts} choices={choicesOf(kinds, "accepts", accepts)} onChange={(kind) => set({ accepts: kind })} />
+        <FilterSelect label="Produces" value={produces} choices={choicesOf(kinds, "produces", produces)} onChange={(kind) => set({ produces: kind })} />
+        <FilterSelect
+          label="Source"
+          value={source}
+          choices={[
+            ["starters", "Ships with Packline"],
+            ["own", "Made here"],
+          ]}
+          onChange={(place) => set({ source: place })}
+        />
       </FilterBar>
       {data === undefined ? (
         <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
       ) : data.pipelines.nodes.length === 0 ? (
-        <Empty>No pipeline fits “{search.q}”.</Empty>
+        <Empty action={filtered ? <Link to="/pipelines" search={{}} className="link">All pipelines</Link> : undefined}>{filtered ? "No pipeline fits." : "There are no pipelines yet."}</Empty>
       ) : (
         <>
           <ul className="divide-y divide-line border-y border-line">
@@ -47,28 +74,44 @@ export function PipelinesPage(): ReactNode {
           <Pager info={data.pipelines.pageInfo} place={search} />
         </>
       )}
+      {importing ? <ImportDialog onClose={() => setImporting(false)} /> : null}
     </Page>
   );
 }
 
+/** The kinds that some pipeline takes or makes, and the one that is chosen. */
+function choicesOf(kinds: PipelineKindsQuery | undefined, field: "accepts" | "produces", chosen: string | undefined): (readonly [string, string])[] {
+  const found = new Set(kinds?.pipelines.nodes.flatMap(({ metadata }) => metadata[field]));
+  if (chosen !== undefined) found.add(chosen);
+  return [...found].sort().map((kind) => [kind, kind.replaceAll("_", " ")] as const);
+}
+
 function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][number] }): ReactNode {
-  const { key, name, metadata, availability, latestRun } = pipeline;
+  const { key, name, metadata, availability } = pipeline;
+  const runs = pipeline.runs.nodes;
+  const [latestRun] = runs;
   const params = { pipeline: key };
   return (
     <li className="relative flex items-center gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
       <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-baseline gap-x-3">
-          <Link to="/pipelines/$pipeline" params={params} className="font-medium text-ink no-underline after:absolute after:inset-0 hover:underline">
+        <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
+          <Link to="/pipelines/$pipeline" params={params} className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline">
             {name}
           </Link>
-          <span className="text-dense text-soft">
+          <span className="truncate text-dense text-soft max-md:whitespace-normal">
             <Kinds accepts={metadata.accepts} produces={metadata.produces} />
           </span>
         </p>
-        <p className="truncate text-dense text-soft">{pipeline.steps.map((step) => humanise(step.key)).join(" → ")}</p>
+        <p className="truncate text-dense text-soft">
+          {pipeline.steps.map((step) => humanise(step.key)).join(" → ")}
+          {pipeline.builtin ? "" : " · made here"}
+        </p>
       </div>
-      <p className="inline-flex w-80 items-center gap-1.5 text-dense text-soft max-md:w-auto">
-        {latestRun === null ? null : (
+      <div className="relative w-[5.25rem] shrink-0 max-lg:hidden">
+        <RunBars runs={runs} />
+      </div>
+      <p className="inline-flex w-64 items-center gap-1.5 text-dense text-soft max-md:w-auto">
+        {latestRun === undefined ? null : (
           <>
             <StateGlyph state={latestRun.state} />
             <span className="sr-only">Last run {STATES[latestRun.state].word}. </span>

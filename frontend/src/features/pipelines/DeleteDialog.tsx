@@ -1,0 +1,45 @@
+import { useNavigate } from "@tanstack/react-router";
+import { type FormEvent, type ReactNode, useId, useState } from "react";
+import { useMutation } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Dialog } from "../../components/Dialog.tsx";
+import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.tsx";
+import { DeletePipelineDocument } from "./pipelines.generated.ts";
+
+/** Deleting takes the key once more, since it cannot be undone. */
+export function DeleteDialog({ pipeline, onClose }: { pipeline: { id: string; key: string; name: string }; onClose: () => void }): ReactNode {
+  const [typed, setTyped] = useState("");
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [{ fetching }, remove] = useMutation(DeletePipelineDocument);
+  const navigate = useNavigate();
+  const id = useId();
+
+  async function go(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const { data, error } = await remove({ pipeline: pipeline.id, confirmKey: typed });
+    const told = data?.deletePipeline;
+    if (error !== undefined) setProblem(lost(error));
+    else if (told?.__typename === "DeleteSuccess") await navigate({ to: "/pipelines" });
+    else setProblem(refusalOf(told ?? {}));
+  }
+
+  return (
+    <Dialog title={`Delete ${pipeline.name}?`} onClose={onClose}>
+      <form onSubmit={(event) => void go(event)}>
+        <p className="mb-3">It can no longer be started. Runs under way finish; its runs and what they made stay.</p>
+        <label htmlFor={id} className="mb-1 block font-medium">
+          Type its key, <span className="font-mono text-dense">{pipeline.key}</span>, to delete it
+        </label>
+        <input id={id} data-autofocus="" className="field font-mono !text-dense" autoComplete="off" spellCheck={false} value={typed} onChange={(event) => setTyped(event.target.value)} />
+        <Notice problem={problem} />
+        <div className="mt-5 flex justify-end gap-2">
+          <Button onClick={onClose}>Keep it</Button>
+          <Button type="submit" kind="danger" disabled={fetching || typed !== pipeline.key}>
+            Delete the pipeline
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -160,6 +160,8 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
             "rerun_of": Parameter(hidden=True),
             "created_before": Parameter(hidden=True),
             "causes": Parameter(hidden=True),
+            "packs": Parameter(hidden=True),
+            "created_from": Parameter(hidden=True),
         },
     ),
 )

@@ -74,6 +74,7 @@ class Started:
             "idempotency_key": IDEMPOTENCY,
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
+            "title": Parameter(hidden=True),
         },
     ),
 )
@@ -165,6 +166,8 @@ async def run_pipeline(
             "wait_seconds": WAIT,
             "idempotency_key": IDEMPOTENCY,
             "force": Parameter(hidden=True),
+            "version": Parameter(hidden=True),
+            "dry_run": Parameter(hidden=True),
         },
     ),
 )

@@ -126,7 +126,10 @@ class McpMount:
         scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
         self._wanted.set()
         assert self._ready is not None, "requests come after the start"
-        return await asyncio.shield(self._ready)
+        ready = await asyncio.shield(self._ready)
+        if self._stopping.is_set():
+            return _problem(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Try again in a moment.")
+        return ready
 
     def _challenge(self, request: Request, token: str | None) -> Response:
         where = f"{self._base(request)}/.well-known/oauth-protected-resource/mcp"
@@ -161,6 +164,7 @@ class McpMount:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._wanted.wait(), IDLE_SECONDS)
         if self._stopping.is_set():
+            self._ready.cancel()
             return
         try:
             await asyncio.to_thread(importlib.import_module, "app.mcp.transport")

@@ -55,6 +55,8 @@ _REFUSALS: Final = {
     "LimitedProblem": "retryAfterSeconds",
     "UnavailableProblem": "missing { kind name message hint }",
 }
+#: What clients are told of a run in an output schema; answers hold more.
+_OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "next", "timed_out"})
 _PAYLOAD: Final = "{ json excerpt truncated sizeBytes }"
 
 
@@ -87,27 +89,23 @@ class Outputs:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What clients are told."""
-        kept = {"items": self.whole["properties"]["items"]} if "items" in self.whole["properties"] else {}
-        properties = {name: _open(schema) for name, schema in self.whole["properties"].items()}
-        for name, schema in kept.items():
-            properties[name] = {"type": "array", "items": _opened(schema["items"])}
-        return {**self.whole, "properties": properties}
-
-
-def _opened(schema: dict[str, Any]) -> dict[str, Any]:
-    """An object's schema with the objects within it left open; anything else as it is."""
-    if "properties" not in schema:
-        return schema
-    return {**schema, "properties": {name: _open(inner) for name, inner in schema["properties"].items()}}
+        """What clients are told: the members at the top, and of a run only those that matter most."""
+        properties = self.whole["properties"]
+        if self.tells_run:
+            # Every tool that leads to a run would say the same twelve things again.
+            properties = {name: part for name, part in properties.items() if name in _OF_RUN}
+        return {"type": "object", "properties": {name: _open(part) for name, part in properties.items()}}
 
 
 def _open(schema: dict[str, Any]) -> dict[str, Any]:
-    if schema.get("type") == "object":
-        return {"type": "object"}
-    if schema.get("type") == "array":
-        return {"type": "array", "items": _open(schema["items"])}
-    return schema
+    """A member's schema with what is in it left open."""
+    match schema.get("type"):
+        case "object":
+            return {"type": "object"}
+        case "array":
+            return {"type": "array", "items": _open(schema["items"])}
+        case _:
+            return schema
 
 
 def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Outputs:

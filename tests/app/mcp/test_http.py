@@ -1,0 +1,133 @@
+"""The wire of `/mcp`: who is let in, what is too large, and what an abandoned connection leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+
+import httpx2
+import pytest
+
+from app.mcp.mount import BODY_BYTES
+from tests.support.mcp_agent import agent, told
+from tests.support.packs import Workbench
+from tests.support.product import ADMIN_TOKEN, product
+from tests.support.waiting import eventually
+
+NEWEST = "2026-07-28"
+HEADERS = {
+    "authorization": f"Bearer {ADMIN_TOKEN}",
+    "accept": "application/json, text/event-stream",
+    "content-type": "application/json",
+}
+#: Connections broken off in the middle of a wait.
+ABANDONED = 1_000
+
+
+def wire(era: str, method: str, **params) -> tuple[dict[str, str], bytes]:
+    """Headers and body of a request as either era writes it."""
+    if era == "legacy":
+        headers = {**HEADERS, "mcp-protocol-version": "2025-06-18"}
+    else:
+        headers = {**HEADERS, "mcp-protocol-version": NEWEST, "mcp-method": method}
+        if "name" in params:
+            headers["mcp-name"] = params["name"]
+        params["_meta"] = {
+            "io.modelcontextprotocol/protocolVersion": NEWEST,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+    return headers, json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench()
+
+
+@pytest.fixture
+async def house(tmp_path, bench):
+    async with product(tmp_path, bench.packs) as running:
+        yield running
+        bench.release.set()
+
+
+async def test_nobody_gets_in_without_a_token_and_is_told_where_to_look(house):
+    headers, body = wire("newest", "tools/list")
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for given in ({}, {"authorization": "Bearer wrong"}):
+            plain = {name: value for name, value in headers.items() if name != "authorization"}
+            refused = await http.post(house.url("/mcp"), headers={**plain, **given}, content=body)
+            assert refused.status_code == 401
+            challenge = refused.headers["www-authenticate"]
+            assert ("invalid_token" in challenge) == bool(given)
+            where = challenge.split('resource_metadata="')[1].split('"')[0]
+            metadata = (await http.get(where)).json()
+            assert metadata["resource"] == house.url("/mcp")
+            assert metadata["bearer_methods_supported"] == ["header"]
+
+
+async def test_foreign_names_origins_and_selections_are_refused(house):
+    headers, body = wire("newest", "tools/list")
+    async with httpx2.AsyncClient(timeout=60) as http:
+
+        async def status(query="", **more):
+            return (await http.post(house.url(f"/mcp{query}"), headers={**headers, **more}, content=body)).status_code
+
+        assert await status() == 200
+        assert await status(origin="https://evil.example") == 403
+        assert await status(host="evil.example") == 400
+        assert await status("?toolsets=autor") == 400
+        assert await status("?packs=" + ",".join(f"p{number}" for number in range(100))) == 400
+
+
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_ten_megabytes_of_arguments_are_refused_cleanly(house, era):
+    headers, body = wire(
+        era, "tools/call", name="run_pack", arguments={"pack": "test.echo", "input": {"text": "x" * 10_000_000}}
+    )
+    assert len(body) > BODY_BYTES
+
+    async def chunks():
+        for start in range(0, len(body), 1 << 16):
+            yield body[start : start + (1 << 16)]
+
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for content in (body, chunks()):
+            try:
+                refused = await http.post(house.url("/mcp"), headers=headers, content=content)
+            except httpx2.WriteError:  # told, and closed, while we were still sending
+                continue
+            assert refused.status_code == 413
+        headers, body = wire(era, "tools/list")
+        assert (await http.post(house.url("/mcp"), headers=headers, content=body)).status_code == 200
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench, era):
+    async with agent(house) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
+    await bench.started.wait()
+    waits, flag = house.services.engine.bus._flags, f"end:{run['run_id']}"
+    headers, body = wire(era, "tools/call", name="wait_run", arguments={"run_id": run["run_id"], "wait_seconds": 50})
+    request = (
+        b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items())
+        + f"content-length: {len(body)}\r\n\r\n".encode()
+        + body
+    )
+    before = len(asyncio.all_tasks())
+    gc.collect()
+    for _ in range(10):
+        opened = [await asyncio.open_connection("127.0.0.1", house.served.port) for _ in range(ABANDONED // 10)]
+        for _, writer in opened:
+            writer.write(request)
+        await eventually(lambda: len(waits.get(flag, ())) == ABANDONED // 10)
+        for _, writer in opened:
+            writer.transport.abort()
+        await eventually(lambda: flag not in waits)
+    await eventually(lambda: len(asyncio.all_tasks()) <= before + 2)
+    async with agent(house) as client:
+        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
+    assert bench.cancelled == 0

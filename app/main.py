@@ -27,6 +27,7 @@ from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
 from app.pages import health_route, page_routes
+from app.settings_agents import agents_of
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
@@ -154,6 +155,12 @@ class Application:
             gateway=_gateway(settings, egress, keeper.vault, redactor),
             vault=keeper.vault,
             memory=memory,
+            agents=agents_of(
+                settings.agents,
+                folder=settings.data_dir / "agents",
+                output_bytes=settings.agent_output_bytes,
+                workspace_bytes=settings.agent_workspace_bytes,
+            ),
         )
         authenticator = Authenticator(store, settings)
         await authenticator.start()

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
-from app import settings_models, settings_mounts
+from app import settings_agents, settings_models, settings_mounts
 from app.addresses import is_loopback
 from app.settings_sources import (
     PREFIX,
@@ -97,6 +97,13 @@ class Settings(BaseSettings):
         default_factory=dict,
         description="MCP servers mounted as packs: a table [mcp_servers.<name>] each, in the settings file.",
     )
+
+    agents: dict[str, settings_agents.AgentSetting] = Field(
+        default_factory=dict,
+        description="Programs agent steps may use: a table [agents.<name>] each, in the settings file.",
+    )
+    agent_output_bytes: Bytes = Field(256 << 20, description="What one agent may print, in bytes.")
+    agent_workspace_bytes: Bytes = Field(2 << 30, description="What an agent's workspace may hold, in bytes.")
 
     # -- models
     model_providers: Annotated[dict[str, dict[str, str]], NoDecode] = Field(
@@ -324,6 +331,12 @@ class Settings(BaseSettings):
     @classmethod
     def _mounts(cls, value: dict[str, settings_mounts.McpServerSetting]) -> dict[str, settings_mounts.McpServerSetting]:
         settings_mounts.check_keys(value)
+        return value
+
+    @field_validator("agents", mode="after")
+    @classmethod
+    def _agents(cls, value: dict[str, settings_agents.AgentSetting]) -> dict[str, settings_agents.AgentSetting]:
+        settings_agents.check_keys(value)
         return value
 
     @field_validator("artifact_store", mode="after")

@@ -145,14 +145,15 @@ class Context:
     cause: RunCause = RunCause.PERSON
     trail: Trail | None = None
 
-    def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None) -> Lacks:
-        """Tells which credentials and models a pack needs and cannot have in a run.
+    def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None, agent: str | None = None) -> Lacks:
+        """Tells which credentials, models and agents a pack needs and cannot have in a run.
 
         Args:
             pipeline_id: The run's; None for a pack called by itself.
             caller_id: Whose run it is; None for whoever calls now.
+            agent: The profile chosen for its agent steps; None leaves it to them.
         """
-        return self.services.engine.resources.lacks(Asker(caller_id or self.caller.id, pipeline_id))
+        return self.services.engine.resources.lacks(Asker(caller_id or self.caller.id, pipeline_id), agent)
 
 
 __all__ = ["Caller", "Context", "Services", "SettingInfo"]

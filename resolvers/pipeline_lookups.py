@@ -12,9 +12,9 @@ import orjson
 from resolvers.operations import operation
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
-from runner.availability import Requirement, preflight
 from runner.compiled import compile_document
 from runner.metadata import Metadata
+from runner.preflight import CalledStep, preflight
 from store.paging import COUNT_CAP, PageWindow
 from store.pipeline_reads import (
     ListedPipeline,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from resolvers.context import Context
+    from runner.availability import Requirement
 
 #: Pipelines looked at in one read while those that can run here are picked out.
 _BATCH = 100
@@ -193,7 +194,7 @@ async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dic
 def lacks_of_version(context: Context, body: VersionBody, pipeline_id: str) -> list[Requirement]:
     """What a version of a pipeline needs and the caller cannot have here; empty when it can run."""
     steps = compile_document(body.document, body.input_schema).steps
-    called = [(step.key, step.pack, step.version) for step in steps]
+    called = [CalledStep(step.key, step.pack, step.version, step.agent) for step in steps]
     return preflight(called, context.services.registry, lacks=context.lacks(pipeline_id))
 
 

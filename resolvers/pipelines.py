@@ -14,7 +14,6 @@ from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, ISSUES, SAVED, Tool
 from resolvers.versions import get_pipeline
-from runner.availability import Requirement, preflight
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
@@ -26,6 +25,7 @@ from runner.document import (
 )
 from runner.inputs import check_inputs
 from runner.issues import Issue, error, shown
+from runner.preflight import CalledStep, preflight
 from runner.stored_definition import stored_form
 from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from resolvers.context import Context
+    from runner.availability import Requirement
     from runner.failures import JSONValue
     from store.dialects import Connection
 
@@ -132,7 +133,7 @@ async def check_pipeline(
         issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
     missing: list[Requirement] = []
     if check.definition is not None:
-        steps = [(step.id, step.pack, step.version) for step in check.definition.steps]
+        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.definition.steps]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
     return DefinitionCheck(
         valid=check.valid,

@@ -12,15 +12,16 @@ import orjson
 
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import masked_issues, pack_input_issues
-from runner.availability import Requirement, preflight
 from runner.compiled import CompiledPipeline, compile_document
 from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown
+from runner.preflight import CalledStep, preflight
 from runner.preparation import find_pack
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
+from runner.step_packs import pack_of_step
 from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import ClaimedStep, Snapshot, snapshot
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from resolvers.context import Context
+    from runner.availability import Requirement
     from runner.failures import JSONValue
     from runner.pack import Pack
 
@@ -209,13 +211,14 @@ def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
     """The steps of another definition, none of which has run."""
     registry = context.services.registry
     return [
-        StepSnapshot.pending(step, registry.find(step.pack, step.version), target.digests.get(step.key, ""))
+        StepSnapshot.pending(step, pack_of_step(registry, step), target.digests.get(step.key, ""))
         for step in target.compiled.steps
     ]
 
 
 def _pack_of(context: Context, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
-    return find_pack(context.services.registry, pipeline, step)
+    resources = context.services.engine.resources
+    return find_pack(resources.registry, pipeline, step, resources.agents)
 
 
 async def _live(context: Context, found: Snapshot) -> frozenset[str]:
@@ -265,7 +268,7 @@ def _step_input_issues(
     pack = (
         _pack_of(context, target.compiled, row)
         if row is not None and not target.changed
-        else context.services.registry.find(compiled.pack, compiled.version)
+        else pack_of_step(context.services.registry, compiled)
     )
     if pack is None:
         return []
@@ -279,7 +282,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
     All steps are looked at, since a reused one may have left the session that a later one works in.
     """
     rows = {row.key: row for row in found.steps}
-    steps: list[tuple[str, str, str | None]] = []
+    steps: list[CalledStep] = []
     for planned in plan.steps:
         step = target.compiled.step(planned.key)
         row = rows.get(step.key)
@@ -287,7 +290,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
         if row is not None and not target.changed:
             pack = _pack_of(context, target.compiled, row)
             version = pack.version if pack is not None else row.pack_version
-        steps.append((step.key, step.pack, version))
+        steps.append(CalledStep(step.key, step.pack, version, step.agent))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
     lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     return tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,7 +22,13 @@ from resolvers.proposals import (
     rerun_plan,
     target_of,
 )
-from resolvers.start_checks import called_steps, refuse_bad_start, resolved_steps, unavailable
+from resolvers.start_checks import (
+    called_steps,
+    refuse_bad_start,
+    refuse_idle_agent,
+    resolved_steps,
+    unavailable,
+)
 from resolvers.starts import (
     Labels,
     Started,
@@ -32,9 +38,10 @@ from resolvers.starts import (
     start,
 )
 from resolvers.tools import IDEMPOTENCY, RUN, RUN_ID, STARTED, WAIT, Parameter, Tool
-from runner.availability import preflight
+from runner.agents.definition import AGENT
 from runner.document import canonical_json, digest
 from runner.issues import Issue, error, has_errors
+from runner.preflight import preflight
 from store.runs import (
     LostLeaseError,
     NewRun,
@@ -183,6 +190,7 @@ async def resume_run(
             "wait_seconds": WAIT,
             "idempotency_key": IDEMPOTENCY,
             "force": Parameter(hidden=True),
+            "agent": Parameter(hidden=True),
         },
     ),
 )
@@ -194,12 +202,13 @@ async def rerun_run(
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     from_step: str | None = None,
     force: bool = False,
+    agent: str | None = None,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
 ) -> Started:
     """Runs again: a new run with the same inputs or changed ones; never coalesces."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
-    request = request_digest("rerun_run", id, inputs, definition, from_step, force)
+    request = request_digest("rerun_run", id, inputs, definition, from_step, force, agent)
     if (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     await readable_run(context, id)
@@ -211,7 +220,11 @@ async def rerun_run(
     values = merged(before, json_object(inputs, "inputs"), target)
     if issues := input_issues(context, found, target, values):
         raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
-    steps: Sequence[NewStep] = resolved_steps(context, target.compiled, context.lacks(found.pipeline_id))
+    refuse_idle_agent(target.compiled, agent)
+    lacks = context.lacks(found.pipeline_id, agent=agent)
+    steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
+    if agent is None and not target.changed:
+        steps = _with_same_agents(found, steps)
     warnings: tuple[Issue, ...] = ()
     if from_step is not None:
         plan = await rerun_plan(context, found, target, changed_inputs(before, values), from_step)
@@ -291,6 +304,12 @@ def _change(context: Context, proposal: Proposal, step_input: JSONValue) -> Resu
         retired_steps=tuple(row.id for key, row in rows.items() if key not in fresh),
         moved_steps={rows[key].id: step for key, step in fresh.items() if key in rows},
     )
+
+
+def _with_same_agents(found: Snapshot, steps: Sequence[NewStep]) -> list[NewStep]:
+    """The steps, working with the profiles and models the run to be repeated worked with."""
+    selected = {row.key: row.pack_version for row in found.steps if row.pack == AGENT}
+    return [replace(step, pack_version=selected.get(step.key, step.pack_version)) for step in steps]
 
 
 def _with_reused(found: Snapshot, plan: ResumePlan, steps: Sequence[NewStep]) -> list[NewStep]:

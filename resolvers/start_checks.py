@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from resolvers.problems import Invalid, Unavailable
-from runner.availability import preflight
+from runner.agents.definition import AGENT
+from runner.agents.profiles import Selection
 from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
 from runner.issues import Issue, did_you_mean, error, shown
+from runner.preflight import CalledStep, preflight
 from store.runs import NewStep
 
 if TYPE_CHECKING:
@@ -83,7 +85,9 @@ def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]
     ]
 
 
-def resolved_steps(context: Context, compiled: CompiledPipeline, lacks: Lacks) -> tuple[NewStep, ...]:
+def resolved_steps(
+    context: Context, compiled: CompiledPipeline, lacks: Lacks, agent: str | None = None
+) -> tuple[NewStep, ...]:
     """The steps of a new run, each with the pack version it is to run on.
 
     Raises:
@@ -92,22 +96,44 @@ def resolved_steps(context: Context, compiled: CompiledPipeline, lacks: Lacks) -
     missing = preflight(called_steps(compiled), context.services.registry, lacks=lacks)
     if missing:
         raise unavailable(missing)
-    return new_steps(context, compiled)
+    return new_steps(context, compiled, agent)
 
 
-def called_steps(compiled: CompiledPipeline) -> list[tuple[str, str, str | None]]:
-    """Key, pack and version of each step, as a preflight takes them."""
-    return [(step.key, step.pack, step.version) for step in compiled.steps]
+def called_steps(compiled: CompiledPipeline) -> list[CalledStep]:
+    """The steps, as a preflight takes them."""
+    return [CalledStep(step.key, step.pack, step.version, step.agent) for step in compiled.steps]
 
 
-def new_steps(context: Context, compiled: CompiledPipeline) -> tuple[NewStep, ...]:
-    """The steps of a new run that a preflight found nothing missing for."""
+def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = None) -> tuple[NewStep, ...]:
+    """The steps of a new run that a preflight found nothing missing for.
+
+    Args:
+        context: The caller's.
+        compiled: The definition.
+        agent: The profile the caller chose for its agent steps; None leaves it to them.
+    """
     steps = []
     for step in compiled.steps:
+        if step.agent is not None:
+            selected = context.services.engine.resources.agents.select(step.agent, agent)
+            assert isinstance(selected, Selection), "the preflight found it"
+            steps.append(NewStep(step.key, step.position, AGENT, str(selected)))
+            continue
         pack = context.services.registry.find(step.pack, step.version)
         assert pack is not None, "the preflight found it"
         steps.append(NewStep(step.key, step.position, pack.name, pack.version))
     return tuple(steps)
+
+
+def refuse_idle_agent(compiled: CompiledPipeline, agent: str | None) -> None:
+    """Refuses the choice of an agent for a pipeline that has no agent step.
+
+    Raises:
+        Invalid: it names the agent.
+    """
+    if agent is not None and all(step.agent is None for step in compiled.steps):
+        message = f"The agent `{agent}` was chosen, but {compiled.name} has no agent step."
+        raise Invalid(message, [error(("agent",), "no_agent_step", message, "Leave `agent` out.")])
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:

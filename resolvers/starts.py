@@ -17,16 +17,18 @@ from resolvers.start_checks import (
     not_from_memory,
     pack_input_issues,
     refuse_bad_start,
+    refuse_idle_agent,
     unavailable,
 )
 from resolvers.tools import IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
 from resolvers.versions import get_pipeline
+from runner.agents.definition import AGENT
 from runner.aliases import translated
-from runner.availability import preflight
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors, nearest
+from runner.preflight import CalledStep, preflight
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
 from store.runs.submit import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
@@ -75,6 +77,7 @@ class Started:
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
             "title": Parameter(hidden=True),
+            "agent": Parameter(hidden=True),
         },
     ),
 )
@@ -88,19 +91,21 @@ async def run_pipeline(
     title: str | None = None,
     deadline_seconds: float | None = None,
     force: bool = False,
+    agent: str | None = None,
     wait_seconds: int = 0,
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
     """Starts a run of a pipeline, or finds the one it amounts to (CONTRACT 2.1 to 2.4)."""
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
-    request = request_digest("run_pipeline", pipeline, version, inputs, title, deadline_seconds, force)
+    request = request_digest("run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent)
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     found = await get_pipeline(context, pipeline)
     if context.trail is not None:
         context.trail.target_id = found.id
     chosen = await context.services.versions.get(context, found, version)
+    refuse_idle_agent(chosen.compiled, agent)
     schema = chosen.input_schema
     warnings: list[Issue] = []
     issues: list[Issue] = []
@@ -113,7 +118,9 @@ async def run_pipeline(
     issues += [
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
-    missing = preflight(called_steps(chosen.compiled), context.services.registry, lacks=context.lacks(found.id))
+    missing = preflight(
+        called_steps(chosen.compiled), context.services.registry, lacks=context.lacks(found.id, agent=agent)
+    )
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
@@ -122,7 +129,7 @@ async def run_pipeline(
     if missing:
         raise unavailable(missing)
     values = with_defaults(schema, inputs)
-    steps = new_steps(context, chosen.compiled)
+    steps = new_steps(context, chosen.compiled, agent)
     if dry_run:
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
@@ -140,13 +147,18 @@ async def run_pipeline(
         version_id=chosen.record.id,
         client_name=context.client_name,
         force=force,
-        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{text}"),
+        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{_agents_of(steps)}{text}"),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
         from_memory=named(from_memory),
     )
     return await start(context, new, wait_seconds, warnings)
+
+
+def _agents_of(steps: Sequence[NewStep]) -> str:
+    """Which agents the steps of a run work with, as single flight compares it; empty without agent steps."""
+    return "".join(f"{step.key}={step.pack_version}\n" for step in steps if step.pack == AGENT)
 
 
 @operation(
@@ -196,7 +208,7 @@ async def run_pack(
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
         raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
     issues = [*masked_issues(context, partial(pack_input_issues, found), input), *not_from_memory(input, from_memory)]
-    called = [(CALL_STEP, found.name, found.version)]
+    called = [CalledStep(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)

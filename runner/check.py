@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.definition import AGENT
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.document import SESSION_FIELD, without_session
 from runner.input_schemas import is_required
@@ -14,6 +15,7 @@ from runner.pack_schemas import pack_schemas
 from runner.schema_messages import TYPE_NAMES, types_text
 from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
 from runner.schemas import check_schema, compile_schema
+from runner.step_packs import pack_of_step
 from runner.templating import Template, compile_template
 
 if TYPE_CHECKING:
@@ -107,7 +109,7 @@ class _StepChecker:
         self._packs = packs
         self._templates = templates
         self._input_schema = input_schema
-        self._found = [packs.find(step.pack, step.version) for step in definition.steps]
+        self._found = [pack_of_step(packs, step) for step in definition.steps]
         self._positions = {step.id: index for index, step in reversed(list(enumerate(definition.steps)))}
         self._read: set[str] = set()
 
@@ -117,9 +119,10 @@ class _StepChecker:
             if step.pack and self._found[index] is None:
                 yield self._unknown_pack(step, prefix)
             template = self._templates[index]
-            yield from (issue.under(*prefix, "input") for issue in template.issues)
+            where = (*prefix, "input" if step.agent is None else AGENT)
+            yield from (issue.under(*where) for issue in template.issues)
             if not template.issues:
-                yield from (issue.under(*prefix, "input") for issue in self._input(index, step, template))
+                yield from (issue.under(*where) for issue in self._input(index, step, template))
         if self._definition.inputs is not None and not any(template.issues for template in self._templates):
             yield from self._unused(self._definition.inputs)
 

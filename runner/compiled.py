@@ -17,6 +17,7 @@ from runner.templating import Resolved, Template, compile_template
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from runner.agents.definition import AgentStep
     from runner.failures import JSONValue
 
 OptionalInputs: TypeAlias = "Callable[[tuple[str | int, ...]], bool]"
@@ -41,6 +42,7 @@ class CompiledStep:
         reads_steps: Steps whose output it reads.
         output_reads: What it needs of outputs: step and path, where neither `?` nor a default says it may be absent.
         session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
+        agent: What is fixed of an agent step; None for a pack step.
     """
 
     key: str
@@ -54,6 +56,7 @@ class CompiledStep:
     reads_steps: frozenset[str]
     output_reads: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
     session_reads: frozenset[str] = frozenset()
+    agent: AgentStep | None = None
 
     def resolve(
         self,
@@ -167,6 +170,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                     for reference in template.references
                     if reference.source_step is not None and reference.source_path == (SESSION_FIELD,)
                 ),
+                agent=step_definition.agent,
             )
         )
     return CompiledPipeline(definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds)

@@ -86,13 +86,17 @@ class AttemptContext:
         self.warnings: list[str] = []
         self.model_uses: list[ModelUse] = []
         self.session_left: PackSession | None = None
+        self.opened: list[str] = []
+        self.isolation: str | None = None
+        self.receipt: str | None = None
+        self.resources = resources
+        self.caller_id = caller_id
+        self.attempt_id = attempt_id
+        self.force = force
         self._resources = resources
         self._pack = pack
         self._fence = fence
-        self._caller_id = caller_id
         self._step_id = step_id
-        self._attempt_id = attempt_id
-        self._force = force
         self._credentials = CredentialDesk(resources, pack, Asker(caller_id, pipeline_id), fence.run_id, attempt_id)
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
@@ -115,7 +119,7 @@ class AttemptContext:
     @property
     def memory(self) -> CallerMemory:
         """What Packline remembers of the caller."""
-        return CallerMemory(self._resources.memory, self._caller_id, self.run_id)
+        return CallerMemory(self._resources.memory, self.caller_id, self.run_id)
 
     @property
     def models(self) -> Models:
@@ -169,7 +173,14 @@ class AttemptContext:
         if text not in self.warnings and len(self.warnings) < 100:
             self.warnings.append(text)
 
-    async def save_artifact(self, name: str, content: bytes | Path, media_type: str) -> ArtifactRef:
+    async def save_artifact(
+        self,
+        name: str,
+        content: bytes | Path,
+        media_type: str,
+        *,
+        status: ArtifactStatus = ArtifactStatus.STORED,
+    ) -> ArtifactRef:
         """Stores a file; it becomes an artifact when the attempt is settled."""
         if not _FILE_NAME.match(name) or name in {".", ".."}:
             raise PackError(
@@ -201,7 +212,6 @@ class AttemptContext:
                 hint="Free disk space, then resume the run.",
             ) from error
         name = self._resources.redactor.text(name)
-        status = ArtifactStatus.STORED
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
             self.warn(
@@ -221,7 +231,7 @@ class AttemptContext:
                 return own
         async with self._resources.store.read() as connection:
             found = await find_artifact(connection, artifact_id)
-        if found is None or found.caller_id != self._caller_id:
+        if found is None or found.caller_id != self.caller_id:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"There is no artifact {artifact_id} that this caller may read.",
@@ -251,6 +261,7 @@ class AttemptContext:
             raise _not_had(f"The content of {found.name} ({artifact_id}) cannot be read", error) from error
         if found.run_id is None:
             await self._resources.store.write(use_upload, found.id, keep_days=self._resources.limits.artifact_days)
+        self.opened.append(found.id)
         ref = ArtifactRef(
             artifact_id=found.id,
             name=found.name,
@@ -283,9 +294,9 @@ class AttemptContext:
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
         """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""
-        if not self._force:
+        if not self.force:
             async with self._resources.store.read() as connection:
-                text = await get_cached(connection, self._caller_id, self._pack.name, key)
+                text = await get_cached(connection, self.caller_id, self._pack.name, key)
             if text is not None:
                 value: JSONValue = orjson.loads(text)
                 return value
@@ -293,7 +304,7 @@ class AttemptContext:
         try:
             await self._resources.store.write(
                 put_cached,
-                caller_id=self._caller_id,
+                caller_id=self.caller_id,
                 pack=self._pack.name,
                 key=key,
                 value=orjson.dumps(made).decode(),
@@ -383,7 +394,7 @@ class AttemptContext:
     async def _flush_log(self) -> None:
         lines, self._lines = self._lines, []
         if lines:
-            await self._resources.store.write(append_log_lines, self._attempt_id, lines)
+            await self._resources.store.write(append_log_lines, self.attempt_id, lines)
 
 
 def _not_had(what: str, error: BlobError | OSError) -> PackError:

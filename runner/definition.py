@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from runner.agents.definition import AGENT
+from runner.agents.reading import read_agent
 from runner.definition_models import (
     Definition,
     RetryPolicy,
@@ -39,6 +41,7 @@ PACK_VERSION_WANTED = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})\.(0|[1-9]
 
 DEFINITION_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
 PACK_STEP_KEYS = ("id", "pack", "version", "input", "retry", "timeout_seconds")
+AGENT_STEP_KEYS = ("id", AGENT, "retry", "timeout_seconds")
 
 
 #: Lowest and highest value of each retry setting.
@@ -210,18 +213,39 @@ class _Reader:
         return ""
 
     def _agent_step(self, step: Mapping[str, JSONValue], path: tuple[str, ...]) -> StepDefinition:
-        message = f"The step {shown(step.get('id'))} is an agent step (`agent:`), a kind this release cannot run."
-        self._refuse((*path, "agent"), "agent_step_unsupported", message, "Use a step with `pack:` instead.")
-        return StepDefinition(self._step_id(step, path), "")
+        self._unknown_keys(step, AGENT_STEP_KEYS, path)
+        within = (*path, AGENT)
+        agent, template, issues = read_agent(step.get(AGENT), within)
+        self.issues.extend(issues)
+        block = step.get(AGENT)
+        # How long and how often stands beside the block as for any step; inside it is taken as well.
+        shared = dict(block) if isinstance(block, dict) else {}
+        for name in ("retry", "timeout_seconds"):
+            if name in shared and name in step:
+                self._refuse((*within, name), "stated_twice", f"`{name}` stands in the step and in its `agent` block.")
+        holder, where = (shared, within) if "timeout_seconds" in shared else (step, path)
+        retry, retry_path = (shared, within) if "retry" in shared else (step, path)
+        return StepDefinition(
+            id=self._step_id(step, path),
+            pack=AGENT,
+            input=template,
+            retry=self._retry(retry.get("retry"), (*retry_path, "retry")),
+            timeout_seconds=self._seconds(holder, "timeout_seconds", where, self._limits.max_timeout_seconds),
+            agent=agent,
+        )
 
     def _pack_step(self, step: Mapping[str, JSONValue], path: tuple[str, ...]) -> StepDefinition:
         self._unknown_keys(step, PACK_STEP_KEYS, path)
         value = step.get("input", {})
         if not isinstance(value, dict | str | None):
             self._refuse((*path, "input"), "wrong_type", f"A step's input is an object, not {shown(value)}.")
+        pack = self._text(step, "pack", path, required=True, limit=200)
+        if pack == AGENT:
+            self._refuse((*path, "pack"), "unknown_pack", "`agent` is no pack.", "Write an `agent:` block instead.")
+            pack = ""
         return StepDefinition(
             id=self._step_id(step, path),
-            pack=self._text(step, "pack", path, required=True, limit=200),
+            pack=pack,
             version=self._version(step.get("version"), (*path, "version")),
             input={} if value is None else value,
             retry=self._retry(step.get("retry"), (*path, "retry")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from runner.agents.definition import AGENT, AgentStep
 from runner.document import canonical_json, digest
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ class RetryPolicy:
 
 @dataclass(frozen=True, slots=True)
 class StepDefinition:
-    """A step that calls a pack.
+    """A step that calls a pack, or lets an agent work.
 
     Attributes:
         id: Its key in the definition, as in `steps.<id>.output`.
-        pack: Name of the pack.
+        pack: Name of the pack; `agent` for an agent step.
         version: An exact version `1.2.3` or a major `1`; None for the newest.
         input: The input template: an object, or one text that is a whole reference to an object.
         retry: When it is tried again.
         timeout_seconds: Longest one attempt may take; None for the pack's or the server's own.
+        agent: What is fixed of an agent step; None for a pack step.
     """
 
     id: str
@@ -50,6 +52,7 @@ class StepDefinition:
     input: JSONValue = field(default_factory=dict)
     retry: RetryPolicy = field(default_factory=RetryPolicy)
     timeout_seconds: float | None = None
+    agent: AgentStep | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +95,15 @@ def definition_document(definition: Definition) -> dict[str, JSONValue]:
 
 def step_document(step: StepDefinition) -> dict[str, JSONValue]:
     """The normal form of one step; two steps are identical when these are (CONTRACT 2.5)."""
-    document: dict[str, JSONValue] = {"id": step.id, "pack": step.pack}
-    if step.version is not None:
-        document["version"] = step.version
-    if step.input != {}:
-        document["input"] = step.input
+    if step.agent is not None:
+        templated = step.input if isinstance(step.input, dict) else {}
+        document: dict[str, JSONValue] = {"id": step.id, AGENT: {**step.agent.document(), **templated}}
+    else:
+        document = {"id": step.id, "pack": step.pack}
+        if step.version is not None:
+            document["version"] = step.version
+        if step.input != {}:
+            document["input"] = step.input
     default = RetryPolicy()
     retry: dict[str, JSONValue] = {
         setting.name: getattr(step.retry, setting.name)

@@ -13,6 +13,7 @@ from runner.issues import Issue, did_you_mean, error, shown
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import field_schema
 from runner.schemas import compile_schema
+from runner.step_packs import pack_of_step
 from runner.templating import compile_template
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def derive_input_schema(
     uses: dict[str, list[_Use]] = defaultdict(list)
     compiled = templates if templates is not None else [compile_template(step.input) for step in definition.steps]
     for step, template in zip(definition.steps, compiled, strict=True):
-        pack = packs.find(step.pack, step.version)
+        pack = pack_of_step(packs, step)
         for reference in template.references:
             if reference.source_step is None:
                 uses[str(reference.source_path[0])].append(_use(reference, step.input, pack))

@@ -120,7 +120,8 @@ class CredentialNeed:
 
     Attributes:
         key: Handle in the vault, such as `github`.
-        kind: Kind of credential, such as `github`; says which fields it has and how it is tested.
+        kind: Kind of credential, such as `github`; says which fields it has and how it is tested. Empty for any kind,
+            as agent steps take them.
         required: Whether the pack cannot work without it; else it does something less, and says so.
     """
 

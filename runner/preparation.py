@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from runner.agents.pack import agent_pack
+from runner.agents.profiles import Selection
 from runner.document import SESSION_FIELD, DocumentError, idempotency_key
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
@@ -21,6 +23,7 @@ from store.states import StepState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from runner.agents.profiles import Agents
     from runner.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
     from runner.pack import Pack
@@ -44,7 +47,7 @@ class Preparation:
 
     def _prepare(self, stretch: Stretch, step: ClaimedStep) -> Prepared | Refused:
         compiled = stretch.pipeline.step(step.key)
-        pack = find_pack(self._resources.registry, stretch.pipeline, step)
+        pack = find_pack(self._resources.registry, stretch.pipeline, step, self._resources.agents)
         if pack is None:
             return self._refused(stretch, step, self._no_pack(step))
         warning: str | None = None
@@ -122,11 +125,19 @@ class Preparation:
         return PackSession(session_id, self._resources.sessions_folder / session_id)
 
 
-def find_pack(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+def find_pack(
+    registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep, agents: Agents | None = None
+) -> Pack | None:
     """The pack that runs a step here: the version resolved at start, else another that stands in for it.
 
-    Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2).
+    Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2). What an agent
+    step amounts to, works with the profile and model that were selected at start.
     """
+    agent = pipeline.step(step.key).agent
+    if agent is not None:
+        selection = Selection.parse(step.pack_version)
+        profile = None if agents is None else agents.profiles.get(selection.profile)
+        return agent_pack(agent, selection, None if profile is None else profile.timeout_seconds)
     pack = registry.find(step.pack, step.pack_version)
     if pack is not None:
         return pack

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.agents.pack import AgentPack
+from runner.agents.profiles import Agents, no_agents
 from runner.availability import Requirement
 from runner.vault import Vault
 from store.retention import RetentionPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from runner.availability import Lacks
     from runner.egress import Egress
@@ -66,6 +68,7 @@ class Resources:
         service_urls: Addresses of services the operator configured, by name.
         vault: The credentials packs may be given.
         memory: Keeps what callers usually choose.
+        agents: What agent steps may use.
     """
 
     store: Store
@@ -80,11 +83,19 @@ class Resources:
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)
     vault: Vault = field(default_factory=Vault)
+    agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
 
-    def lacks(self, asker: Asker) -> Lacks:
-        """Tells which credentials and models a pack needs and cannot have, for whoever asks."""
+    def lacks(self, asker: Asker, agent: str | None = None) -> Lacks:
+        """Tells which credentials, models and agents a pack needs and cannot have.
+
+        Args:
+            asker: Who asks.
+            agent: The profile the caller chose for agent steps; None leaves it to them.
+        """
 
         def of(pack: Pack) -> list[Requirement]:
+            if isinstance(pack, AgentPack):
+                return self.agents.lacks(pack.agent, agent, self.vault, asker)
             roles = [need.role for need in pack.models if need.required]
             missing = [(role, self.gateway.missing(role)) for role in roles]
             models = [Requirement("model", role, (), lack.message, lack.hint) for role, lack in missing if lack]

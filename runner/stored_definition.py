@@ -9,6 +9,7 @@ import orjson
 
 from runner.definition_models import definition_document
 from runner.document import canonical_json, digest, dump_yaml
+from runner.step_packs import pack_of_step
 from store.pipelines import Definition as StoredDefinition
 from store.pipelines import Heading
 
@@ -46,16 +47,16 @@ def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMe
         accepts = [
             kind
             for step in definition.steps
-            if "inputs." in str(step.input) and (pack := packs.find(step.pack, step.version)) is not None
+            if "inputs." in str(step.input) and (pack := pack_of_step(packs, step)) is not None
             for kind in pack.metadata.accepts
         ]
         changes["accepts"] = list(dict.fromkeys(accepts))
     if "produces" not in written.model_fields_set and definition.steps:
         last = definition.steps[-1]
-        pack = packs.find(last.pack, last.version)
+        pack = pack_of_step(packs, last)
         changes["produces"] = list(pack.metadata.produces) if pack is not None else []
     if "supersedes" not in written.model_fields_set:
-        changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps))
+        changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps if step.agent is None))
     found = {name: value for name, value in changes.items() if value}
     return CompletedMetadata(written.model_copy(update=found), tuple(found))
 

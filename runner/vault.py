@@ -130,11 +130,11 @@ class Vault:
                 return self._locked
             return Missing(
                 f"The vault holds no credential `{key}`.",
-                f"Store it with `packline credential set {key} --kind {need.kind} --grant {pack}`.",
+                f"Store it with `packline credential set {key} --kind {need.kind or 'KIND'} --grant {pack}`.",
             )
         if (unusable := self._unusable(found)) is not None:
             return unusable
-        if found.kind != need.kind:
+        if need.kind and found.kind != need.kind:
             return Missing(
                 f"The credential `{key}` is of kind {found.kind}; {pack} needs one of kind {need.kind}.",
                 f"Store another with `packline credential set {key} --kind {need.kind}`.",

@@ -16,7 +16,7 @@ from store.states import StepState
 if TYPE_CHECKING:
     from runner.executor import Outcome
     from runner.preparation import Preparation
-    from runner.registry import Registry
+    from runner.resources import Resources
 
 #: Consecutive attempts of one step lost with their process after which the run fails (CONTRACT 2.11).
 LOST_LIMIT = 5
@@ -78,7 +78,7 @@ def _go_on(
     return GoOn(upcoming.start, before, progress), upcoming
 
 
-def judge_lost(stretch: Stretch, registry: Registry) -> Failure | None:
+def judge_lost(stretch: Stretch, resources: Resources) -> Failure | None:
     """Why an attempt lost with its process ends the run; None when the run goes on (CONTRACT 2.11)."""
     claimed = stretch.claim
     if claimed.lost_attempt is None:
@@ -86,7 +86,7 @@ def judge_lost(stretch: Stretch, registry: Registry) -> Failure | None:
     step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
     if step is None:
         return None
-    pack = find_pack(registry, stretch.pipeline, step)
+    pack = find_pack(resources.registry, stretch.pipeline, step, resources.agents)
     if pack is not None and pack.at_most_once:
         return unknown_outcome(step.key, step.pack, "was lost with its process")
     if claimed.lost_in_row >= LOST_LIMIT:

@@ -193,7 +193,7 @@ class Worker:
 
     async def _drive(self, stretch: Stretch) -> RunState:
         """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
-        if (lost := judge_lost(stretch, self._resources.registry)) is not None:
+        if (lost := judge_lost(stretch, self._resources)) is not None:
             return await self._fail_run(stretch.fence, lost)
         if self._stopping:
             return await self._release(stretch.fence, None)
@@ -328,6 +328,10 @@ class Worker:
             session_ended=session_ended,
             artifacts=tuple(context.artifacts),
             spent=spent_on(context.model_uses),
+            isolation=context.isolation,
+            receipt=context.receipt,
+            # Only a step that is no agent's own can vouch for what an agent made.
+            read=() if current.compiled.agent is not None else tuple(dict.fromkeys(context.opened)),
         )
         return outcome, end
 

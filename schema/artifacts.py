@@ -35,7 +35,7 @@ from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
     from schema.runs import Run
-    from schema.steps import Attempt
+    from schema.steps import Attempt, RunStep
     from store.previews import PreviewRecord
 
 described_enum(
@@ -103,6 +103,13 @@ class Artifact(Node):
         from schema.runs import load_run
 
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
+
+    @strawberry.field(description="The step whose success verified it.")
+    async def verified_by(self, info: Info) -> Annotated[RunStep, strawberry.lazy("schema.steps")] | None:
+        """The step that read it and succeeded."""
+        from schema.steps import load_step
+
+        return None if self.record.verified_by is None else await load_step(info, self.record.verified_by)
 
     @strawberry.field(description="The attempt that produced it; null for an upload.")
     async def produced_by(self, info: Info) -> Annotated[Attempt, strawberry.lazy("schema.steps")] | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, cast
 
+from schema.agents import AgentStep
 from schema.definitions import PackStep
 from schema.guarded import GuardedSchema
 from schema.mutation import Mutation
@@ -27,7 +28,15 @@ if TYPE_CHECKING:
     from schema.limits import RequestLimits
 
 #: Members of interfaces, which no field names.
-_MEMBERS = (PackStep, RunStateChanged, StepStateChanged, AttemptStateChanged, StepProgressed, ArtifactChanged)
+_MEMBERS = (
+    PackStep,
+    AgentStep,
+    RunStateChanged,
+    StepStateChanged,
+    AttemptStateChanged,
+    StepProgressed,
+    ArtifactChanged,
+)
 
 #: What the lists that grow are lists of.
 _PAGES_OF = {
@@ -41,6 +50,7 @@ _PAGES_OF = {
     "PipelineVersion": "versions",
     "Run": "runs",
     "RunEvent": "events",
+    "TranscriptEntry": "transcript entries",
 }
 
 

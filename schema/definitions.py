@@ -134,7 +134,7 @@ class PackStep(Step):
 
 
 @lru_cache(maxsize=_KEPT)
-def steps_of_document(document: str) -> tuple[PackStep, ...]:
+def steps_of_document(document: str) -> tuple[Step, ...]:
     """The steps of a stored definition, in the order they run; none when it does not read.
 
     Args:
@@ -143,7 +143,13 @@ def steps_of_document(document: str) -> tuple[PackStep, ...]:
     definition, _ = parse_stored(orjson.loads(document))
     if definition is None:
         return ()
-    return tuple(PackStep.of(step, position) for position, step in enumerate(definition.steps, 1))
+    return tuple(_step(step, position) for position, step in enumerate(definition.steps, 1))
+
+
+def _step(step: StepDefinition, position: int) -> Step:
+    from schema.agents import AgentStep
+
+    return PackStep.of(step, position) if step.agent is None else AgentStep.of(step, step.agent, position)
 
 
 @strawberry.type(description="Result of checking a definition.")

@@ -37,7 +37,9 @@ class RequirementKind(Enum):
     CREDENTIAL = "credential"
     SERVICE = "service"
     MODEL = "model"
+    AGENT_PROFILE = "agent_profile"
     SESSION = "session"
+    ISOLATION = "isolation"
 
 
 described_enum(
@@ -49,7 +51,9 @@ described_enum(
         "CREDENTIAL": "A credential, stored and granted.",
         "SERVICE": "An outside service or program.",
         "MODEL": "A model or model role.",
+        "AGENT_PROFILE": "An agent profile.",
         "SESSION": "A pack that can leave or keep a session.",
+        "ISOLATION": "A sandbox strong enough.",
     },
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from schema.agent_clients import AgentClientQueries
+from schema.agents import AgentQueries
 from schema.artifacts import ArtifactQueries
 from schema.audit import AuditQueries
 from schema.callers import CallerQueries
@@ -26,6 +27,7 @@ from schema.server import ServerQueries
 @strawberry.type(description="Everything that can be read.")
 class Query(
     AgentClientQueries,
+    AgentQueries,
     AuditQueries,
     McpServerQueries,
     ModelQueries,

@@ -171,6 +171,12 @@ class RunMutations:
         force: Annotated[
             bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
         ] = False,
+        agent: Annotated[
+            str | None,
+            strawberry.argument(
+                description="Agent profile for its agent steps, among those they may use; left to them when absent."
+            ),
+        ] = None,
         wait_seconds: Annotated[
             int,
             strawberry.argument(
@@ -193,6 +199,7 @@ class RunMutations:
                 title=title,
                 deadline_seconds=deadline_seconds,
                 force=force,
+                agent=agent,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
                 dry_run=dry_run,
@@ -313,6 +320,12 @@ class RunMutations:
         force: Annotated[
             bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
         ] = False,
+        agent: Annotated[
+            str | None,
+            strawberry.argument(
+                description="Agent profile for its agent steps, among those they may use; left to them when absent."
+            ),
+        ] = None,
         wait_seconds: Annotated[
             int,
             strawberry.argument(
@@ -332,6 +345,7 @@ class RunMutations:
                 definition=definition,
                 from_step=from_step,
                 force=force,
+                agent=agent,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
             )

@@ -11,22 +11,26 @@ import orjson
 import strawberry
 
 from resolvers.access import visible_to
+from runner.agents.definition import AGENT
 from runner.compiled import compile_document
 from runner.definition_models import RetryPolicy
 from schema.artifacts import Artifact
 from schema.context import Info
 from schema.enums import described_enum
 from schema.failures import Failure
+from schema.isolation import IsolationLevel
 from schema.node_interface import Node
 from schema.pagination import Connection, CursorKind, PageArguments, page_of
 from schema.payloads import Payload, payload_of
 from schema.scalars import JSON, Cursor, Key
 from schema.spending import SpendingCost
+from schema.transcripts import TRANSCRIPT, CacheReceipt, TranscriptEntry, TranscriptEntryConnection
 from schema.waits import Wait, WaitReason
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
 from store.states import AttemptState, StepState
 from store.step_reads import AttemptRecord, StepRecord
+from store.transcripts import list_transcript
 
 if TYPE_CHECKING:
     from schema.pipelines import Step
@@ -149,7 +153,9 @@ class Attempt(Node):
     state: AttemptState = strawberry.field(description="Where it stands.")
     started_at: datetime = strawberry.field(description="When it started.")
     ended_at: datetime | None = strawberry.field(description="When it ended.")
-    pack_version: str | None = strawberry.field(description="Version of the pack that ran.")
+    pack_version: str | None = strawberry.field(
+        description="Version of the pack that ran; of an agent step, profile and model, as `claude@sonnet`."
+    )
     record: strawberry.Private[AttemptRecord]
 
     @classmethod
@@ -211,6 +217,38 @@ class Attempt(Node):
         """What its models were paid for."""
         return SpendingCost.of_attempt(self.record)
 
+    @strawberry.field(description="What the agent read, said and did, oldest first; empty for packs.")
+    async def transcript(
+        self,
+        info: Info,
+        first: Annotated[int | None, strawberry.argument(description="From the front, at most 500.")] = None,
+        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
+        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
+        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+    ) -> TranscriptEntryConnection:
+        """A page of its transcript."""
+        arguments = PageArguments.parse(
+            TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
+        )
+        async with info.context.context.services.store.read() as connection:
+            rows = await list_transcript(
+                connection,
+                self.record.id,
+                PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse),
+            )
+        page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
+        return TranscriptEntryConnection.of(page, TranscriptEntry.of)
+
+    @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
+    def isolation(self) -> IsolationLevel | None:
+        """How far its process was kept apart."""
+        return None if self.record.isolation is None else IsolationLevel(self.record.isolation)
+
+    @strawberry.field(description="Where the result was taken from, when nothing was run.")
+    def cache_receipt(self) -> CacheReceipt | None:
+        """Its receipt."""
+        return CacheReceipt.read(self.record.receipt)
+
     @strawberry.field(description="What it logged, oldest first.")
     async def log(
         self,
@@ -236,7 +274,12 @@ class RunStep(Node):
     """Make one with `of`."""
 
     key: Key = strawberry.field(description="Its id in the definition.")
-    pack_version: str | None = strawberry.field(description="Version of the pack that ran; null before.")
+    pack_version: str | None = strawberry.field(
+        description="Version of the pack that ran; null before and for agent steps."
+    )
+    agent: str | None = strawberry.field(
+        description="Profile and model an agent step works with, as `claude@sonnet`; null for packs."
+    )
     state: StepState = strawberry.field(description="Where it stands.")
     progress: float | None = strawberry.field(description="How far along, 0 to 1; null when it does not say.")
     started_at: datetime | None = strawberry.field(description="When its first attempt started.")
@@ -249,7 +292,8 @@ class RunStep(Node):
         return cls(
             id=strawberry.ID(record.id),
             key=Key(record.key),
-            pack_version=record.pack_version if record.attempts else None,
+            pack_version=record.pack_version if record.attempts and record.pack != AGENT else None,
+            agent=record.pack_version if record.pack == AGENT else None,
             state=record.state,
             progress=record.progress,
             started_at=record.started_at,

@@ -36,6 +36,7 @@ class ArtifactRecord:
         run_id: None for an upload; may dangle once the run is pruned.
         expires_at: When it will be erased unless pinned; None while its run goes on, failed or was cancelled.
         erased_at: When its content went; the row tells that it existed.
+        verified_by: The step that vouched for what an agent proposed.
     """
 
     id: str
@@ -52,6 +53,7 @@ class ArtifactRecord:
     created_at: datetime
     expires_at: datetime | None
     erased_at: datetime | None
+    verified_by: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections import deque
 from functools import lru_cache
 from typing import Literal
 
-Prefix = Literal["pipe", "pver", "run", "step", "att", "art", "call", "tok", "aud", "sess", "cred", "mem", "gap"]
+Prefix = Literal["pipe", "pver", "run", "step", "att", "art", "call", "tok", "aud", "sess", "cred", "mem", "gap", "res"]
 
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"  # Crockford's base 32
 #: A digit for each byte; 256 is a multiple of 32, so that all digits are equally likely.

@@ -281,6 +281,9 @@ class AttemptRow(SQLModel, table=True):
     output_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
     cost_micros: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))  # 10^-6 US dollars
     models: str | None = Field(default=None, sa_column=_text(nullable=True))  # JSON: each answered call
+    # Of agent steps: how far the process was kept apart, and where a replayed result came from (JSON).
+    isolation: str | None = None
+    receipt: str | None = Field(default=None, sa_column=_text(nullable=True))
 
 
 class JoinedKeyRow(SQLModel, table=True):
@@ -305,6 +308,47 @@ class LogLineRow(SQLModel, table=True):
     at: datetime
     level: str
     text: str = Field(sa_column=_text())
+
+
+class TranscriptRow(SQLModel, table=True):
+    """A chunk of an agent's transcript: entries as JSON lines, redacted; a hole in the sequence was left out."""
+
+    __tablename__ = "transcript"
+
+    attempt_id: str = Field(primary_key=True, foreign_key="attempt.id", ondelete="CASCADE")
+    first: int = Field(primary_key=True)  # sequence of its first entry, from 1 within the attempt
+    last: int
+    is_tail: bool  # may be dropped for later ones
+    size_bytes: int
+    lines: str = Field(sa_column=_text())
+
+
+class CachedResultRow(SQLModel, table=True):
+    """A result of an agent step that may be replayed."""
+
+    __tablename__ = "cached_result"
+    __table_args__ = (Index("uq_cached_result_key", "caller_id", "key", unique=True),)
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
+    key: str  # SHA-256 over what decides the result
+    attempt_id: str  # that made it; may dangle
+    output: str = Field(sa_column=_text())
+    made_at: datetime
+    expires_at: datetime = Field(index=True)
+
+
+class CachedFileRow(SQLModel, table=True):
+    """An artifact of such a result; keeps its content from being pruned."""
+
+    __tablename__ = "cached_file"
+
+    result_id: str = Field(primary_key=True, foreign_key="cached_result.id", ondelete="CASCADE")
+    position: int = Field(primary_key=True)
+    name: str
+    media_type: str
+    digest: str = Field(index=True)
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
 
 
 class RunEventRow(SQLModel, table=True):
@@ -372,6 +416,7 @@ class ArtifactRow(SQLModel, table=True):
     created_at: datetime
     expires_at: datetime | None = None
     erased_at: datetime | None = None
+    verified_by: str | None = None  # the step that read a proposed artifact and succeeded
 
 
 class SessionRow(SQLModel, table=True):

@@ -83,7 +83,8 @@ _DELETE_AUDIT = Sql("DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE a
 # A preview goes with the content it shows, by its foreign key; its picture is then let go the next time.
 _BLOB_IN_USE = Sql(
     """SELECT 1 FROM artifact WHERE digest = :digest AND erased_at IS NULL
-    UNION ALL SELECT 1 FROM preview WHERE image_digest = :digest LIMIT 1"""
+    UNION ALL SELECT 1 FROM preview WHERE image_digest = :digest
+    UNION ALL SELECT 1 FROM cached_file WHERE digest = :digest LIMIT 1"""
 )
 _DELETE_BLOB = Sql("DELETE FROM blob WHERE digest = :digest")
 
@@ -115,7 +116,7 @@ def sweep_audit(conn: Connection, *, keep_days: float, limit: int = ROWS_AT_ONCE
 
 
 def forget_blobs(conn: Connection, digests: Sequence[str]) -> list[str]:
-    """Drops the rows of contents that neither an artifact nor a preview refers to, and answers their digests."""
+    """Drops the rows of contents that no artifact, preview or kept result refers to, and answers their digests."""
     unused = [digest for digest in digests if conn.one(_BLOB_IN_USE, {"digest": digest}) is None]
     for digest in unused:
         conn.run(_DELETE_BLOB, {"digest": digest})
@@ -123,7 +124,7 @@ def forget_blobs(conn: Connection, digests: Sequence[str]) -> list[str]:
 
 
 async def prune_blobs(store: Store, blobs: Blobs, *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-    """Removes contents that neither an artifact nor a preview refers to; how many and how many bytes.
+    """Removes contents that neither an artifact, a preview nor a kept result refers to; how many and how many bytes.
 
     A content put within `grace_seconds` stays, since its artifact may not be recorded yet.
     """

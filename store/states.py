@@ -62,6 +62,20 @@ class RunCause(StrEnum):
     A2A = "a2a"
 
 
+class TranscriptKind(StrEnum):
+    """What sort of entry an agent's transcript has."""
+
+    PROMPT = "prompt"
+    MESSAGE = "message"
+    OUTPUT = "output"
+    ERROR_OUTPUT = "error_output"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    DENIAL = "denial"
+    USAGE = "usage"
+    CUT = "cut"
+
+
 class ArtifactStatus(StrEnum):
     """What an artifact is worth."""
 

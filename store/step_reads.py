@@ -70,6 +70,8 @@ class AttemptRecord:
     output_tokens: int | None
     cost_micros: int | None
     models: str | None
+    isolation: str | None
+    receipt: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,11 +134,11 @@ RUN_PIPELINE = (
     + """
 mutation CliRunPipeline(
   $pipeline: ID!, $inputs: JSON!, $version: Int, $title: String, $deadlineSeconds: Float,
-  $idempotencyKey: String, $force: Boolean!, $dryRun: Boolean!
+  $idempotencyKey: String, $force: Boolean!, $agent: String, $dryRun: Boolean!
 ) {
   result: runPipeline(
     pipeline: $pipeline, inputs: $inputs, version: $version, title: $title, deadlineSeconds: $deadlineSeconds,
-    idempotencyKey: $idempotencyKey, force: $force, dryRun: $dryRun
+    idempotencyKey: $idempotencyKey, force: $force, agent: $agent, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED
@@ -203,11 +203,11 @@ RERUN_RUN = (
     + """
 mutation CliRerunRun(
   $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String,
-  $force: Boolean!
+  $force: Boolean!, $agent: String
 ) {
   result: rerunRun(
     id: $id, inputs: $inputs, definition: $definition, fromStep: $fromStep,
-    idempotencyKey: $idempotencyKey, force: $force
+    idempotencyKey: $idempotencyKey, force: $force, agent: $agent
   ) {
     __typename"""
     + _STARTED

@@ -41,4 +41,8 @@ IdempotencyKey = Annotated[
     str | None, typer.Option(help="Repeating the command with the same key gives the same run.", show_default=False)
 ]
 Force = Annotated[bool, typer.Option("--force", help="Take nothing from the caches of packs.")]
+Agent = Annotated[
+    str | None,
+    typer.Option("--agent", metavar="PROFILE", help="Agent profile for its agent steps.", show_default=False),
+]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")]

@@ -25,10 +25,10 @@ def check(file: File, as_json: Json = None) -> None:
     from app.cli.client import EXIT_REFUSED, CliError
     from app.cli.output import Output, issue_line, requirement_line
     from app.settings import Settings, SettingsError
-    from runner.availability import preflight
     from runner.check import check_definition
     from runner.definition import DefinitionLimits
     from runner.document import DocumentError, load_documents
+    from runner.preflight import CalledStep, preflight
     from runner.registry import builtins_folder, load_registry
 
     output = Output(as_json)
@@ -47,7 +47,11 @@ def check(file: File, as_json: Json = None) -> None:
         name = str(document.get("key") or document.get("name") or file)
         found = check_definition(document, registry, limits=DefinitionLimits(max_steps=settings.steps_max))
         valid = valid and found.valid
-        steps = [(step.id, step.pack, step.version) for step in found.definition.steps] if found.definition else []
+        steps = (
+            [CalledStep(step.id, step.pack, step.version, step.agent) for step in found.definition.steps]
+            if found.definition
+            else []
+        )
         missing = preflight(steps, registry)
         issues = [
             {

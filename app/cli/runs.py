@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.options import (  # noqa: TC001 - typer reads the annotations
+    Agent,
     Detach,
     Force,
     IdempotencyKey,
@@ -42,6 +43,7 @@ def run(
     deadline: Annotated[float | None, typer.Option(metavar="SECONDS", help="Longest time it may take.")] = None,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,
+    agent: Agent = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, start nothing.")] = False,
     detach: Detach = False,
     save: Save = None,
@@ -60,8 +62,8 @@ def run(
         raise CliError("--dry-run sends nothing: give the id of an artifact as --input instead of --upload.")
     with Client(Target.find(server)) as client:
         is_pack = "." in target and not target.startswith("builtin.")
-        if is_pack and (title or deadline):
-            raise CliError(f"`{target}` is a pack: --title and --deadline are for pipelines.")
+        if is_pack and (title or deadline or agent):
+            raise CliError(f"`{target}` is a pack: --title, --deadline and --agent are for pipelines.")
         schema = _input_schema(client, target, is_pack=is_pack)
         files = uploaded(client, output, uploads or ())
         given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
@@ -87,6 +89,7 @@ def run(
                     "title": title,
                     "deadlineSeconds": deadline,
                     "force": force,
+                    "agent": agent,
                     "idempotencyKey": idempotency_key,
                     "dryRun": dry_run,
                 },
@@ -181,6 +184,7 @@ def rerun(
     ] = None,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,
+    agent: Agent = None,
     detach: Detach = False,
     save: Save = None,
     server: Server = None,
@@ -209,6 +213,7 @@ def rerun(
                     "definition": "CURRENT" if current else "OF_RUN",
                     "fromStep": from_step,
                     "force": force,
+                    "agent": agent,
                     "idempotencyKey": idempotency_key,
                 },
             )["result"]

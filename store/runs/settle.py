@@ -22,6 +22,7 @@ from store.runs.values import (
     Wait,
 )
 from store.states import (
+    ArtifactStatus,
     AttemptState,
     EventType,
     RunState,
@@ -76,6 +77,13 @@ _INSERT_ARTIFACT = Sql(
 _INSERT_BLOB = Sql(
     "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
 )
+_VERIFY_ARTIFACT = Sql(
+    """
+    UPDATE artifact SET status = 'verified', verified_by = :step_id
+    WHERE id = :id AND run_id = :run_id AND status = 'proposed'
+    """
+)
+_RECORD_AGENT = Sql("UPDATE attempt SET isolation = :isolation, receipt = :receipt WHERE id = :id")
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
 
 
@@ -117,6 +125,8 @@ def settle(
     now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
     record_spent(conn, end.attempt_id, end.spent)
+    if end.isolation is not None or end.receipt is not None:
+        conn.run(_RECORD_AGENT, {"id": end.attempt_id, "isolation": end.isolation, "receipt": end.receipt})
     changed = conn.run(
         END_ATTEMPT,
         {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now},
@@ -124,6 +134,8 @@ def settle(
     if changed == 0:
         raise LostLeaseError(f"Attempt {end.attempt_id} has been settled already.")
     ledger.attempt(end.step_id, end.attempt_id, end.state)
+    if end.read and end.state is AttemptState.SUCCEEDED:
+        _verify_artifacts(conn, ledger, fence.run_id, end)
     if end.session_ended is not None:
         conn.run(_END_SESSION, {"id": end.session_ended, "now": now})
     if isinstance(then, Wait) and not (cancelled or late):
@@ -270,6 +282,20 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
             artifact_id=artifact.id,
             after=artifact.status,
         )
+
+
+def _verify_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: AttemptEnd) -> None:
+    """Vouches for what an agent of this run proposed and this step read (CONTRACT 6.7)."""
+    for artifact_id in end.read:
+        if conn.run(_VERIFY_ARTIFACT, {"id": artifact_id, "run_id": run_id, "step_id": end.step_id}):
+            ledger.add(
+                EventType.ARTIFACT,
+                step_id=end.step_id,
+                attempt_id=end.attempt_id,
+                artifact_id=artifact_id,
+                before=ArtifactStatus.PROPOSED.value,
+                after=ArtifactStatus.VERIFIED.value,
+            )
 
 
 def _succeed(conn: Connection, ledger: Ledger, fence: Fence, state: RunState, artifact_days: float) -> Settled:

@@ -236,6 +236,9 @@ class AttemptEnd:
         session_id: Session the step left.
         session_ended: Session that was threaded into it and found gone.
         spent: What models were paid for; None when none was asked.
+        isolation: How far an agent's process was kept apart; None for packs.
+        receipt: JSON text of where a replayed result came from; None when the step ran.
+        read: Ids of the artifacts it read; when it succeeds, those of its run that an agent proposed are verified.
     """
 
     step_id: str
@@ -248,6 +251,9 @@ class AttemptEnd:
     session_ended: str | None = None
     artifacts: tuple[NewArtifact, ...] = ()
     spent: Spent | None = None
+    isolation: str | None = None
+    receipt: str | None = None
+    read: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements, preflight
+from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements
 from runner.pack import Missing, Service, program, python_module
+from runner.preflight import CalledStep, preflight
 from runner.registry import PackSource, Registry, builtins_folder, load_registry
 from tests.support.pack_folders import pack_source, write_pack_folder
 
@@ -73,11 +74,11 @@ def test_preflight_reports_everything_at_once(pack):
     service = Service("voice", lambda: Missing("There is no voice.", "Install one."))
     registry = registry_of(replace(pack, name="audio.say", services=(service,)), pack)
     steps = [
-        ("say", "audio.say", None),
-        ("fine", "text.echo", "1"),
-        ("say-again", "audio.say", "1.0.0"),
-        ("typo", "text.ehco", None),
-        ("newer", "text.echo", "2"),
+        CalledStep("say", "audio.say", None),
+        CalledStep("fine", "text.echo", "1"),
+        CalledStep("say-again", "audio.say", "1.0.0"),
+        CalledStep("typo", "text.ehco", None),
+        CalledStep("newer", "text.echo", "2"),
     ]
     requirements = preflight(steps, registry, Probes())
     assert requirements == [
@@ -91,14 +92,14 @@ def test_preflight_reports_everything_at_once(pack):
             "Use an installed version, or install the pack's missing one.",
         ),
     ]
-    assert preflight([("fine", "text.echo", None)], registry, Probes()) == []
+    assert preflight([CalledStep("fine", "text.echo", None)], registry, Probes()) == []
 
 
 def test_a_pack_that_works_in_a_session_needs_a_step_before_it_that_leaves_one() -> None:
     registry = load_registry(builtins_folder(), (), entry_points=False)
 
-    alone = preflight([("map", "repo.map", None)], registry)
-    after = preflight([("fetch", "repo.fetch", None), ("map", "repo.map", None)], registry)
+    alone = preflight([CalledStep("map", "repo.map", None)], registry)
+    after = preflight([CalledStep("fetch", "repo.fetch", None), CalledStep("map", "repo.map", None)], registry)
 
     assert [(lack.kind, lack.steps) for lack in alone if lack.kind == "session"] == [("session", ("map",))]
     assert not [lack for lack in after if lack.kind == "session"]

@@ -197,7 +197,8 @@ class TestEverythingAtOnce:
         )
         assert found == {
             ("nam", "unknown_key", "error"),
-            ("steps.0.agent", "agent_step_unsupported", "error"),
+            ("steps.0.agent.use", "required", "error"),
+            ("steps.0.agent.prompt", "required", "error"),
             ("steps.1.id", "duplicate_step_id", "error"),
             ("steps.1.input.url", "unknown_step", "error"),
             ("steps.1.input.tiemout", "unknown_field", "error"),

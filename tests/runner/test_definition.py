@@ -133,11 +133,12 @@ class TestRefusing:
         assert found["steps.0.retry.max_attempt", "unknown_key"].hint == "Did you mean `max_attempts`?"
         assert found["key", "invalid_key"].hint == "Write for instance `bad-key`."
 
-    def test_an_agent_step_is_refused_by_name(self):
-        found = issues_of({"name": "x", "steps": [{"id": "solve", "agent": {"use": "claude"}}]})
-        issue = found["steps.0.agent", "agent_step_unsupported"]
-        assert '"solve"' in issue.message
-        assert "agent" in issue.message
+    def test_an_agent_step_needs_a_profile_and_a_prompt(self):
+        found = issues_of({"name": "x", "steps": [{"id": "solve", "agent": {}}]})
+        assert set(found) == {("steps.0.agent.use", "required"), ("steps.0.agent.prompt", "required")}
+
+    def test_an_agent_is_no_pack(self):
+        assert ("steps.0.pack", "unknown_pack") in issues_of({"name": "x", "steps": [{"id": "a", "pack": "agent"}]})
 
     def test_a_step_is_of_one_kind(self):
         assert ("steps.0", "ambiguous_step") in issues_of(step(agent={}))

@@ -81,10 +81,14 @@ export type ProblemCode =
 
 /** What an entry or step can need. */
 export type RequirementKind =
+  /** An agent profile. */
+  | 'AGENT_PROFILE'
   /** A credential, stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
+  /** A sandbox strong enough. */
+  | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
   /** A pack, in a version that satisfies the step. */

@@ -25,6 +25,7 @@ def settings(folder: Path) -> dict[str, Any]:
     return {
         "mcp_commands": (sys.executable,),
         "mcp_servers": {"tools": {"command": [sys.executable, str(TOOLS), "stdio", str(folder / "tools")]}},
+        "agents": {"absent": {"command": ["no-such-agent"]}},
         "model_roles": {"writer": ("openai:writes-well", "ollama:writes-here")},
     }
 
@@ -38,6 +39,16 @@ async def test_roles_tell_what_they_resolve_to_now(api: Api) -> None:
     assert {model["key"] for model in texts} >= {"openai:writes-well", "ollama:writes-here"}
     voices = await api.me.call("models", kinds=["VOICE"])
     assert {model["kind"] for model in voices} == {"VOICE"}
+
+
+@states("agent_profiles")
+async def test_agent_profiles_say_whether_they_can_be_used_here(api: Api) -> None:
+    profiles = {profile["key"]: profile for profile in await api.me.call("agent_profiles")}
+    assert profiles["mock"]["availability"]["usable"]
+    assert profiles["absent"]["availability"] == {
+        "usable": False,
+        "missing": [{"kind": "AGENT_PROFILE", "name": "absent"}],
+    }
 
 
 @states("mcp_servers", "accept_mcp_tool_change")

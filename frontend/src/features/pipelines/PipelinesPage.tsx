@@ -140,6 +140,8 @@ const NEEDS: Record<RequirementKind, string> = {
   MODEL: "Needs a model:",
   PACK: "Needs pack",
   SERVICE: "Needs service",
+  AGENT_PROFILE: "Needs agent",
+  ISOLATION: "Needs isolation",
   SESSION: "Needs session",
 };
 

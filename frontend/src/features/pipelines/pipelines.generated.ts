@@ -117,10 +117,14 @@ export type ProblemCode =
 
 /** What an entry or step can need. */
 export type RequirementKind =
+  /** An agent profile. */
+  | 'AGENT_PROFILE'
   /** A credential, stored and granted. */
   | 'CREDENTIAL'
   /** A run input. */
   | 'INPUT'
+  /** A sandbox strong enough. */
+  | 'ISOLATION'
   /** A model or model role. */
   | 'MODEL'
   /** A pack, in a version that satisfies the step. */
@@ -204,7 +208,10 @@ export type WaitReason =
   /** A free worker, or the caller's limit of concurrent runs. */
   | 'SLOT';
 
-export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<{ packName: string, key: string, position: number }> };
+export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
+    | { key: string, position: number }
+    | { packName: string, key: string, position: number }
+  > };
 
 export type PipelinesQueryVariables = Exact<{
   filter?: PipelineFilter | null | undefined;
@@ -215,7 +222,10 @@ export type PipelinesQueryVariables = Exact<{
 }>;
 
 
-export type PipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, description: string, builtin: boolean, runs: { nodes: Array<{ id: string, state: RunState, workSeconds: number, createdAt: string }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<{ packName: string, key: string, position: number }> }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
+export type PipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, description: string, builtin: boolean, runs: { nodes: Array<{ id: string, state: RunState, workSeconds: number, createdAt: string }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
+        | { key: string, position: number }
+        | { packName: string, key: string, position: number }
+      > }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type PipelineKindsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -289,7 +299,10 @@ export type PipelinePageQueryVariables = Exact<{
 }>;
 
 
-export type PipelinePageQuery = { pipeline: { inputSchema: unknown, actions: Array<PipelineAction>, id: string, key: string, name: string, description: string, builtin: boolean, currentVersion: { id: string, number: number, yaml: string, createdAt: string }, steps: Array<{ packName: string, key: string, position: number, timeoutSeconds: number, pack: { id: string, description: string, effects: PackEffects } | null, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }>, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
+export type PipelinePageQuery = { pipeline: { inputSchema: unknown, actions: Array<PipelineAction>, id: string, key: string, name: string, description: string, builtin: boolean, currentVersion: { id: string, number: number, yaml: string, createdAt: string }, steps: Array<
+      | { key: string, position: number, timeoutSeconds: number, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
+      | { packName: string, key: string, position: number, timeoutSeconds: number, pack: { id: string, description: string, effects: PackEffects } | null, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
+    >, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
 
 export type StartPipelineMutationVariables = Exact<{
   pipeline: string;

@@ -1,0 +1,49 @@
+"""Agent profiles: which command lines agent steps may use here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resolvers.operations import operation
+from runner.agents.isolation import weaker
+from runner.availability import Requirement
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+    from runner.agents.profiles import AgentProfile, Agents
+
+
+@dataclass(frozen=True, slots=True)
+class ListedAgent:
+    """A profile, and what keeps it from being used here."""
+
+    profile: AgentProfile
+    missing: tuple[Requirement, ...]
+
+
+@operation("agent_profiles", scope=Scope.READ, kind="query")
+async def list_agent_profiles(context: Context) -> list[ListedAgent]:
+    """Every profile that is declared, by name."""
+    agents = context.services.engine.resources.agents
+    return [ListedAgent(agents.profiles[key], tuple(_missing(agents, key))) for key in sorted(agents.profiles)]
+
+
+def find_agent_profile(context: Context, key: str) -> ListedAgent | None:
+    """A profile by name; None when it is not declared."""
+    agents = context.services.engine.resources.agents
+    profile = agents.profiles.get(key)
+    return None if profile is None else ListedAgent(profile, tuple(_missing(agents, key)))
+
+
+def _missing(agents: Agents, key: str) -> list[Requirement]:
+    profile = agents.profiles[key]
+    found = []
+    if (lack := agents.missing(profile)) is not None:
+        found.append(Requirement("agent_profile", key, (), lack.message, lack.hint))
+    demanded = agents.demanded(None, profile)
+    if not profile.is_mock and weaker(agents.isolation, demanded):
+        message = f"The agent profile `{key}` needs isolation `{demanded}`; this machine reaches `{agents.isolation}`."
+        found.append(Requirement("isolation", demanded.value, (), message, "Install bubblewrap."))
+    return found

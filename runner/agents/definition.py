@@ -1,0 +1,168 @@
+"""What a definition says of an agent step, as values, and its normal form as a document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.failures import JSONValue
+    from runner.pack import Effects
+
+#: What agent steps are called where pack steps name their pack; no pack can have it, for want of a dot.
+AGENT = "agent"
+
+#: Weakest first; see `store.states.IsolationLevel`.
+IsolationName = Literal["process", "sandbox", "sandbox_offline"]
+ISOLATION_NAMES: tuple[IsolationName, ...] = ("process", "sandbox", "sandbox_offline")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A handle written out, or chosen by an environment variable of the server when a run starts.
+
+    Attributes:
+        value: As written out; None when a variable chooses.
+        variable: The variable's name.
+        default: What is chosen when the variable is not set.
+        mapping: What a value of the variable stands for; with none, the value is the handle itself.
+    """
+
+    value: str | None = None
+    variable: str | None = None
+    default: str | None = None
+    mapping: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """Everything the definition itself names, in the order written, each once."""
+        named = (self.value, self.default, *(handle for _, handle in self.mapping))
+        return tuple(dict.fromkeys(handle for handle in named if handle is not None))
+
+    def resolve(self, read: Callable[[str], str | None]) -> str | None:
+        """What is chosen now; None when the variable says nothing usable and there is no default.
+
+        Args:
+            read: Reads an environment variable of the server.
+        """
+        if self.variable is None:
+            return self.value
+        given = read(self.variable)
+        if not given:
+            return self.default
+        return dict(self.mapping).get(given) if self.mapping else given
+
+    def document(self) -> JSONValue:
+        """Its normal form."""
+        if self.variable is None:
+            return self.value
+        written: dict[str, JSONValue] = {"env": self.variable}
+        if self.default is not None:
+            written["default"] = self.default
+        if self.mapping:
+            written["map"] = dict(self.mapping)
+        return written
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRule:
+    """What may or may not be spawned.
+
+    Attributes:
+        program: Name or absolute path of a program.
+        args_prefix: The rule holds only for calls that begin with these arguments.
+        allow: Whether such a call is allowed.
+    """
+
+    program: str
+    args_prefix: tuple[str, ...] = ()
+    allow: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class CommandPolicy:
+    """What an agent step may spawn; the first rule that fits decides, else `fallback`.
+
+    Attributes:
+        declared: Whether the step says anything; without, only the profile's own command may be spawned.
+    """
+
+    fallback: Literal["deny", "allow"] = "deny"
+    rules: tuple[CommandRule, ...] = ()
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentStep:
+    """What is fixed of an agent step when its definition is saved; prompt and inputs are its input template.
+
+    Attributes:
+        use: The profile.
+        model: The model the profile is told to use; its own when None.
+        workspace: A folder of its own, or the session an earlier step left.
+        stdout_to: Workspace path that its standard output is proposed as.
+        outputs: Workspace paths it must leave.
+        commands: What it may spawn.
+        tools: Packline's own MCP tools it may call back; none when empty.
+        isolation: Weakest level it accepts; None for the best there is.
+        credentials: Environment variable and `credential` or `credential.field` for each.
+        effects: What it changes outside.
+        cache: Whether an earlier result for the same key may be replayed.
+        output_schema: What its answer must look like.
+    """
+
+    use: Choice
+    model: Choice | None = None
+    workspace: Literal["fresh", "session"] = "fresh"
+    stdout_to: str | None = None
+    outputs: tuple[str, ...] = ()
+    commands: CommandPolicy = field(default_factory=CommandPolicy)
+    tools: tuple[str, ...] = ()
+    isolation: IsolationName | None = None
+    credentials: tuple[tuple[str, str], ...] = ()
+    effects: Effects = "external"
+    cache: bool = False
+    output_schema: dict[str, JSONValue] | None = None
+
+    def document(self) -> dict[str, JSONValue]:
+        """Its normal form, without prompt and inputs."""
+        written: dict[str, JSONValue] = {"use": self.use.document()}
+        if self.model is not None:
+            written["model"] = self.model.document()
+        if self.workspace != "fresh":
+            written["workspace"] = self.workspace
+        if self.stdout_to is not None:
+            written["stdout_to"] = self.stdout_to
+        if self.outputs:
+            written["outputs"] = list(self.outputs)
+        if self.commands.declared:
+            written["commands"] = _commands_document(self.commands)
+        if self.tools:
+            written["tools"] = list(self.tools)
+        if self.isolation is not None:
+            written["isolation"] = self.isolation
+        if self.credentials:
+            written["credentials"] = dict(self.credentials)
+        if self.effects != "external":
+            written["effects"] = self.effects
+        if self.cache:
+            written["cache"] = True
+        if self.output_schema is not None:
+            written["output_schema"] = self.output_schema
+        return written
+
+
+def _commands_document(policy: CommandPolicy) -> dict[str, JSONValue]:
+    written: dict[str, JSONValue] = {"fallback": policy.fallback}
+    if policy.rules:
+        rules: list[JSONValue] = []
+        for rule in policy.rules:
+            entry: dict[str, JSONValue] = {"program": rule.program}
+            if rule.args_prefix:
+                entry["args_prefix"] = list(rule.args_prefix)
+            entry["allow"] = rule.allow
+            rules.append(entry)
+        written["rules"] = rules
+    return written

@@ -1,0 +1,37 @@
+"""What an agent step is given once its templates are resolved, and what it gives."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from runner.pack import ArtifactRef
+
+
+class AgentFile(BaseModel):
+    """A file put into the workspace before the agent starts."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str | None = Field(None, description="Where it goes in the workspace; its own name when absent.")
+    artifact: ArtifactRef | str | None = Field(None, description="An artifact, whole or by id `art_…`.")
+    text: str | None = Field(None, description="The content itself, in place of an artifact.")
+
+
+class AgentInput(BaseModel):
+    """What an agent step is given once its templates are resolved."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    prompt: str = Field(description="What the agent is told, on its standard input.")
+    inputs: list[AgentFile | ArtifactRef | str] = Field(
+        default_factory=list, max_length=100, description="Files put into its workspace."
+    )
+
+
+class AgentOutput(BaseModel):
+    """What an agent step gives."""
+
+    text: str = Field(description="Its answer: the result the program names, else its standard output.")
+    artifacts: list[ArtifactRef] = Field(description="What it proposes: declared outputs, then `stdout_to`.")
+    exit_code: int = Field(description="Exit code of the program.")
+    data: JsonValue = Field(None, description="Its answer as JSON, when the step declares an `output_schema`.")

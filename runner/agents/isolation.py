@@ -1,0 +1,157 @@
+"""How far a process can be kept apart on this machine, and the command that does it (bubblewrap)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: Where the workspace appears inside a sandbox.
+WORKSPACE = "/workspace"
+_LANDLOCK_CREATE = 444  # landlock_create_ruleset(2), the same number on every architecture
+#: The script that holds a process to a list of programs, see there.
+CONFINE = str(Path(__file__).with_name("confine.py"))
+#: Memory an agent's temporary files may take inside a sandbox.
+TMP_BYTES = 256 << 20
+#: What of the system programs need to start and to reach servers; the rest of the disk is not there.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")
+_CONFIGURATION = (
+    "/etc/alternatives",
+    "/etc/ca-certificates",
+    "/etc/fonts",
+    "/etc/group",
+    "/etc/hosts",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/localtime",
+    "/etc/nsswitch.conf",
+    "/etc/passwd",
+    "/etc/pki",
+    "/etc/resolv.conf",
+    "/etc/ssl",
+)
+
+
+class Isolation(StrEnum):
+    """How far an agent's process is kept apart, weakest first."""
+
+    PROCESS = "process"  # own process group, empty environment
+    SANDBOX = "sandbox"  # also own view of files and processes
+    SANDBOX_OFFLINE = "sandbox_offline"  # also no network
+
+
+_ORDER = {level: index for index, level in enumerate(Isolation)}
+
+
+def weaker(level: Isolation, than: Isolation) -> bool:
+    """Whether one level keeps less apart than another."""
+    return _ORDER[level] < _ORDER[than]
+
+
+def best_isolation() -> Isolation:
+    """The strongest level this machine reaches; starts bubblewrap once to see (5 ms)."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return Isolation.PROCESS
+    trial = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
+    try:
+        done = subprocess.run([*trial, "true"], capture_output=True, timeout=10, check=False, env={"PATH": os.defpath})
+    except (OSError, subprocess.TimeoutExpired):
+        return Isolation.PROCESS
+    return Isolation.SANDBOX_OFFLINE if done.returncode == 0 else Isolation.PROCESS
+
+
+@cache
+def has_landlock() -> bool:
+    """Whether the kernel can hold a process to what it may spawn and where it may write."""
+    if not sys.platform.startswith("linux"):
+        return False
+    return bool(ctypes.CDLL(None, use_errno=True).syscall(_LANDLOCK_CREATE, None, 0, 1) > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Walls:
+    """What is around one process.
+
+    Attributes:
+        level: How far it is kept apart.
+        workspace: The folder it works in, the only one it may write to besides temporary files.
+        home: Its home folder outside a sandbox; inside, one in memory stands for it.
+        read: What else it may read.
+        hidden: Folders that are not to be seen even where they lie inside something readable.
+    """
+
+    level: Isolation
+    workspace: Path
+    home: Path
+    read: tuple[str, ...] = ()
+    hidden: tuple[Path, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """The workspace as the process sees it."""
+        return str(self.workspace) if self.level is Isolation.PROCESS else WORKSPACE
+
+    @property
+    def home_seen(self) -> str:
+        """The home folder as the process sees it."""
+        return str(self.home) if self.level is Isolation.PROCESS else "/tmp/home"
+
+    def readable(self, program: str) -> tuple[str, ...]:
+        """What of the disk is there, read-only: the system, the program, and what the profile names."""
+        own = [*self.read, *_places_of(program), *_places_of(sys.executable), CONFINE]
+        seen = dict.fromkeys((*_SYSTEM, *_CONFIGURATION, *own))
+        return tuple(place for place in seen if os.path.exists(place))
+
+    def command(self, argv: Sequence[str]) -> list[str]:
+        """The command line that runs a program behind these walls; its program must be an absolute path."""
+        if self.level is Isolation.PROCESS:
+            return list(argv)
+        bwrap = shutil.which("bwrap") or "bwrap"
+        line = [bwrap, "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        if self.level is Isolation.SANDBOX_OFFLINE:
+            line.append("--unshare-net")
+        line += ["--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+        line += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--dir", "/tmp/home"]
+        bound: list[str] = []
+        for place in self.readable(argv[0]):
+            if os.path.islink(place) and place in _SYSTEM:
+                line += ["--symlink", os.readlink(place), place]
+            elif not any(_is_inside(place, holder) for holder in bound):
+                line += ["--ro-bind", place, place]
+                bound.append(place)
+        for folder in self.hidden:
+            if any(_is_inside(str(folder), holder) for holder in bound):
+                line += ["--tmpfs", str(folder)]
+        line += ["--bind", str(self.workspace), WORKSPACE, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
+        return [*line, *argv]
+
+
+def _is_inside(place: str, holder: str) -> bool:
+    return place == holder or place.startswith(holder.rstrip("/") + "/")
+
+
+def _places_of(program: str) -> Iterable[str]:
+    """Where a program lies, links followed: its folder, and the package around it when it is a script of one."""
+    path = Path(program)
+    for place in (path, path.resolve()):
+        yield str(place)
+        for parent in place.parents:
+            if parent.name == "node_modules":
+                yield str(parent)
+                break
+            if (parent / "pyvenv.cfg").is_file() or (parent.name != "bin" and (parent / "bin" / "python3").exists()):
+                if str(parent) != "/":
+                    yield str(parent)
+                break

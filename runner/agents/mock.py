@@ -1,0 +1,105 @@
+"""The mock agent: answers from a script file, with everything around it as for any agent.
+
+answers:
+- when: "draft"                 # a part of the prompt; left out, it fits any
+say: "Here is a draft."       # standard output; `${prompt}` stands for the prompt
+files: {draft.md: "# Draft"}  # what it leaves in the workspace
+error_output: ""              # standard error
+exit_code: 0
+seconds: 0                    # how long it takes
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from runner.agents.workspace import put_file
+from runner.document import DocumentError, load_document
+from runner.failures import FailureCode, PackError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+#: What a profile without a script answers: the prompt itself.
+ECHO = "${prompt}"
+_PROMPT = "${prompt}"
+
+
+class Answer(BaseModel):
+    """One answer of a script."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    when: str | None = Field(None, description="A part of the prompt it answers; any prompt when absent.")
+    say: str = Field("", description="Standard output.")
+    files: dict[str, str] = Field(default_factory=dict, description="Files it leaves, by workspace path.")
+    error_output: str = Field("", description="Standard error.")
+    exit_code: int = Field(0, ge=0, le=255, description="Exit code.")
+    seconds: float = Field(0, ge=0, le=3600, description="How long it takes.")
+
+
+class Script(BaseModel):
+    """A script file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    answers: tuple[Answer, ...] = Field(description="The first that fits the prompt answers.")
+
+
+@dataclass(frozen=True, slots=True)
+class MockAgent:
+    """A script ready to answer.
+
+    Attributes:
+        script: The answers.
+        text: The script as written; what it would answer is part of the key of cached results.
+    """
+
+    script: Script
+    text: str = field(repr=False)
+
+    @classmethod
+    def load(cls, path: Path | None) -> MockAgent:
+        """Reads a script; without one, the agent repeats its prompt.
+
+        Raises:
+            PackError: `invalid_input` when it cannot be read, naming what is wrong.
+        """
+        if path is None:
+            return cls(Script.model_validate({"answers": [{"say": ECHO}]}), ECHO)
+        try:
+            text = path.read_text("utf-8")
+            return cls(Script.model_validate(load_document(text)), text)
+        except (OSError, UnicodeError, DocumentError, ValidationError) as error:
+            raise PackError(
+                FailureCode.INVALID_INPUT,
+                f"The script {path.name} of the mock agent cannot be used: {error}",
+                hint="Correct the file; docs/agent-steps.md shows its form.",
+            ) from error
+
+    async def run(self, prompt: str, workspace: Path, on_output: Callable[[str, bytes], None]) -> int:
+        """Answers a prompt; the exit code.
+
+        Args:
+            prompt: What it is told.
+            workspace: Where it leaves files.
+            on_output: Takes its output: name of the stream, and bytes.
+        """
+        answer = next((one for one in self.script.answers if one.when is None or one.when in prompt), None)
+        if answer is None:
+            on_output("stderr", b"No answer of the script fits this prompt.\n")
+            return 1
+        if answer.seconds:
+            await asyncio.sleep(answer.seconds)
+        for path, content in answer.files.items():
+            put_file(workspace, path, content.replace(_PROMPT, prompt).encode())
+        if answer.say:
+            on_output("stdout", answer.say.replace(_PROMPT, prompt).encode())
+        if answer.error_output:
+            on_output("stderr", answer.error_output.encode())
+        return answer.exit_code

@@ -1,0 +1,106 @@
+"""An agent step as the rest of the runner sees it: a pack of its own making, with what the step declares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+from runner.agents.definition import AGENT, AgentStep
+from runner.agents.exchange import AgentInput, AgentOutput
+from runner.document import canonical_json
+from runner.metadata import Metadata
+from runner.pack import CredentialNeed, Pack
+
+if TYPE_CHECKING:
+    from runner.agents.profiles import Selection
+    from runner.context import AttemptContext
+    from runner.failures import JSONValue
+    from runner.pack import PackContext
+
+
+@dataclass(frozen=True, eq=False)
+class AgentPack(Pack):
+    """See `agent_pack`.
+
+    Attributes:
+        agent: What is fixed of the step.
+        selection: The profile and model, once they are resolved.
+    """
+
+    agent: AgentStep
+    selection: Selection | None
+
+    @property
+    def output_schema(self) -> dict[str, JSONValue]:
+        """The output, with what the step says of `data`."""
+        schema = self.output_model.model_json_schema(mode="serialization")
+        declared = self.agent.output_schema
+        if declared is not None:
+            schema["properties"]["data"] = declared
+        else:
+            schema["properties"]["data"] = {"type": "null"}
+        return schema
+
+
+def agent_pack(step: AgentStep, selection: Selection | None = None, timeout_seconds: float | None = None) -> AgentPack:
+    """What an agent step amounts to; the same object for the same step, since schemas are kept with it.
+
+    Args:
+        step: What is fixed of it.
+        selection: What it works with; None while that does not matter, as in a check.
+        timeout_seconds: The profile's longest time of an attempt.
+    """
+    return _made(_Key(canonical_json(step.document()), step), selection, timeout_seconds)
+
+
+class _Key:
+    """A step by its normal form: output schemas cannot be hashed."""
+
+    __slots__ = ("step", "text")
+
+    def __init__(self, text: str, step: AgentStep) -> None:
+        self.text = text
+        self.step = step
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.text == self.text
+
+
+@lru_cache(maxsize=512)
+def _made(key: _Key, selection: Selection | None, timeout_seconds: float | None) -> AgentPack:
+    step = key.step
+
+    async def handler(ctx: PackContext, input: AgentInput) -> AgentOutput:
+        from runner.agents.step import work
+
+        return await work(cast("AttemptContext", ctx), step, selection, input)
+
+    return AgentPack(
+        name=AGENT,
+        version="" if selection is None else str(selection),
+        description="",
+        input_model=AgentInput,
+        output_model=AgentOutput,
+        effects=step.effects,
+        repeatable=step.effects != "external",
+        preserves_session=False,
+        uses_session=step.workspace == "session",
+        at_most_once=False,
+        takes_idempotency_key=False,
+        timeout_seconds=timeout_seconds,
+        services=(),
+        credentials=tuple(
+            CredentialNeed(name, "") for name in dict.fromkeys(ref.partition(".")[0] for _, ref in step.credentials)
+        ),
+        models=(),
+        cost="",
+        post_conditions=(),
+        metadata=Metadata(),
+        handler=handler,
+        agent=step,
+        selection=selection,
+    )

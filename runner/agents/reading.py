@@ -1,0 +1,328 @@
+"""Reads the `agent:` block of a step strictly: every issue collected, nothing looked up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
+
+from runner.agents.definition import (
+    ISOLATION_NAMES,
+    AgentStep,
+    Choice,
+    CommandPolicy,
+    CommandRule,
+    IsolationName,
+)
+from runner.issues import Issue, error, nearest, shown
+from runner.schemas import check_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from runner.failures import JSONValue
+    from runner.pack import Effects
+
+AGENT_KEYS = (
+    "use",
+    "prompt",
+    "model",
+    "inputs",
+    "workspace",
+    "stdout_to",
+    "outputs",
+    "commands",
+    "tools",
+    "isolation",
+    "credentials",
+    "effects",
+    "timeout_seconds",
+    "retry",
+    "cache",
+    "output_schema",
+)
+#: What of the block is a template; the rest is fixed when the definition is saved.
+TEMPLATED = ("prompt", "inputs")
+#: Longest prompt as written.
+PROMPT_CHARACTERS = 200_000
+MAX_OUTPUTS = 50
+HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
+_TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
+_CREDENTIAL = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}\Z")
+#: Variables that would let a credential change how a program is loaded rather than reach it.
+RESERVED_VARIABLES = frozenset({"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV"})
+
+
+def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[str, JSONValue], list[Issue]]:
+    """Reads one block.
+
+    Args:
+        block: What stands under `agent`.
+        path: Where that is.
+
+    Returns:
+        What is fixed, the template of the step's input, and everything wrong; what is wrong stands blank.
+    """
+    reader = _AgentReader(path)
+    if not isinstance(block, dict):
+        reader.refuse((), "wrong_type", f"`agent` is an object with `use` and `prompt`, not {shown(block)}.")
+        return AgentStep(Choice("")), {}, reader.issues
+    return reader.step(block), reader.template(block), reader.issues
+
+
+def workspace_path(text: object) -> str | None:
+    """A path inside a workspace in normal form; None when it is none: absolute, climbing out, or odd."""
+    if not isinstance(text, str) or not 0 < len(text) <= 500 or "\\" in text or any(ord(sign) < 32 for sign in text):
+        return None
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts or not path.parts or any(len(part) > 200 for part in path.parts):
+        return None
+    return str(path)
+
+
+class _AgentReader:
+    def __init__(self, path: tuple[str, ...]) -> None:
+        self.issues: list[Issue] = []
+        self._path = path
+
+    def refuse(self, path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> None:
+        self.issues.append(error((*self._path, *path), rule, message, hint))
+
+    def step(self, block: Mapping[str, JSONValue]) -> AgentStep:
+        self._unknown(block, AGENT_KEYS, ())
+        for name, value in block.items():
+            if name not in TEMPLATED and (where := _template_in(value)) is not None:
+                self.refuse(
+                    (name, *where),
+                    "template_not_allowed",
+                    f"`{name}` takes no `${{{{ … }}}}`: what an agent may do is fixed when the pipeline is saved.",
+                    f"References may stand in {', '.join(f'`{part}`' for part in TEMPLATED)}.",
+                )
+        use = self._choice(block.get("use"), "use")
+        if use is None and block.get("use") is None:
+            self.refuse(("use",), "required", "`use` is missing: the agent profile the step works with.")
+        cache = self._flag(block, "cache")
+        outputs = self._outputs(block.get("outputs"))
+        stdout_to = self._stdout_to(block.get("stdout_to"))
+        if cache and not outputs and stdout_to is None and block.get("output_schema") is None:
+            self.refuse(
+                ("cache",),
+                "cache_without_outputs",
+                "A step whose result may be replayed has to declare what it makes.",
+                "Add `outputs`, `stdout_to` or `output_schema`, or leave `cache` out.",
+            )
+        return AgentStep(
+            use=use or Choice(""),
+            model=self._choice(block.get("model"), "model"),
+            workspace=self._workspace(block.get("workspace")),
+            stdout_to=stdout_to,
+            outputs=outputs,
+            commands=self._commands(block.get("commands")),
+            tools=self._tools(block.get("tools")),
+            isolation=self._isolation(block.get("isolation")),
+            credentials=self._credentials(block.get("credentials")),
+            effects=self._effects(block.get("effects")),
+            cache=cache,
+            output_schema=self._schema(block.get("output_schema")),
+        )
+
+    def template(self, block: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
+        prompt = block.get("prompt")
+        if prompt is None or (isinstance(prompt, str) and not prompt.strip()):
+            self.refuse(("prompt",), "required", "`prompt` is missing: what the agent is told.")
+            prompt = ""
+        elif not isinstance(prompt, str):
+            self.refuse(("prompt",), "wrong_type", f"`prompt` is text, not {shown(prompt)}.", "Quote it.")
+            prompt = ""
+        elif len(prompt) > PROMPT_CHARACTERS:
+            message = f"`prompt` has {len(prompt):,} characters; at most {PROMPT_CHARACTERS:,} are allowed."
+            self.refuse(("prompt",), "too_long", message, "Give long material as an input file.")
+            prompt = ""
+        template: dict[str, JSONValue] = {"prompt": prompt}
+        if (inputs := block.get("inputs")) is not None:
+            if isinstance(inputs, list | str):
+                template["inputs"] = inputs
+            else:
+                self.refuse(("inputs",), "wrong_type", f"`inputs` is a list of files, not {shown(inputs)}.")
+        return template
+
+    def _workspace(self, value: object) -> Literal["fresh", "session"]:
+        match value:
+            case None | "fresh":
+                return "fresh"
+            case "session":
+                return "session"
+        self.refuse(("workspace",), "out_of_range", f"`workspace` is `fresh` or `session`, not {shown(value)}.")
+        return "fresh"
+
+    def _choice(self, value: object, name: str) -> Choice | None:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            return Choice(value) if self._handle(value, (name,)) else None
+        if not isinstance(value, dict):
+            message = f"`{name}` is a name or an object with `env`, not {shown(value)}."
+            self.refuse((name,), "wrong_type", message)
+            return None
+        self._unknown(value, ("env", "default", "map"), (name,))
+        variable, default, mapping = value.get("env"), value.get("default"), value.get("map", {})
+        if not isinstance(variable, str) or not _VARIABLE.match(variable):
+            self.refuse((name, "env"), "invalid_name", f"`env` names an environment variable, not {shown(variable)}.")
+            return None
+        if default is not None and not self._handle(default, (name, "default")):
+            return None
+        if not isinstance(mapping, dict):
+            self.refuse((name, "map"), "wrong_type", f"`map` is an object, not {shown(mapping)}.")
+            return None
+        if not all(self._handle(handle, (name, "map", key)) for key, handle in mapping.items()):
+            return None
+        return Choice(None, variable, default, tuple((key, str(handle)) for key, handle in mapping.items()))
+
+    def _handle(self, value: object, path: tuple[str, ...]) -> bool:
+        if isinstance(value, str) and HANDLE.match(value):
+            return True
+        self.refuse(path, "invalid_name", f"{shown(value)} is no name of a profile or model.")
+        return False
+
+    def _outputs(self, value: object) -> tuple[str, ...]:
+        if value is None:
+            return ()
+        if not isinstance(value, list) or len(value) > MAX_OUTPUTS:
+            self.refuse(("outputs",), "wrong_type", f"`outputs` is a list of at most {MAX_OUTPUTS} workspace paths.")
+            return ()
+        found: list[str] = []
+        for index, entry in enumerate(value):
+            path = workspace_path(entry)
+            if path is None:
+                self.refuse(("outputs", str(index)), "invalid_path", f"{shown(entry)} {_PATH_RULE}")
+            else:
+                found.append(path)
+        return tuple(dict.fromkeys(found))
+
+    def _stdout_to(self, value: object) -> str | None:
+        if value is None:
+            return None
+        path = workspace_path(value)
+        if path is None:
+            self.refuse(("stdout_to",), "invalid_path", f"{shown(value)} {_PATH_RULE}")
+        return path
+
+    def _commands(self, value: object) -> CommandPolicy:
+        if value is None:
+            return CommandPolicy()
+        if not isinstance(value, dict):
+            self.refuse(("commands",), "wrong_type", f"`commands` is an object, not {shown(value)}.", _COMMANDS_HINT)
+            return CommandPolicy(declared=True)
+        self._unknown(value, ("fallback", "rules"), ("commands",))
+        fallback = value.get("fallback", "deny")
+        if fallback not in ("deny", "allow"):
+            message = f"`fallback` is `deny` or `allow`, not {shown(fallback)}."
+            self.refuse(("commands", "fallback"), "out_of_range", message)
+            fallback = "deny"
+        rules = value.get("rules", [])
+        if not isinstance(rules, list) or len(rules) > 200:
+            self.refuse(("commands", "rules"), "wrong_type", "`rules` is a list of at most 200 rules.", _COMMANDS_HINT)
+            rules = []
+        read = [self._rule(rule, ("commands", "rules", str(index))) for index, rule in enumerate(rules)]
+        kept = tuple(rule for rule in read if rule is not None)
+        policy: Literal["deny", "allow"] = "allow" if fallback == "allow" else "deny"
+        return CommandPolicy(policy, kept, declared=True)
+
+    def _rule(self, rule: object, path: tuple[str, ...]) -> CommandRule | None:
+        if not isinstance(rule, dict):
+            self.refuse(path, "wrong_type", f"A rule is an object, not {shown(rule)}.", _COMMANDS_HINT)
+            return None
+        self._unknown(rule, ("program", "args_prefix", "allow"), path)
+        program, prefix, allow = rule.get("program"), rule.get("args_prefix", []), rule.get("allow")
+        if not isinstance(program, str) or not program or len(program) > 500 or "\0" in program:
+            self.refuse((*path, "program"), "required", "A rule names its `program`.")
+            return None
+        if not isinstance(prefix, list) or not all(isinstance(part, str) for part in prefix):
+            self.refuse((*path, "args_prefix"), "wrong_type", "`args_prefix` is a list of texts.")
+            return None
+        if not isinstance(allow, bool):
+            self.refuse((*path, "allow"), "required", "A rule says `allow: true` or `allow: false`.")
+            return None
+        return CommandRule(program, tuple(str(part) for part in prefix), allow)
+
+    def _tools(self, value: object) -> tuple[str, ...]:
+        if value is None:
+            return ()
+        if not isinstance(value, list) or not all(isinstance(tool, str) and _TOOL.match(tool) for tool in value):
+            self.refuse(("tools",), "wrong_type", "`tools` is a list of names of Packline's MCP tools.")
+            return ()
+        return tuple(dict.fromkeys(str(tool) for tool in value))
+
+    def _isolation(self, value: object) -> IsolationName | None:
+        if value is None:
+            return None
+        for name in ISOLATION_NAMES:
+            if name == value:
+                return name
+        message = f"`isolation` is one of {', '.join(ISOLATION_NAMES)}, not {shown(value)}."
+        self.refuse(("isolation",), "out_of_range", message)
+        return None
+
+    def _credentials(self, value: object) -> tuple[tuple[str, str], ...]:
+        if value is None:
+            return ()
+        if not isinstance(value, dict):
+            message = "`credentials` gives each environment variable a credential: `{GITHUB_TOKEN: github.token}`."
+            self.refuse(("credentials",), "wrong_type", message)
+            return ()
+        for name, ref in value.items():
+            if not _VARIABLE.match(name) or name.upper() in RESERVED_VARIABLES:
+                self.refuse(("credentials", name), "invalid_name", f"{shown(name)} is no variable a secret may go to.")
+            elif not isinstance(ref, str) or not _CREDENTIAL.match(ref):
+                self.refuse(("credentials", name), "invalid_name", f"{shown(ref)} is no `credential` or its `.field`.")
+        return tuple((name, str(ref)) for name, ref in value.items())
+
+    def _effects(self, value: object) -> Effects:
+        match value:
+            case None | "external":
+                return "external"
+            case "none":
+                return "none"
+            case "idempotent":
+                return "idempotent"
+        self.refuse(("effects",), "out_of_range", f"`effects` is none, idempotent or external, not {shown(value)}.")
+        return "external"
+
+    def _flag(self, block: Mapping[str, JSONValue], name: str) -> bool:
+        value = block.get(name, False)
+        if isinstance(value, bool):
+            return value
+        self.refuse((name,), "wrong_type", f"`{name}` is true or false, not {shown(value)}.")
+        return False
+
+    def _schema(self, value: object) -> dict[str, JSONValue] | None:
+        if value is None:
+            return None
+        if not isinstance(value, dict):
+            self.refuse(("output_schema",), "wrong_type", f"`output_schema` is a JSON Schema, not {shown(value)}.")
+            return None
+        self.issues.extend(issue.under(*self._path, "output_schema") for issue in check_schema(value))
+        return value
+
+    def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
+        for key in holder:
+            if key not in known:
+                near = nearest(key, known)
+                hint = f"Did you mean `{near}`?" if near else f"Known here: {', '.join(f'`{name}`' for name in known)}."
+                self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)
+
+
+def _template_in(value: Any) -> tuple[str, ...] | None:  # noqa: ANN401
+    """Where in a value the first `${{` stands; None when nowhere."""
+    if isinstance(value, str):
+        return () if "${{" in value else None
+    items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        if (where := _template_in(item)) is not None:
+            return (str(key), *where)
+    return None
+
+
+_PATH_RULE = "is no path inside the workspace: relative, with `/`, without `..`."
+_COMMANDS_HINT = "Write `commands: {fallback: deny, rules: [{program: git, allow: true}]}`."

@@ -1,0 +1,109 @@
+"""What keeps a whole definition from running here, found out before step one (CONTRACT 2.3)."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from runner.availability import (
+    PROBES,
+    Lacks,
+    Probes,
+    Requirement,
+    RequirementKind,
+    lacks_nothing,
+    missing_services,
+    of_service,
+)
+from runner.step_packs import pack_of_step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from runner.agents.definition import AgentStep
+    from runner.pack import Pack
+    from runner.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class CalledStep:
+    """A step as a preflight takes it.
+
+    Attributes:
+        key: Its id in the definition.
+        pack: Name of its pack.
+        version: The version asked for; None for the newest.
+        agent: What is fixed of an agent step.
+    """
+
+    key: str
+    pack: str
+    version: str | None
+    agent: AgentStep | None = None
+
+
+def preflight(
+    steps: Iterable[CalledStep],
+    registry: Registry,
+    probes: Probes = PROBES,
+    *,
+    lacks: Lacks = lacks_nothing,
+) -> list[Requirement]:
+    """What a definition needs that cannot be had here, each thing once with all the steps that need it.
+
+    Args:
+        steps: The steps in their order.
+        registry: The packs there are.
+        probes: Who asks the services.
+        lacks: Tells what else a pack lacks for whoever asks.
+    """
+    found: dict[tuple[RequirementKind, str], Requirement] = {}
+
+    def need(requirement: Requirement) -> None:
+        key = (requirement.kind, requirement.name)
+        earlier = found.get(key)
+        keys = (earlier.steps if earlier else ()) + requirement.steps
+        found[key] = Requirement(
+            requirement.kind, requirement.name, tuple(dict.fromkeys(keys)), requirement.message, requirement.hint
+        )
+
+    session_left = False
+    for step in steps:
+        pack = pack_of_step(registry, step)
+        if pack is None:
+            need(_missing_pack(step.key, step.pack, step.version, registry))
+            continue
+        if pack.uses_session and not session_left:
+            need(_missing_session(step.key, pack))
+        session_left = session_left or pack.preserves_session
+        for service, missing in missing_services(pack, probes):
+            need(of_service(service, (step.key,), missing))
+        for lack in lacks(pack):
+            need(replace(lack, steps=(step.key,)))
+    return list(found.values())
+
+
+def _missing_session(step_key: str, pack: Pack) -> Requirement:
+    return Requirement(
+        "session",
+        pack.name,
+        (step_key,),
+        f"{pack.name} works in a session, and no earlier step leaves one.",
+        "Put a step before it that does, such as repo.fetch.",
+    )
+
+
+def _missing_pack(step_key: str, name: str, version: str | None, registry: Registry) -> Requirement:
+    installed = registry.versions(name)
+    if installed:
+        return Requirement(
+            "pack",
+            f"{name}@{version}",
+            (step_key,),
+            f"Pack {name} has no version {version} here; installed: {', '.join(installed)}.",
+            "Use an installed version, or install the pack's missing one.",
+        )
+    near = difflib.get_close_matches(name, registry.names(), n=1)
+    hint = f"Did you mean `{near[0]}`?" if near else "Install the pack, or add its folder to PACKLINE_PACK_PATH."
+    return Requirement("pack", name, (step_key,), f"There is no pack {name} here.", hint)

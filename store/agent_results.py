@@ -1,0 +1,132 @@
+"""Results of agent steps that may be replayed, with the contents of their artifacts, each caller's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from sqlalchemy import bindparam, select
+
+from store.dialects import Sql
+from store.ids import new_id
+from store.tables import CACHED_FILE, CACHED_RESULT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.dialects import Connection
+
+_FIND = select(CACHED_RESULT.c.id, CACHED_RESULT.c.attempt_id, CACHED_RESULT.c.output, CACHED_RESULT.c.made_at).where(
+    CACHED_RESULT.c.caller_id == bindparam("caller_id"),
+    CACHED_RESULT.c.key == bindparam("key"),
+    CACHED_RESULT.c.expires_at > bindparam("now"),
+)
+_FILES = (
+    select(CACHED_FILE.c.name, CACHED_FILE.c.media_type, CACHED_FILE.c.digest, CACHED_FILE.c.size_bytes)
+    .where(CACHED_FILE.c.result_id == bindparam("result_id"))
+    .order_by(CACHED_FILE.c.position)
+)
+_DROP = Sql("DELETE FROM cached_result WHERE caller_id = :caller_id AND key = :key")
+_PUT = Sql(
+    """INSERT INTO cached_result (id, caller_id, key, attempt_id, output, made_at, expires_at)
+    VALUES (:id, :caller_id, :key, :attempt_id, :output, :now, :expires_at) ON CONFLICT DO NOTHING"""
+)
+_PUT_BLOB = Sql(
+    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
+)
+_PUT_FILE = Sql(
+    """INSERT INTO cached_file (result_id, position, name, media_type, digest, size_bytes)
+    VALUES (:result_id, :position, :name, :media_type, :digest, :size_bytes)"""
+)
+_SWEEP = Sql(
+    """DELETE FROM cached_result WHERE id IN
+    (SELECT id FROM cached_result WHERE expires_at <= :now ORDER BY expires_at LIMIT :limit)"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """An artifact of a kept result; its content is in the blob store while the result is kept."""
+
+    name: str
+    media_type: str
+    digest: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CachedResult:
+    """A kept result.
+
+    Attributes:
+        attempt_id: The attempt that made it; may be pruned by now.
+        output: JSON text of the step's output, artifacts left out.
+        files: Its artifacts, in their order.
+    """
+
+    attempt_id: str
+    output: str
+    made_at: datetime
+    files: tuple[CachedFile, ...]
+
+
+async def find_result(connection: AsyncConnection, caller_id: str, key: str) -> CachedResult | None:
+    """The result kept under a key; None when there is none or its time is over."""
+    found = (
+        await connection.execute(_FIND, {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)})
+    ).one_or_none()
+    if found is None:
+        return None
+    files = await connection.execute(_FILES, {"result_id": found[0]})
+    return CachedResult(found[1], found[2], found[3], tuple(CachedFile(*row) for row in files))
+
+
+def put_result(
+    conn: Connection,
+    *,
+    caller_id: str,
+    key: str,
+    attempt_id: str,
+    output: str,
+    files: Sequence[CachedFile],
+    keep_days: float,
+) -> None:
+    """Keeps a result for some days, in place of what was there."""
+    now = conn.now()
+    conn.run(_DROP, {"caller_id": caller_id, "key": key})
+    result_id = new_id("res")
+    inserted = conn.run(
+        _PUT,
+        {
+            "id": result_id,
+            "caller_id": caller_id,
+            "key": key,
+            "attempt_id": attempt_id,
+            "output": output,
+            "now": now,
+            "expires_at": now + timedelta(days=keep_days),
+        },
+    )
+    if not inserted:
+        return  # another attempt was faster with the same
+    for position, file in enumerate(files):
+        conn.run(_PUT_BLOB, {"digest": file.digest, "size_bytes": file.size_bytes, "now": now})
+        conn.run(
+            _PUT_FILE,
+            {
+                "result_id": result_id,
+                "position": position,
+                "name": file.name,
+                "media_type": file.media_type,
+                "digest": file.digest,
+                "size_bytes": file.size_bytes,
+            },
+        )
+
+
+def sweep_results(conn: Connection, *, limit: int = 1000) -> int:
+    """Removes results whose time is over, oldest first; how many."""
+    return conn.run(_SWEEP, {"now": conn.now(), "limit": limit})

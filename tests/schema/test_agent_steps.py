@@ -1,0 +1,264 @@
+"""Agent steps through the front door: real server, real database, real processes."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.agents.profiles import AgentProfile
+from tests.support.product import Product, product
+
+if TYPE_CHECKING:
+    import pytest
+
+AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
+
+CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $document}) {
+    __typename ... on PipelineSuccess { pipeline { id key } }
+    ... on InvalidProblem { message issues { path rule message } } } }"""
+RUN = """mutation($pipeline: ID!, $inputs: JSON!) {
+    runPipeline(pipeline: $pipeline, inputs: $inputs, waitSeconds: 20) {
+    __typename ... on StartRunSuccess { run { id state failure { code message hint }
+        steps { key state warnings output { json } artifacts { name status sizeBytes }
+                attempts { id number state packVersion models } } } }
+    ... on InvalidProblem { message } ... on UnavailableProblem { message missing { kind name message hint } } } }"""
+
+
+def program(*arguments: str, **more: Any) -> dict[str, Any]:
+    return {"command": [sys.executable, "-I", str(AGENT), *arguments], "read": [str(AGENT.parent)], **more}
+
+
+ATTEMPT = """query($id: ID!) { run(id: $id) { steps { agent packVersion step { __typename } attempts {
+    isolation models cost { amountUsd usage { input output } } cacheReceipt { cacheKey madeBy { id } }
+    transcript { nodes { sequence kind text data } } } } } }"""
+
+
+def text_of(started: dict[str, Any]) -> str:
+    """What the agent of a succeeded run said."""
+    found = started["run"]
+    assert (found["state"], found["failure"]) == ("SUCCEEDED", None)
+    text = found["steps"][0]["output"]["json"]["text"]
+    assert isinstance(text, str)
+    return text
+
+
+def processes_named(part: str) -> list[str]:
+    """Command lines of the processes there are that hold a text."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            line = entry.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            if part in line and "pytest" not in line:
+                found.append(line)
+    return found
+
+
+async def run(
+    it: Product, agent: dict[str, Any], inputs: dict[str, Any] | None = None, *, key: str = "ask", **step: Any
+) -> dict[str, Any]:
+    document = {
+        "name": "Ask",
+        "key": key,
+        "steps": [{"id": "draft", "agent": {"prompt": "Draft it.", **agent}, **step}],
+    }
+    created = (await it.query(CREATE, {"document": document}))["createPipeline"]
+    assert created["__typename"] == "PipelineSuccess", created
+    return (await it.query(RUN, {"pipeline": created["pipeline"]["id"], "inputs": inputs or {}}))["runPipeline"]
+
+
+async def test_a_mock_agent_answers_and_its_prompt_is_resolved(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        started = await run(it, {"use": "mock", "prompt": "Say ${{ inputs.word }}."}, {"word": "hello"})
+
+    found = started["run"]
+    assert (found["state"], found["failure"]) == ("SUCCEEDED", None)
+    assert found["steps"][0]["output"]["json"] == {"text": "Say hello.", "artifacts": [], "exit_code": 0, "data": None}
+
+
+async def test_a_program_gets_its_prompt_on_stdin_and_an_empty_environment(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"real": program("tell")}) as it:
+        started = await run(it, {"use": "real", "stdout_to": "answer.md"})
+
+    found = started["run"]
+    assert (found["state"], found["failure"]) == ("SUCCEEDED", None)
+    step = found["steps"][0]
+    assert "prompt: Draft it." in step["output"]["json"]["text"]
+    assert "variables: HOME LANG PATH PWD TERM" in step["output"]["json"]["text"]
+    assert [(file["name"], file["status"]) for file in step["artifacts"]] == [("answer.md", "PROPOSED")]
+
+
+async def test_what_a_program_may_spawn_is_held_by_the_kernel(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"spawner": program("spawn", "/usr/bin/id", "-u")}) as it:
+        denied = await run(it, {"use": "spawner"})
+        allowed = await run(it, {"use": "spawner", "commands": {"rules": [{"program": "id", "allow": True}]}}, key="b")
+        any_of = await run(it, {"use": "spawner", "commands": {"fallback": "allow"}}, key="c")
+        but = {"fallback": "allow", "rules": [{"program": "id", "allow": False}]}
+        one_denied = await run(it, {"use": "spawner", "commands": but}, key="d")
+
+    said = [text_of(one) for one in (denied, allowed, any_of, one_denied)]
+    assert said == ["denied: Permission denied\n", "ran: 0 0\n", "ran: 0 0\n", "denied: Permission denied\n"]
+
+
+async def test_a_profile_that_the_step_denies_is_never_started(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"real": program("write", "made")}) as it:
+        rules = [{"program": Path(sys.executable).name, "args_prefix": ["-I"], "allow": False}]
+        started = await run(it, {"use": "real", "commands": {"fallback": "allow", "rules": rules}})
+
+    assert started["run"]["failure"]["code"] == "POLICY_DENIED"
+
+
+async def test_an_agent_sees_neither_the_servers_files_nor_its_environment(tmp_path: Path) -> None:
+    vault_key = tmp_path / "data" / "vault.key"
+    agents = {"reader": program("read", str(vault_key), "/root/.bashrc", "/proc/1/environ")}
+    async with product(tmp_path, agents=agents) as it:
+        started = await run(it, {"use": "reader"})
+
+    lines = text_of(started).splitlines()
+    assert lines[0].endswith("No such file or directory")
+    assert lines[1].endswith("No such file or directory")
+
+
+async def test_an_agent_writes_into_its_workspace_alone(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    agents = {"writer": program("write", "inside.txt", str(outside), "/usr/local/bin/planted", "../up.txt")}
+    async with product(tmp_path, agents=agents) as it:
+        started = await run(it, {"use": "writer", "outputs": ["inside.txt"]})
+
+    step = started["run"]["steps"][0]
+    assert [(file["name"], file["status"]) for file in step["artifacts"]] == [("inside.txt", "PROPOSED")]
+    assert not outside.exists()
+    assert text_of(started).count("ok") == 1
+
+
+async def test_a_declared_output_behind_a_link_is_refused(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"linker": program("link", "/etc/passwd", "answer.txt")}) as it:
+        started = await run(it, {"use": "linker", "outputs": ["answer.txt"]})
+
+    failure = started["run"]["failure"]
+    assert failure["code"] == "INVALID_OUTPUT"
+    assert "behind a link" in failure["message"]
+
+
+async def test_a_missing_output_fails_the_step(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        started = await run(it, {"use": "mock", "outputs": ["draft.md"]})
+
+    assert started["run"]["failure"]["code"] == "INVALID_OUTPUT"
+    assert "`draft.md` was not made" in started["run"]["failure"]["message"]
+
+
+async def test_an_exit_code_is_a_failure_with_its_last_words(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"failing": program("fail", "3")}) as it:
+        started = await run(it, {"use": "failing"})
+
+    failure = started["run"]["failure"]
+    assert (failure["code"], "exit code 3: No such model." in failure["message"]) == ("HANDLER_FAILED", True)
+
+
+async def test_a_program_that_stays_is_gone_after_its_time(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"staying": program("stay")}) as it:
+        started = await run(it, {"use": "staying"}, timeout_seconds=2)
+
+        assert started["run"]["failure"]["code"] == "TIMEOUT"
+        assert processes_named("agent_program.py") == []
+
+
+async def test_without_the_network_when_the_step_demands_it(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        address = it.url("/").removeprefix("http://").rstrip("/")
+        command = tuple(program("connect", address)["command"])
+        profile = AgentProfile("caller", command, read=(str(AGENT.parent),))
+        it.services.engine.resources.agents.profiles["caller"] = profile
+        with_network = await run(it, {"use": "caller"})
+        without = await run(it, {"use": "caller", "isolation": "sandbox_offline"}, key="b")
+
+    assert text_of(with_network) == "connected\n"
+    assert text_of(without).startswith("no network")
+
+
+async def test_json_lines_become_turns_tokens_and_cost(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"claude": program("claude", stream="claude")}) as it:
+        started = await run(it, {"use": "claude"})
+        attempt = (await it.query(ATTEMPT, {"id": started["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+
+    assert text_of(started) == "Answer to: Draft it."
+    assert attempt["cost"] == {"amountUsd": 0.0042, "usage": {"input": 120, "output": 30}}
+    assert attempt["models"] == ["claude:claude-test"]
+    assert attempt["isolation"] == "SANDBOX"
+    entries = [(entry["sequence"], entry["kind"], entry["text"]) for entry in attempt["transcript"]["nodes"]]
+    assert entries == [
+        (1, "PROMPT", "Draft it."),
+        (2, "MESSAGE", "Let me look."),
+        (3, "TOOL_CALL", "Read"),
+        (4, "TOOL_RESULT", "# A"),
+        (5, "USAGE", None),
+    ]
+
+
+async def test_a_result_is_replayed_with_a_receipt_and_made_anew_by_force(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("answers:\n  - {say: fine, files: {draft.md: '# ${prompt}'}}\n")
+    agent = {"use": "scripted", "outputs": ["draft.md"], "cache": True}
+    async with product(tmp_path, agents={"scripted": {"preset": "mock", "script": str(script)}}) as it:
+        first = await run(it, agent)
+        again = await run(it, agent, key="again")
+        asked = {"id": again["run"]["id"]}
+        attempt = (await it.query(ATTEMPT, asked))["run"]["steps"][0]["attempts"][0]
+        other = await run(it, {**agent, "prompt": "Another."}, key="other")
+        fresh = (await it.query(ATTEMPT, {"id": other["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+
+    assert text_of(first) == text_of(again) == "fine"
+    assert [file["name"] for file in again["run"]["steps"][0]["artifacts"]] == ["draft.md"]
+    assert attempt["cacheReceipt"]["madeBy"]["id"] == first["run"]["steps"][0]["attempts"][0]["id"]
+    assert fresh["cacheReceipt"] is None
+
+
+async def test_what_an_agent_proposes_is_verified_by_the_step_that_reads_it(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("answers: [{files: {draft.md: '# A draft'}}]\n")
+    steps = [
+        {"id": "draft", "agent": {"use": "scripted", "prompt": "Write.", "outputs": ["draft.md"]}},
+        {
+            "id": "look",
+            "pack": "doc.parse",
+            "input": {"artifact": "${{ steps.draft.output.artifacts[0].artifact_id }}"},
+        },
+    ]
+    async with product(tmp_path, builtins=True, agents={"scripted": {"preset": "mock", "script": str(script)}}) as it:
+        document = {"name": "Ask", "key": "ask", "steps": steps}
+        created = (await it.query(CREATE, {"document": document}))["createPipeline"]
+        assert created["__typename"] == "PipelineSuccess", created
+        started = (await it.query(RUN, {"pipeline": created["pipeline"]["id"], "inputs": {}}))["runPipeline"]
+
+    draft = started["run"]["steps"][0]
+    assert (started["run"]["state"], draft["artifacts"][0]["status"]) == ("SUCCEEDED", "VERIFIED")
+
+
+CHOOSE = """mutation($pipeline: ID!, $agent: String) {
+    runPipeline(pipeline: $pipeline, agent: $agent, waitSeconds: 20) { __typename
+    ... on StartRunSuccess { run { id state steps { agent output { json } } } }
+    ... on InvalidProblem { message } ... on UnavailableProblem { message missing { kind name message } } } }"""
+AGAIN = """mutation($id: ID!) { rerunRun(id: $id, waitSeconds: 20) { __typename
+    ... on StartRunSuccess { run { id steps { agent } } } } }"""
+
+
+async def test_a_start_chooses_among_the_agents_a_step_may_use_and_a_rerun_keeps_the_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_AGENT", "careful")
+    agents = {"quick": program("say", "quick"), "slow": program("say", "slow"), "other": program("say", "other")}
+    use = {"env": "TEAM_AGENT", "default": "quick", "map": {"careful": "slow", "hasty": "quick"}}
+    document = {"name": "Ask", "key": "ask", "steps": [{"id": "draft", "agent": {"use": use, "prompt": "Draft."}}]}
+    async with product(tmp_path, agents=agents) as it:
+        pipeline = (await it.query(CREATE, {"document": document}))["createPipeline"]["pipeline"]["id"]
+        by_variable = (await it.query(CHOOSE, {"pipeline": pipeline}))["runPipeline"]["run"]
+        chosen = (await it.query(CHOOSE, {"pipeline": pipeline, "agent": "quick"}))["runPipeline"]["run"]
+        repeated = (await it.query(AGAIN, {"id": chosen["id"]}))["rerunRun"]["run"]
+        refused = (await it.query(CHOOSE, {"pipeline": pipeline, "agent": "other"}))["runPipeline"]
+
+    assert (by_variable["steps"][0]["agent"], by_variable["steps"][0]["output"]["json"]["text"]) == ("slow", "slow")
+    assert (chosen["steps"][0]["agent"], chosen["steps"][0]["output"]["json"]["text"]) == ("quick", "quick")
+    assert repeated["steps"][0]["agent"] == "quick"
+    assert refused["missing"][0]["message"] == "The step may not use the agent `other`."

@@ -1,0 +1,138 @@
+"""A program that stands for an agent's command line: does what its arguments say, as real ones might.
+
+`python -I agent_program.py tell` prints what it was given; the other functions misbehave, each in its own way.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+
+def tell(prompt: str) -> None:
+    print("prompt:", prompt)
+    print("variables:", *sorted(name for name in os.environ if name != "LC_CTYPE"))
+    print("folder:", os.getcwd())
+
+
+def say(_: str, *texts: str) -> None:
+    print(*texts, end="")
+
+
+def fail(_: str, code: str) -> None:
+    print("I tried.", flush=True)
+    print("No such model.", file=sys.stderr)
+    sys.exit(int(code))
+
+
+def write(_: str, *paths: str) -> None:
+    """Writes each path, and says of each how that went."""
+    for path in paths:
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("written")
+        except OSError as error:
+            print(path, error.strerror)
+        else:
+            print(path, "ok")
+
+
+def read(_: str, *paths: str) -> None:
+    for path in paths:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                print(path, "read", len(file.read()))
+        except OSError as error:
+            print(path, error.strerror)
+
+
+def link(_: str, target: str, path: str) -> None:
+    os.symlink(target, path)
+
+
+def spawn(_: str, *command: str) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        print("denied:", error.strerror)
+    else:
+        print("ran:", done.returncode, done.stdout.strip())
+
+
+def show(_: str, *names: str) -> None:
+    """Prints variables, one letter at a time, so that no write holds a whole value."""
+    for name in names:
+        for letter in os.environ.get(name, "(not set)"):
+            sys.stdout.write(letter)
+            sys.stdout.flush()
+        print()
+
+
+def stay(_: str) -> None:
+    """Forks a child that leaves the group, ignores being asked to end, and stays."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if os.fork() == 0:
+        os.setsid()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    print("staying", flush=True)
+    time.sleep(600)
+
+
+def flood(_: str, megabytes: str) -> None:
+    line = b"x" * 99 + b"\n"
+    left = int(megabytes) * 1_000_000
+    block = line * 10_000
+    while left > 0:
+        left -= sys.stdout.buffer.write(block[:left])
+
+
+def fill(_: str, megabytes: str) -> None:
+    with open("large", "wb") as file:
+        for _count in range(int(megabytes)):
+            file.write(b"x" * 1_000_000)
+
+
+def connect(_: str, address: str) -> None:
+    import socket
+
+    host, _, port = address.partition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=2).close()
+    except OSError as error:
+        print("no network:", type(error).__name__)
+    else:
+        print("connected")
+
+
+def claude(prompt: str, *denied: str) -> None:
+    """Prints what `claude -p --output-format stream-json` prints."""
+    usage = {"input_tokens": 120, "output_tokens": 30}
+    events = [
+        {"type": "system", "subtype": "init", "model": "claude-test"},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": "Let me look."}]}},
+        {
+            "type": "assistant",
+            "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.md"}}]},
+        },
+        {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "t1", "content": "# A"}]}},
+        {
+            "type": "result",
+            "result": f"Answer to: {prompt}",
+            "usage": usage,
+            "total_cost_usd": 0.0042,
+            "num_turns": 2,
+            "permission_denials": [{"tool_name": name} for name in denied],
+        },
+    ]
+    for event in events:
+        print(json.dumps(event), flush=True)
+
+
+def main() -> None:
+    prompt = sys.stdin.read()
+    globals()[sys.argv[1]](prompt, *sys.argv[2:])
+
+
+main()

@@ -96,19 +96,19 @@ describe("a field of a step", () => {
   });
 });
 
-function value(text: string, kind: Field["kind"]): unknown {
+function read(text: string, kind: Field["kind"]): unknown {
   return valueOf(text, kind).value;
 }
 
 test("a typed text becomes the value its kind asks for", () => {
-  expect(value("12", "integer")).toBe(12);
-  expect(value("${{ inputs.n }}", "integer")).toBe("${{ inputs.n }}");
+  expect(read("12", "integer")).toBe(12);
+  expect(read("${{ inputs.n }}", "integer")).toBe("${{ inputs.n }}");
   expect(valueOf("twelve", "number").wrong).toBe("This is no number.");
-  expect(value("a\n\n b ", "list")).toEqual(["a", "b"]);
-  expect(value("${{ inputs.all }}", "list")).toBe("${{ inputs.all }}");
-  expect(value('["${{ inputs.one }}"]', "list")).toEqual(["${{ inputs.one }}"]);
-  expect(value("true", "yes-no")).toBe(true);
-  expect(value("", "json")).toBeUndefined();
+  expect(read("a\n\n b ", "list")).toEqual(["a", "b"]);
+  expect(read("${{ inputs.all }}", "list")).toBe("${{ inputs.all }}");
+  expect(read('["${{ inputs.one }}"]', "list")).toEqual(["${{ inputs.one }}"]);
+  expect(read("true", "yes-no")).toBe(true);
+  expect(read("", "json")).toBeUndefined();
 });
 
 describe("the list of steps", () => {

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from runner.agents.isolation import best_isolation
 from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
 from runner.agents.reading import RESERVED_VARIABLES
+from runner.registry import builtins_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +101,8 @@ def agents_of(settings: Mapping[str, AgentSetting], *, folder: Path, output_byte
         output_bytes: What one agent may print.
         workspace_bytes: What its workspace may hold.
     """
-    profiles = {"mock": PRESETS["mock"], **{key: _profile(key, table) for key, table in settings.items()}}
+    mock = replace(PRESETS["mock"], script=builtins_folder() / "agents" / "mock.yaml")
+    profiles = {"mock": mock, **{key: _profile(key, table) for key, table in settings.items()}}
     return Agents(
         profiles,
         read_variable=os.environ.get,

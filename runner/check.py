@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from runner.agents.advice import advice
 from runner.agents.definition import AGENT
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.document import SESSION_FIELD, without_session
@@ -120,11 +121,27 @@ class _StepChecker:
                 yield self._unknown_pack(step, prefix)
             template = self._templates[index]
             where = (*prefix, "input" if step.agent is None else AGENT)
+            if step.agent is not None:
+                told = advice(
+                    step.agent,
+                    has_timeout=step.timeout_seconds is not None,
+                    is_read_later=self._is_read_later(index, step.id),
+                )
+                yield from (issue.under(*where) for issue in told)
             yield from (issue.under(*where) for issue in template.issues)
             if not template.issues:
                 yield from (issue.under(*where) for issue in self._input(index, step, template))
         if self._definition.inputs is not None and not any(template.issues for template in self._templates):
             yield from self._unused(self._definition.inputs)
+
+    def _is_read_later(self, index: int, key: str) -> bool:
+        """Whether a later pack step reads the output of a step."""
+        return any(
+            reference.source_step == key
+            for step, template in zip(self._definition.steps[index + 1 :], self._templates[index + 1 :], strict=True)
+            if step.agent is None
+            for reference in template.references
+        )
 
     def _unused(self, inputs: Mapping[str, JSONValue]) -> Iterator[Issue]:
         declared = inputs.get("properties")

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from runner.agents.workspace import remove_folder
 from store.engine import StoreClosedError, StoreError
 from store.retention import Swept, sweep
 from store.sessions import end_session, ended_or_unknown, expired_sessions
+from store.states import AttemptState
+from store.step_reads import find_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -74,10 +77,24 @@ class Housekeeping:
 
     async def sweep_retention(self) -> int:
         """Removes runs, artifacts, audit rows and cached values whose time is over; how many runs."""
+        await self.sweep_workspaces()
         swept = await sweep(self._store, self._resources.blobs, self._resources.retention)
         if swept != Swept():
             log.info("retention let go", **asdict(swept))
         return swept.runs
+
+    async def sweep_workspaces(self) -> int:
+        """Removes workspaces of agents whose attempt is over, as after a crash; how many."""
+        folder = self._resources.agents.folder
+        names = await asyncio.to_thread(_folders, folder)
+        if not names:
+            return 0
+        async with self._store.read() as connection:
+            found = await find_attempts(connection, names)
+        over = [name for name in names if name not in found or found[name].state is not AttemptState.RUNNING]
+        for name in over:
+            await asyncio.to_thread(remove_folder, folder / name)
+        return len(over)
 
     async def _repeat(self, work: Callable[[], Awaitable[int]], seconds: float) -> None:
         while True:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from store.agent_results import sweep_results
 from store.artifacts import expire_artifacts
 from store.blob_port import GRACE_SECONDS
 from store.cache import sweep_cache
@@ -150,6 +151,7 @@ async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_se
         ROWS_AT_ONCE, lambda limit: store.write(sweep_audit, keep_days=policy.audit_days, limit=limit)
     )
     cache = await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_cache, limit=limit))
+    cache += await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_results, limit=limit))
     logins = await _repeat(
         ROWS_AT_ONCE, lambda limit: store.write(sweep_tokens, keep_days=policy.login_days, limit=limit)
     )

@@ -12,12 +12,14 @@ seconds: 0                    # how long it takes
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from runner.agents.workspace import put_file
+from runner.agents.reading import workspace_path
+from runner.agents.workspace import WorkspaceError, put_file, read_file
 from runner.document import DocumentError, load_document
 from runner.failures import FailureCode, PackError
 
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 #: What a profile without a script answers: the prompt itself.
 ECHO = "${prompt}"
-_PROMPT = "${prompt}"
+_PLACE = re.compile(r"\$\{(?:prompt|file:([^}]{1,500}))\}")
+#: Longest file a script may quote, in bytes.
+_FILE_BYTES = 1 << 20
 
 
 class Answer(BaseModel):
@@ -97,9 +101,24 @@ class MockAgent:
         if answer.seconds:
             await asyncio.sleep(answer.seconds)
         for path, content in answer.files.items():
-            put_file(workspace, path, content.replace(_PROMPT, prompt).encode())
+            put_file(workspace, path, _filled(content, prompt, workspace).encode())
         if answer.say:
-            on_output("stdout", answer.say.replace(_PROMPT, prompt).encode())
+            on_output("stdout", _filled(answer.say, prompt, workspace).encode())
         if answer.error_output:
             on_output("stderr", answer.error_output.encode())
         return answer.exit_code
+
+
+def _filled(text: str, prompt: str, workspace: Path) -> str:
+    """The text with its places filled, in one pass: what is filled in is not looked at again."""
+
+    def content(place: re.Match[str]) -> str:
+        path = place.group(1)
+        if path is None:
+            return prompt
+        found = workspace_path(path)
+        if found is None:
+            raise WorkspaceError(f"`{path}` is no path inside the workspace.")
+        return read_file(workspace, found, limit=_FILE_BYTES).decode("utf-8", "replace")
+
+    return _PLACE.sub(content, text)

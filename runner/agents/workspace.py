@@ -7,12 +7,13 @@ path is opened without following links, relative to the folder before it.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,21 +71,37 @@ def take_file(root: Path, path: str, target: Path) -> int:
     Raises:
         WorkspaceError: it is not there, is no regular file, or lies behind a link.
     """
+    with _opened_file(root, path) as source, open(target, "wb") as copy:
+        shutil.copyfileobj(source, copy, _COPY_BYTES)
+        return copy.tell()
+
+
+def read_file(root: Path, path: str, *, limit: int) -> bytes:
+    """The beginning of a file of a workspace.
+
+    Raises:
+        WorkspaceError: it is not there, is no regular file, or lies behind a link.
+    """
+    with _opened_file(root, path) as source:
+        return source.read(limit)
+
+
+@contextmanager
+def _opened_file(root: Path, path: str) -> Iterator[BinaryIO]:
     parts = PurePosixPath(path).parts
     try:
         with _opened_folder(root, parts[:-1], make=False) as folder:
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-            with open(os.open(parts[-1], flags, dir_fd=folder), "rb") as source:
-                if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
-                    raise WorkspaceError(f"`{path}` is no regular file.")
-                with open(target, "wb") as copy:
-                    shutil.copyfileobj(source, copy, _COPY_BYTES)
-                    return copy.tell()
+            file = os.open(parts[-1], flags, dir_fd=folder)
     except FileNotFoundError:
         raise WorkspaceError(f"`{path}` was not made.") from None
     except OSError as error:
-        reason = "it lies behind a link" if error.errno in (20, 40) else error.strerror
+        reason = "it lies behind a link" if error.errno in (errno.ENOTDIR, errno.ELOOP) else error.strerror
         raise WorkspaceError(f"`{path}` cannot be taken from the workspace: {reason}.") from error
+    with open(file, "rb") as source:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            raise WorkspaceError(f"`{path}` is no regular file.")
+        yield source
 
 
 def size_of(root: Path, *, limit: int) -> int:

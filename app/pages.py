@@ -47,6 +47,7 @@ PAGE_PATHS = (
     "/credentials/{id}",
     "/tokens",
     "/audit",
+    "/memory",
     "/settings",
 )
 

@@ -11,6 +11,8 @@ import { credentialSearch, credentialsSearch } from "../features/credentials/sea
 import { editorSearch, newSearch } from "../features/editor/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { pipelinesSearch, runFormSearch, versionsSearch } from "../features/pipelines/search.ts";
+import { memorySearch } from "../features/memory/search.ts";
+import { pipelinesSearch, runFormSearch } from "../features/pipelines/search.ts";
 import { RunPage } from "../features/run/RunPage.tsx";
 import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
@@ -37,6 +39,7 @@ const credentials = () => import("../features/credentials/CredentialsPage.tsx");
 const credential = () => import("../features/credentials/CredentialPage.tsx");
 const tokens = () => import("../features/tokens/TokensPage.tsx");
 const audit = () => import("../features/audit/AuditPage.tsx");
+const memory = () => import("../features/memory/MemoryPage.tsx");
 const settings = () => import("../features/settings/SettingsPage.tsx");
 
 const routes = root.addChildren([
@@ -59,6 +62,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/credentials/$credential", component: lazyRouteComponent(credential, "CredentialPage"), validateSearch: credentialSearch }),
   createRoute({ ...at, path: "/tokens", component: lazyRouteComponent(tokens, "TokensPage"), validateSearch: tokensSearch }),
   createRoute({ ...at, path: "/audit", component: lazyRouteComponent(audit, "AuditPage"), validateSearch: auditSearch }),
+  createRoute({ ...at, path: "/memory", component: lazyRouteComponent(memory, "MemoryPage"), validateSearch: memorySearch }),
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 

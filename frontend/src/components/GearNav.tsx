@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 /** What lies behind the gear, in the order people need it. */
 const PLACES = [
   { to: "/settings", word: "Settings" },
+  { to: "/memory", word: "Memory" },
   { to: "/credentials", word: "Credentials" },
   { to: "/tokens", word: "Tokens" },
   { to: "/audit", word: "Audit" },

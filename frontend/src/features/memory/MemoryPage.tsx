@@ -1,0 +1,144 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { FilterSelect } from "../../components/Filters.tsx";
+import { GearNav } from "../../components/GearNav.tsx";
+import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
+import { Empty, Page, Section, Unread } from "../../components/Page.tsx";
+import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { outcomeOf } from "../../lib/command.ts";
+import { count } from "../../lib/format.ts";
+import { Choices, type Settle } from "./Choices.tsx";
+import { Evidence } from "./Evidence.tsx";
+import { Everything } from "./Everything.tsx";
+import { useForgetting } from "./forgetting.ts";
+import { ForgetMemoryDocument, MemoryCallersDocument, MemoryDocument, SetDefaultDocument, SetLearningDocument } from "./memory.generated.ts";
+
+export function MemoryPage(): ReactNode {
+  const search = useSearch({ from: "/memory" });
+  const navigate = useNavigate({ from: "/memory" });
+  const caller = search.caller ?? null;
+  const [{ data, fetching, error }, ask] = useQuery({ query: MemoryDocument, variables: { caller, scope: "all", ...pageArguments(search) } });
+  const manages = data?.viewer.scopes.includes("MANAGE") ?? false;
+  const [{ data: callers }] = useQuery({ query: MemoryCallersDocument, pause: !manages });
+  const [, forget] = useMutation(ForgetMemoryDocument);
+  const [, setDefault] = useMutation(SetDefaultDocument);
+  const [, setLearning] = useMutation(SetLearningDocument);
+  const [problem, setProblem] = useState<Refusal | null>(null);
+  const [clearing, setClearing] = useState(false);
+  const again = () => ask({ requestPolicy: "network-only" });
+  const { pending, begin, undo } = useForgetting(async (scope) => {
+    const answer = await forget({ scope, caller, dryRun: false });
+    setProblem(outcomeOf(answer.error, answer.data?.forgetMemory, "ForgetMemorySuccess").refusal);
+    again();
+  });
+
+  const settle: Settle = (target, field, rule, value) => {
+    void setDefault({ target, field, rule, value, caller }).then((answer) => {
+      setProblem(outcomeOf(answer.error, answer.data?.setDefault, "DefaultsSuccess").refusal);
+      again();
+    });
+  };
+
+  async function pause(paused: boolean): Promise<void> {
+    const answer = await setLearning({ paused, caller });
+    setProblem(outcomeOf(answer.error, answer.data?.setLearning, "DefaultsSuccess").refusal);
+    again();
+  }
+
+  if (data === undefined) {
+    return (
+      <Page title="Memory">
+        <GearNav />
+        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+      </Page>
+    );
+  }
+  const { myDefaults: usual, memoryEntries: evidence, viewer } = data;
+  const isOther = usual.caller.id !== viewer.id;
+  const whose = isOther ? usual.caller.name : "you";
+  const groups = [...usual.pipelines, ...usual.packs].filter(({ target }) => pending === null || (pending.scope !== "all" && pending.scope !== `pipeline:${target}` && pending.scope !== `pack:${target}`));
+  const rows = evidence.nodes.filter(({ id }) => pending === null || (pending.scope !== "all" && pending.scope !== `entry:${id}`));
+  return (
+    <Page
+      title="Memory"
+      lead={
+        evidence.totalCount === 0
+          ? "What somebody usually chooses is learned from successful runs, and filled in where they start the next."
+          : `From ${count(evidence.totalCount, "row")} of the last 30 days, this is filled in for ${whose}. Nothing is ever filled in unseen.`
+      }
+      actions={
+        <label className="flex items-center gap-2">
+          <input type="checkbox" checked={!usual.learningPaused} onChange={(event) => void pause(!event.target.checked)} />
+          Learn from runs
+        </label>
+      }
+    >
+      <GearNav />
+      {manages && callers !== undefined ? (
+        <div className="mb-4">
+          <FilterSelect
+            label="Whose"
+            value={search.caller}
+            choices={callers.callers.nodes.filter(({ id }) => id !== viewer.id).map(({ id, name }) => [id, name] as const)}
+            onChange={(chosen) => void navigate({ search: { caller: chosen } })}
+          />
+        </div>
+      ) : null}
+      {isOther ? (
+        <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
+          <p>You are looking at the memory of {usual.caller.name}. What you do here is done for them and stands in the audit.</p>
+          <Button onClick={() => void navigate({ search: {} })}>Back to my own</Button>
+        </div>
+      ) : null}
+      {usual.locked === null ? null : <Notice problem={{ message: "What was learned cannot be read.", hint: usual.locked, details: [], fields: {} }} />}
+      <Notice problem={problem} />
+      {pending === null ? null : (
+        <div role="status" className="mb-4 flex flex-wrap items-center justify-between gap-3 rounded border border-line bg-panel px-3 py-2">
+          <p>Forgetting {pending.what}: done in ten seconds, or when you leave this page.</p>
+          <Button onClick={undo}>Undo</Button>
+        </div>
+      )}
+      <Section title="Usual choices">
+        {groups.length === 0 ? (
+          <Empty>Nothing is learned yet. A value that two successful runs share shows up here.</Empty>
+        ) : (
+          groups.map((entry) => <Choices key={entry.target} entry={entry} onSettle={settle} onForget={(scope, what) => begin({ scope, what })} />)
+        )}
+      </Section>
+      <Section
+        title="Evidence"
+        more={
+          evidence.totalCount === 0 ? null : (
+            <button type="button" className="link" onClick={() => setClearing(true)}>
+              Forget everything…
+            </button>
+          )
+        }
+      >
+        <p className="mb-2 text-dense text-soft">Only short fields such as persona or theme are kept, sealed, for 30 days. Forgetting touches nothing else: no runs, artifacts, caches or credentials, and nothing that is pinned or excluded.</p>
+        {rows.length === 0 ? (
+          <Empty>Nothing is remembered.</Empty>
+        ) : (
+          <>
+            <Evidence rows={rows} onForget={(scope, what) => begin({ scope, what })} />
+            <Pager info={evidence.pageInfo} place={search} />
+          </>
+        )}
+      </Section>
+      {clearing ? (
+        <Everything
+          rows={evidence.totalCount}
+          whose={isOther ? `of ${usual.caller.name}` : "of yours"}
+          onClose={() => setClearing(false)}
+          onForget={() => {
+            setClearing(false);
+            begin({ scope: "all", what: "everything" });
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}

@@ -1,0 +1,92 @@
+"""The memory page, done with the hands of somebody who looks at what was learned and lets it go (UX 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.support.browser import BROWSER, browsing
+from tests.support.front_door import audit_rows, command
+from tests.support.packs import Workbench
+from tests.support.product import product
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.product import Product
+
+pytestmark = BROWSER
+
+
+async def taught(it: Product, *personas: str, token: str | None = None) -> None:
+    for number, persona in enumerate(personas):
+        given = {"persona": persona, "text": f"{persona} {number}"}
+        await command(it, "runPack", token, pack="test.style", input=given, waitSeconds=20)
+
+
+async def rows(it: Product, caller: str | None = None) -> int:
+    data: dict[str, Any] = await it.query(
+        "query ($caller: ID) { memoryEntries(caller: $caller) { totalCount } }", {"caller": caller}
+    )
+    return int(data["memoryEntries"]["totalCount"])
+
+
+async def test_what_is_learned_is_seen_settled_and_forgotten_with_a_way_back(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await taught(it, "engineer", "executive", "executive")
+        await tab.visit("/memory")
+        persona = tab.page.get_by_role("listitem", name="persona of test.style")
+        await persona.get_by_text("executive", exact=True).wait_for()
+        await persona.get_by_text("2 of 3").wait_for()
+        assert await tab.violations() == []
+
+        await persona.get_by_role("button", name="Use another").click()
+        await persona.get_by_role("button", name="engineer").click()
+        await persona.get_by_text("You pinned it.").wait_for()
+        await persona.get_by_role("button", name="Never learn").click()
+        await persona.get_by_text("never learned", exact=True).wait_for()
+        await persona.get_by_role("button", name="Learn it again").click()
+        await persona.get_by_text("2 of 3").wait_for()
+
+        await tab.page.get_by_role("button", name="Forget test.style", exact=True).click()
+        await tab.page.get_by_text("Nothing is learned yet.", exact=False).wait_for()
+        await tab.press("Undo")
+        await persona.get_by_text("2 of 3").wait_for()
+        assert await rows(it) == 3
+
+        await tab.press("Forget everything…")
+        confirm = tab.page.get_by_role("dialog").get_by_role("button", name="Forget everything")
+        assert await confirm.is_disabled()
+        assert await tab.violations() == []
+        await tab.page.get_by_label("Type 3 to confirm").fill("3")
+        await confirm.click()
+        await tab.page.get_by_text("Forgetting everything", exact=False).wait_for()
+        assert await rows(it) == 3
+        await tab.page.get_by_role("link", name="Settings", exact=True).last.click()
+        await eventually(lambda: _has_none(it))
+
+
+async def _has_none(it: Product) -> bool:
+    return await rows(it) == 0
+
+
+async def test_an_administrator_looks_at_somebody_elses_and_is_told_so(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        token = await it.token_for("grace", "READ", "RUN")
+        await taught(it, "student", "student", token=token)
+        await tab.visit("/memory")
+        await tab.page.get_by_label("Whose").select_option("grace")
+        await tab.page.get_by_text("You are looking at the memory of grace.", exact=False).wait_for()
+        await tab.page.get_by_role("listitem", name="persona of test.style").get_by_text("student").wait_for()
+        assert await tab.violations() == []
+        await tab.page.get_by_label("Learn from runs").click()
+        await eventually(lambda: _paused_for(it, "grace"))
+        await tab.press("Back to my own")
+        await tab.page.get_by_text("Nothing is remembered.").wait_for()
+
+
+async def _paused_for(it: Product, name: str) -> bool:
+    data = await it.query("{ callers(first: 10) { nodes { id name } } }")
+    caller = next(one["id"] for one in data["callers"]["nodes"] if one["name"] == name)
+    told = await it.query("query ($c: ID) { myDefaults(caller: $c) { learningPaused } }", {"c": caller})
+    return bool(told["myDefaults"]["learningPaused"]) and bool(await audit_rows(it, "set_learning"))

@@ -3,6 +3,8 @@ import { useClient } from "urql";
 
 import { CatalogKindsDocument } from "./catalog.generated.ts";
 
+const LATER_MS = 250;
+
 export interface Kinds {
   accepts: readonly string[];
   produces: readonly string[];
@@ -31,8 +33,12 @@ export function useKinds(): Kinds {
       } while (after !== null && !stop.signal.aborted);
       if (!stop.signal.aborted) setKinds({ accepts: [...accepts].sort(), produces: [...produces].sort() });
     }
-    void read();
-    return () => stop.abort();
+    // The list comes first; nobody chooses before it is there.
+    const timer = setTimeout(() => void read(), LATER_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
   }, [client]);
   return kinds;
 }

@@ -16,6 +16,8 @@ const THEMES: readonly (readonly [Theme, string])[] = [
 export function Appearance(): ReactNode {
   const [look, setLook] = useState<Theme>(theme);
   const [place, setPlace] = useState(zone);
+  // There are hundreds; they are listed once somebody reaches for them.
+  const [listed, setListed] = useState(false);
   return (
     <div className="max-w-sm space-y-4">
       <Labelled label="Theme">
@@ -49,6 +51,8 @@ export function Appearance(): ReactNode {
           <select
             {...given}
             value={place ?? ""}
+            onFocus={() => setListed(true)}
+            onPointerEnter={() => setListed(true)}
             onChange={(event) => {
               const chosen = event.target.value === "" ? null : event.target.value;
               setZone(chosen);
@@ -56,7 +60,7 @@ export function Appearance(): ReactNode {
             }}
           >
             <option value="">As the system: {ownZone()}</option>
-            {zones().map((name) => (
+            {(listed ? zones() : place === null ? [] : [place]).map((name) => (
               <option key={name}>{name}</option>
             ))}
           </select>

@@ -1,19 +1,15 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { useQuery } from "urql";
 
-import { lost } from "../../components/Notice.tsx";
-import { Section, Unread } from "../../components/Page.tsx";
+import { Section } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { bytes, count, duration, humanise } from "../../lib/format.ts";
-import { type ModelPartsFragment, ModelsAndLimitsDocument, type ModelsAndLimitsQuery } from "./settings.generated.ts";
+import type { ModelPartsFragment, ModelsAndLimitsQuery } from "./settings.generated.ts";
 
 type Limits = ModelsAndLimitsQuery["server"]["runLimits"];
 
 /** Which models serve which part, and how much a run may take and leaves behind. */
-export function ModelsAndLimits(): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: ModelsAndLimitsDocument });
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
+export function ModelsAndLimits({ data }: { data: ModelsAndLimitsQuery }): ReactNode {
   return (
     <>
       <Section title="Models">

@@ -7,11 +7,12 @@ import { Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StateGlyph } from "../../components/StateMark.tsx";
 import { count } from "../../lib/format.ts";
+import { Unmanaged } from "../../components/Unmanaged.tsx";
 import { VERSION } from "../../lib/base.ts";
 import { Appearance } from "./Appearance.tsx";
 import { ModelsAndLimits } from "./ModelsAndLimits.tsx";
 import { Notifications } from "./Notifications.tsx";
-import { HealthDocument, SettingsDocument } from "./settings.generated.ts";
+import { HealthDocument, type HealthQuery, ModelsAndLimitsDocument, SettingsDocument, type SettingsQuery } from "./settings.generated.ts";
 
 export function SettingsPage(): ReactNode {
   return (
@@ -25,20 +26,33 @@ export function SettingsPage(): ReactNode {
           <Notifications />
         </Section>
       </div>
-      <ModelsAndLimits />
-      <Health />
-      <Section title="How the server was set">
-        <p className="mb-2 text-soft">These are changed where it is started: by variables, its settings file or the command line.</p>
-        <Values />
-      </Section>
+      <Server />
     </Page>
   );
 }
 
-function Health(): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: HealthDocument, requestPolicy: "cache-and-network" });
-  if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
-  const { server } = data;
+/** What is known of the server, at once: parts that come one after the other would push each other down. */
+function Server(): ReactNode {
+  const [limits] = useQuery({ query: ModelsAndLimitsDocument });
+  const [health] = useQuery({ query: HealthDocument });
+  const [values] = useQuery({ query: SettingsDocument });
+  if (limits.data === undefined || health.data === undefined || (values.data === undefined && values.fetching)) {
+    const error = limits.error ?? health.error;
+    return <Unread fetching={limits.fetching || health.fetching || values.fetching} problem={error === undefined ? null : lost(error)} />;
+  }
+  return (
+    <>
+      <ModelsAndLimits data={limits.data} />
+      <Health server={health.data.server} />
+      <Section title="How the server was set">
+        <p className="mb-2 text-soft">These are changed where it is started: by variables, its settings file or the command line.</p>
+        {values.data === undefined ? <Unmanaged what="its settings" fetching={false} error={values.error} /> : <Values settings={values.data.settings} />}
+      </Section>
+    </>
+  );
+}
+
+function Health({ server }: HealthQuery): ReactNode {
   return (
     <>
       <Section title="About this server">
@@ -77,16 +91,10 @@ function Health(): ReactNode {
   );
 }
 
-function Values(): ReactNode {
-  const [{ data, fetching, error }] = useQuery({ query: SettingsDocument });
-  if (data === undefined) {
-    const refused = error?.graphQLErrors.some((one) => one.extensions["code"] === "FORBIDDEN") ?? false;
-    if (refused) return <p className="text-soft">Only whoever may manage the server sees its settings.</p>;
-    return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
-  }
+function Values({ settings }: SettingsQuery): ReactNode {
   return (
     <ul className="divide-y divide-line border-y border-line text-dense">
-      {data.settings.map((setting) => {
+      {settings.map((setting) => {
         const standard = setting.source === "default";
         return (
           <li key={setting.name} className="grid grid-cols-[minmax(12rem,18rem)_minmax(8rem,16rem)_1fr] gap-x-4 py-2 max-md:grid-cols-1">

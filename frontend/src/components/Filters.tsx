@@ -42,7 +42,7 @@ interface SelectProps<Value extends string> {
 export function FilterSelect<Value extends string>({ label, value, choices, onChange }: SelectProps<Value>): ReactNode {
   const id = useId();
   return (
-    <span className="max-md:flex-1">
+    <span className="max-md:grow md:shrink-0 max-md:basis-32">
       <label htmlFor={id} className="sr-only">
         {label}
       </label>

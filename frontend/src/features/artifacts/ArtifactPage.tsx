@@ -46,7 +46,7 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
           <button type="button" onClick={leave} className="rounded border border-control p-1.5 hover:bg-hover pointer-coarse:min-h-11 pointer-coarse:min-w-11" aria-label="Close" title="Close · Esc">
             <X aria-hidden="true" className="m-auto size-4" />
           </button>
-          <div className="min-w-0 flex-1">
+          <div className="min-w-0 grow basis-72 md:basis-0">
             <h1 className="wrap-anywhere">{artifact.name}</h1>
             <p className="text-dense text-soft wrap-anywhere">{factsOf(artifact).join(" · ")}</p>
           </div>

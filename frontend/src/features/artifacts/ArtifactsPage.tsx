@@ -44,12 +44,12 @@ export function ArtifactsPage(): ReactNode {
                 <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="min-w-48 flex-1 truncate font-medium text-ink hover:underline">
                   {artifact.name}
                 </Link>
-                <span className="w-64 truncate text-soft" title={artifact.mediaType}>
+                <span className="w-48 truncate text-soft" title={artifact.mediaType}>
                   {artifact.mediaType}
                   {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
                 </span>
                 <span className="w-20 text-right text-soft">{bytes(artifact.sizeBytes)}</span>
-                <span className="w-64 truncate max-md:hidden">
+                <span className="w-48 truncate max-md:hidden">
                   {artifact.run === null ? (
                     <span className="text-soft">uploaded</span>
                   ) : (

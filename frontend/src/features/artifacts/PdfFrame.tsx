@@ -11,7 +11,7 @@ export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: str
   const pages = artifact.pageCount ?? 0;
   // No `sandbox` attribute: browsers refuse PDF with it. The file itself comes with a policy that runs nothing.
   // oxlint-disable-next-line react/iframe-missing-sandbox
-  const frame = <iframe src={`${url}#page=${page}`} title={artifact.name} className="h-[78vh] w-full min-w-0 flex-1 rounded border border-line bg-panel" />;
+  const frame = <iframe src={`${url}#page=${page}`} title={artifact.name} className="h-[78vh] w-full min-w-0 shrink-0 rounded md:flex-1 border border-line bg-panel" />;
   if (pages < 2 || pages > STRIP) return frame;
   return (
     <div className="flex gap-3 max-md:flex-col">

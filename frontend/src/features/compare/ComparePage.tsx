@@ -179,7 +179,7 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
     return (
       <>
         <p className="mb-2 text-soft">They are too long to be compared as a whole; these are their beginnings.</p>
-        <LineDiff before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)} after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)} />
+        <LineDiff label="Beginnings of the outputs" before={a.result.excerpt ?? JSON.stringify(a.result.json, null, 2)} after={b.result.excerpt ?? JSON.stringify(b.result.json, null, 2)} />
       </>
     );
   }
@@ -208,7 +208,7 @@ function Differences({ before, after, same, label }: { before: unknown; after: u
               </th>
               {isLong(old) && isLong(next) ? (
                 <td colSpan={2}>
-                  <LineDiff before={old} after={next} />
+                  <LineDiff label={`${label}, ${path === "" ? "the whole" : path}`} before={old} after={next} />
                 </td>
               ) : (
                 <>
@@ -233,14 +233,14 @@ function isLong(value: unknown): value is string {
 }
 
 /** Lines that went and came; what stays is soft. */
-function LineDiff({ before, after }: { before: string; after: string }): ReactNode {
+function LineDiff({ label, before, after }: { label: string; before: string; after: string }): ReactNode {
   const parts = diffLines(before, after, { timeout: 500 }) ?? [
     { value: before, removed: true, added: false },
     { value: after, removed: false, added: true },
   ];
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- it scrolls
-    <pre tabIndex={0} role="region" aria-label="Lines that differ" className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere">
+    <pre tabIndex={0} role="region" aria-label={label} className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere">
       {parts.map(({ value, added, removed }, index) => (
         // Parts of one text have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key

@@ -35,7 +35,7 @@ export function RunsPage(): ReactNode {
   const views = useKeptViews();
   const own = views.find(({ name }) => name === given.view);
   // A view of one's own brings its filters; those in the address count before them.
-  const search: RunsSearch = { ...own?.filters, ...given };
+  const search: RunsSearch = { ...given, ...own?.filters, ...filtersOf(given) };
   const [{ data, fetching, error, stale }, again] = useQuery({ query: RunsDocument, variables: { filter: filterOf(search, serverNow()), ...pageArguments(search) } });
   const [unseen, setUnseen] = useState<ReadonlySet<string>>(new Set());
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
@@ -61,7 +61,7 @@ export function RunsPage(): ReactNode {
 
   // Filters that differ from those of a view of one's own are no longer that view.
   const set = (change: Partial<RunsSearch>) =>
-    void navigate({ to: "/runs", search: (kept: RunsSearch) => ({ ...own?.filters, ...kept, ...(own === undefined ? {} : { view: undefined }), ...change, after: undefined, before: undefined }), replace: true });
+    void navigate({ to: "/runs", search: (kept: RunsSearch) => ({ ...kept, ...own?.filters, ...filtersOf(kept), ...(own === undefined ? {} : { view: undefined }), ...change, after: undefined, before: undefined }), replace: true });
   const pick = (chosen: readonly string[], on: boolean) => setPicked((known) => new Set([...known].filter((id) => !chosen.includes(id)).concat(on ? chosen : []).slice(0, MOST_PICKED)));
   return (
     <Page title="Runs">

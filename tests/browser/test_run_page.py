@@ -1,0 +1,211 @@
+"""The page of a run, and the form that starts one: changed inputs, re-runs, copied calls, and what a bad line does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+from tests.support.browser import BROWSER, browsing
+from tests.support.front_door import ended, look, ran, save, start, step, until_state
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from playwright.async_api import Request, Route, WebSocketRoute
+
+pytestmark = BROWSER
+
+TEXT = {"type": "object", "properties": {"text": {"type": "string"}}}
+
+
+async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path: Path) -> None:
+    bench = Workbench()
+    bench.failing = False
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(
+            it, "twice", step("make", "test.echo", text="${{ inputs.text }}"), step("send", "test.switch"), inputs=TEXT
+        )
+        first = await ran(it, "twice", {"text": "tea"})
+        await save(
+            it,
+            "twice",
+            step("make", "test.echo", text="${{ inputs.text }}"),
+            step("send", "test.switch", text="new"),
+            inputs=TEXT,
+        )
+        await tab.visit(f"/runs/{first['id']}")
+        await tab.sees("definition v1 (current v2)")
+        await tab.press("Run again")
+        dialog = tab.page.get_by_role("dialog")
+        await dialog.get_by_role("combobox", name="From").select_option("send")
+        await dialog.get_by_label("Use the current definition, v2").check()
+        await dialog.get_by_text("1 step: Make").wait_for()
+        await tab.press("Run again from step 2", within="dialog")
+        await tab.page.wait_for_url(lambda url: "/runs/" in url and first["id"] not in url)
+        await tab.state("Succeeded")
+        await tab.sees("definition v2")
+        assert bench.calls("test.echo") == 1
+        assert bench.calls_of("test.switch")[-1].input["text"] == "new"
+
+        await tab.page.get_by_role("link", name="compare the two").click()
+        steps = tab.page.get_by_role("table", name="Steps side by side")
+        await steps.get_by_role("row", name="Send").wait_for()
+        await tab.sees("They were given the same.")
+        await tab.page.get_by_role("table", name="Outputs that differ").get_by_text("new").wait_for()
+        assert await tab.violations() == []
+
+
+async def test_each_attempt_is_looked_at_by_itself_and_stands_in_the_address(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(
+            it,
+            "flaky",
+            step("make", "test.echo", text="tea"),
+            step(
+                "try", "test.flaky", text="${{ steps.make.output.text }}", retry={"initial_seconds": 0.05, "jitter": 0}
+            ),
+        )
+        run = await ran(it, "flaky")
+        await tab.visit(f"/runs/{run['id']}?step=try&tab=input")
+        await tab.sees("from step 1, Make")
+        await tab.page.get_by_role("cell", name="tea", exact=True).wait_for()
+        await tab.page.get_by_role("button", name=re.compile("^1 Failed")).click()
+        await tab.page.wait_for_url("**attempt=1*")
+        await tab.page.get_by_role("tab", name="Output").click()
+        await tab.sees("Of attempt 1")
+        await tab.sees("It gave nothing.")
+        await tab.page.keyboard.press("]")
+        await tab.page.wait_for_url("**attempt=2*")
+        await tab.page.reload()
+        await (
+            tab.page.get_by_role("button", name=re.compile("^2 Succeeded"))
+            .and_(tab.page.locator("[aria-pressed=true]"))
+            .wait_for()
+        )
+
+
+async def test_a_copied_call_does_what_the_button_does(tmp_path: Path) -> None:
+    bench = Workbench()
+    said = 'Don\'t say "$HOME" & `run`\nnow'
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        properties = {"text": {"type": "string", "maxLength": 5000}, "count": {"type": "integer"}}
+        inputs = {"type": "object", "properties": properties}
+        await save(it, "copied", step("say", "test.echo", text="${{ inputs.text }}"), inputs=inputs)
+        await tab.visit("/pipelines/copied/run")
+        await tab.page.get_by_label("Text").fill(said)
+        await tab.page.get_by_label("Count").fill("3")
+        await tab.page.get_by_text("Copy as GraphQL").click()
+        shown = tab.page.get_by_role("region", name="curl")
+        answer = json.loads(await shell(await shown.inner_text(), it.token))
+        run = await ended(it, answer["data"]["runPipeline"]["run"]["id"])
+        assert run["state"] == "SUCCEEDED"
+        assert bench.calls_of("test.echo")[-1].input["text"] == said
+
+
+async def shell(command: str, token: str, **environment: str) -> str:
+    """What a command prints."""
+    process = await asyncio.create_subprocess_shell(
+        command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={**os.environ, "PACKLINE_TOKEN": token, "no_proxy": "*", "NO_PROXY": "*", **environment},
+    )
+    said, wrong = await process.communicate()
+    assert process.returncode == 0, (command, said, wrong)
+    return said.decode()
+
+
+async def test_with_neither_socket_nor_events_the_page_asks_again_and_again(tmp_path: Path) -> None:
+    bench = Workbench()
+
+    async def refuse_socket(socket: WebSocketRoute) -> None:
+        await socket.close(code=1011)
+
+    async def refuse_events(route: Route, request: Request) -> None:
+        if request.headers.get("accept") == "text/event-stream":
+            await route.abort()
+        else:
+            await route.continue_()
+
+    async with product(tmp_path, bench.packs) as it, browsing(it, expect=("ERR_FAILED",)) as tab:
+        await tab.page.route_web_socket("**/graphql", refuse_socket)
+        await tab.page.route("**/graphql", refuse_events)
+        await save(it, "asked", step("wait", "test.slow"))
+        run = (await start(it, "asked"))["run"]
+        await tab.visit(f"/runs/{run['id']}")
+        await tab.sees("No live connection: asking every few seconds.")
+        bench.release.set()
+        await tab.state("Succeeded")
+
+
+async def test_two_browsers_on_one_run_see_the_same(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab, browsing(it) as other:
+        await save(it, "seen", step("wait", "test.slow"))
+        run = (await start(it, "seen"))["run"]
+        await until_state(it, run["id"], "RUNNING")
+        await tab.visit(f"/runs/{run['id']}")
+        await other.visit(f"/runs/{run['id']}")
+        await tab.state("Running")
+        await other.state("Running")
+        bench.release.set()
+        await tab.state("Succeeded")
+        await other.state("Succeeded")
+
+
+async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -> None:
+    bench = Workbench()
+    settings = {"steps_max": 201, "step_output_bytes": 12 << 20}
+    async with product(tmp_path, bench.packs, **settings) as it, browsing(it) as tab:
+        steps = [step(f"step_{number}", "test.echo", text=str(number)) for number in range(1, 199)]
+        await save(
+            it,
+            "long",
+            *steps,
+            step("flood", "test.flood", lines=3000),
+            step("huge", "test.huge", size_bytes=10_000_000),
+        )
+        run = (await start(it, "long"))["run"]
+        await ended(it, run["id"])
+        await tab.visit(f"/runs/{run['id']}?step=step_1")
+        await tab.state("Succeeded")
+        assert await tab.page.locator("[data-step]").count() == 200
+        await tab.page.locator("[data-step=step_1]").focus()
+        for number in range(2, 12):
+            await tab.page.keyboard.press("ArrowDown")
+            await tab.page.wait_for_url(f"**step=step_{number}*")
+        await tab.visit(f"/runs/{run['id']}?step=huge&tab=output")
+        await tab.sees("The first part of 10.0 MB.")
+        assert len(await tab.page.content()) < 2_000_000
+        await tab.visit(f"/runs/{run['id']}?step=flood&tab=log")
+        await tab.page.get_by_role("log").get_by_text("line 2999", exact=True).wait_for()
+        await tab.press("Earlier lines")
+        await tab.page.get_by_label("Search the log").fill("line 210")
+        await tab.sees("10 lines of 1,000")
+
+
+async def test_a_hidden_tab_draws_nothing_but_its_title(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "hidden", step("wait", "test.slow"))
+        run = (await start(it, "hidden"))["run"]
+        await tab.visit(f"/runs/{run['id']}")
+        await tab.page.get_by_role("button", name="Wait Running").wait_for()
+        hide = (
+            "hidden => { Object.defineProperty(document, 'hidden', {configurable: true, get: () => hidden});"
+            " document.dispatchEvent(new Event('visibilitychange')); }"
+        )
+        await tab.page.evaluate(hide, True)
+        bench.release.set()
+        await tab.state("Succeeded")
+        assert await tab.page.get_by_role("button", name="Wait Running").count() == 1
+        await tab.page.evaluate(hide, False)
+        await tab.page.get_by_role("button", name="Wait Succeeded").wait_for()
+        assert (await look(it, run["id"]))["state"] == "SUCCEEDED"

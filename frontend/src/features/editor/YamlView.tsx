@@ -69,7 +69,8 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
           markReferences,
           autocompletion({ override: [complete], icons: false, interactionDelay: 0, tooltipClass: () => "cm-offers" }),
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
-          EditorView.contentAttributes.of({ "aria-label": "Definition as YAML", spellcheck: "false" }),
+          // It takes focus anyway; said so that tools which judge scrolling boxes see it.
+          EditorView.contentAttributes.of({ "aria-label": "Definition as YAML", spellcheck: "false", tabindex: "0" }),
           reading.of(EditorState.readOnly.of(first.current.readOnly)),
           EditorView.updateListener.of((update) => {
             if (update.docChanged && !update.transactions.some((transaction) => transaction.annotation(FROM_OUTSIDE) === true)) latest.current.onChange(update.state.doc.toString());

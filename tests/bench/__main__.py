@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench import rows
+from tests.bench.mcp import mcp
 
 
 def routing(_: Path) -> list[rows.Figure]:
@@ -35,6 +36,7 @@ ROWS = {
     "start": rows.start,
     "recovery": rows.recovery,
     "graphql": rows.graphql,
+    "mcp": mcp,
     "history": rows.history,
     "artifacts": rows.artifacts,
     "routing": routing,

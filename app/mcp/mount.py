@@ -170,11 +170,10 @@ class McpMount:
             return
         try:
             await asyncio.to_thread(importlib.import_module, "app.mcp.transport")
-            from app.mcp.transport import http_manager
+            from app.mcp.transport import http_server
 
-            manager = http_manager(self._schema, _session_of, BODY_BYTES)
-            async with manager.run():
-                self._ready.set_result(manager.handle_request)
+            async with http_server(self._schema, _session_of, BODY_BYTES) as answer:
+                self._ready.set_result(answer)
                 await self._stopping.wait()
         except Exception as error:
             log.exception("the MCP server could not be started")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from app.mcp.answers import field_error
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from app.mcp.answers import Answer
     from app.mcp.session import Session
     from app.mcp.waiting import Progress
+    from runner.schemas import CompiledSchema
     from store.states import Scope
 
 
@@ -35,6 +37,12 @@ class ToolText:
     destructive: bool = False
     idempotent: bool = True
     open_world: bool = False
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: ToolText) -> CompiledSchema:
+    """A tool's input schema, ready to check arguments; by identity, since telling schemas apart costs more."""
+    return compile_schema(text.input_schema)
 
 
 class Tool(Protocol):
@@ -82,6 +90,6 @@ class Call:
             CallError: they do not fit; every fault is told with what would be right.
         """
         given = {key: value for key, value in (self.arguments or {}).items() if value is not None}
-        if issues := compile_schema(text.input_schema).issues(given):
+        if issues := _compiled(text).issues(given):
             raise bad_arguments(text.name, [field_error(issue, text.input_schema) for issue in issues])
         return given

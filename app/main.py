@@ -35,6 +35,7 @@ from app.uploads import Uploads
 from catalog.defaults import DefaultsBook
 from catalog.memory import Memory
 from resolvers.context import Caller, Context, Services
+from resolvers.routing_desk import RoutingDesk
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
@@ -138,6 +139,7 @@ class Application:
         await keeper.start()
         stack.push_async_callback(keeper.stop)
         memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
+        desk = RoutingDesk()
         resources = Resources(
             store=store,
             blobs=artifact_store(settings),
@@ -162,6 +164,7 @@ class Application:
                 output_bytes=settings.agent_output_bytes,
                 workspace_bytes=settings.agent_workspace_bytes,
             ),
+            router=desk,
         )
         authenticator = Authenticator(store, settings)
         await authenticator.start()
@@ -192,6 +195,7 @@ class Application:
             memory=memory,
             defaults=DefaultsBook(store, memory),
         )
+        desk.open(self.services)
         await memory.start()
         stack.push_async_callback(memory.stop)
         await mounts.start()

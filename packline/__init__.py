@@ -20,10 +20,12 @@ from runner.pack import (
     program,
     python_module,
 )
+from runner.routing import CallerCatalog
 
 __all__ = [
     "ArtifactFile",
     "ArtifactRef",
+    "CallerCatalog",
     "CallerMemory",
     "CredentialNeed",
     "ImageAnswer",

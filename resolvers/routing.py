@@ -140,10 +140,24 @@ async def route_request(context: Context, *, user_intent: str, at_hand: JSONValu
     Raises:
         Invalid: the request is empty or too long, or holds what no text may.
     """
+    return await find_route(context, user_intent, at_hand, context.services.engine.resources.gateway.attempt())
+
+
+async def find_route(context: Context, user_intent: str, at_hand: JSONValue, models: Models) -> Routed:
+    """The same for whoever has checked what the caller may.
+
+    Args:
+        context: Whose defaults and history count.
+        user_intent: What is wanted.
+        at_hand: What is at hand.
+        models: Whom to ask when one of them can route.
+
+    Raises:
+        Invalid: the request is empty or too long, or holds what no text may.
+    """
     refuse_bad_request(user_intent, at_hand)
     asked = await _asked(context, user_intent, at_hand)
-    models = _models(context)
-    if models is not None:
+    if context.services.engine.resources.gateway.missing(ROLE) is None:
         try:
             async with asyncio.timeout(MODEL_SECONDS):
                 answer, model, problems = await _ask_model(models, asked)
@@ -211,12 +225,6 @@ async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, str]:
         if isinstance(ref, Pack):
             missing[ref.name] = pack_requirements(ref, lacks=context.lacks())
     return {name: lacks[0].message for name, lacks in missing.items() if lacks}
-
-
-def _models(context: Context) -> Models | None:
-    """The models, when one can route."""
-    gateway = context.services.engine.resources.gateway
-    return gateway.attempt() if gateway.missing(ROLE) is None else None
 
 
 async def _ask_model(models: Models, asked: _Asked) -> tuple[ModelRoute, str, list[str]]:

@@ -19,6 +19,7 @@ from runner.memory import CallerMemory
 from runner.pack import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from runner.quarantine import known_secret_in
+from runner.routing import CallerCatalog
 from runner.vault import Asker
 from store.artifacts import find_artifact, use_upload
 from store.blob_port import NOT_HERE, BlobError, BlobsAwayError, QuotaExceededError
@@ -120,6 +121,11 @@ class AttemptContext:
     def memory(self) -> CallerMemory:
         """What Packline remembers of the caller."""
         return CallerMemory(self._resources.memory, self.caller_id, self.run_id)
+
+    @property
+    def catalog(self) -> CallerCatalog:
+        """The catalog as the caller sees it."""
+        return CallerCatalog(self._resources.router, self._caller_id, self.models)
 
     @property
     def models(self) -> Models:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from runner.memory import CallerMemory
     from runner.models import Models
+    from runner.routing import CallerCatalog
 
 Effects = Literal["none", "idempotent", "external"]
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -171,6 +172,7 @@ class PackContext(Protocol):
         http: HTTP client behind the egress guard; refuses private addresses at every hop.
         models: The model gateway; what it spends is recorded on the attempt.
         memory: What Packline remembers of the caller, to forget it.
+        catalog: What can be run, to find what serves a request.
     """
 
     caller: str
@@ -191,6 +193,10 @@ class PackContext(Protocol):
     @property
     def memory(self) -> CallerMemory:
         """What Packline remembers of the caller; see above."""
+
+    @property
+    def catalog(self) -> CallerCatalog:
+        """What can be run; see above."""
 
     async def credential(self, key: str) -> Mapping[str, str]:
         """Fields of a credential the pack declares, by name; the vault notes the use.

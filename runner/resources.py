@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from runner.pack import Pack
     from runner.redaction import Redactor
     from runner.registry import Registry
+    from runner.routing import RouterPort
     from runner.vault import Asker
     from store.blob_port import Blobs
     from store.engine import Store
@@ -69,6 +70,7 @@ class Resources:
         vault: The credentials packs may be given.
         memory: Keeps what callers usually choose.
         agents: What agent steps may use.
+        router: Says what to run for a request.
     """
 
     store: Store
@@ -79,6 +81,7 @@ class Resources:
     gateway: Gateway
     sessions_folder: Path
     memory: MemoryPort
+    router: RouterPort
     limits: RunLimits = field(default_factory=RunLimits)
     retention: RetentionPolicy = field(default_factory=RetentionPolicy)
     service_urls: Mapping[str, str] = field(default_factory=dict)

@@ -10,6 +10,7 @@ from app.cli import connect, history, machine, mcp, pipelines, runs
 from app.cli.credential_files import credentials
 from app.cli.memory import memory
 from app.cli.promote import promote
+from app.cli.route import route
 from app.cli.tokens import tokens
 
 _EPILOG = (
@@ -47,6 +48,7 @@ cli.command()(pipelines.apply)
 cli.command()(pipelines.export)
 cli.command()(pipelines.pipelines)
 cli.command()(pipelines.packs)
+cli.command()(route)
 cli.add_typer(memory, name="memory")
 cli.command()(promote)
 cli.add_typer(tokens, name="token")

@@ -21,6 +21,7 @@ from runner.bus import wait_flag
 from runner.document import canonical_json, digest
 from runner.egress import Egress
 from runner.engine import Engine
+from runner.failures import FailureCode, PackError
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
 from runner.redaction import Redactor
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from packline import Pack
+    from runner.failures import JSONValue
+    from runner.models import Models
     from runner.redaction import Redactor as RedactorType
     from store.callers import CallerRecord
     from store.dialects import Connection
@@ -345,6 +348,13 @@ class NothingRemembered:
         return 0
 
 
+class NoRoutes:
+    """A catalog nobody routes by, for engines without an application around them."""
+
+    async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
+        raise PackError(FailureCode.UPSTREAM_UNAVAILABLE, "There is no application around this engine.")
+
+
 def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: RedactorType | None = None) -> Resources:
     """What an engine works with, in a folder."""
     egress = Egress()
@@ -357,5 +367,6 @@ def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: Reda
         gateway=Gateway({}, {}, GivenKeys({}), egress),
         sessions_folder=folder / "sessions",
         memory=NothingRemembered(),
+        router=NoRoutes(),
         limits=limits,
     )

@@ -98,6 +98,19 @@ async def test_a_route_knows_its_callers_history_alone_and_runs_nothing(api: Api
     assert again["recommendation"]["id"] != "test.echo"
 
 
+@states("run_pack")
+async def test_the_pack_answers_for_its_runs_caller_in_the_contracts_shape(api: Api) -> None:
+    given = {"user_intent": "research tidal power and make a podcast"}
+    run = (await api.me.call("run_pack", pack="catalog.route", input=given, waitSeconds=10))["run"]
+    routed = run["output"]["json"]
+    assert set(routed) == {"recommendation", "alternatives", "gap_warning", "reasoning", "decided_by"}
+    best = routed["recommendation"]
+    assert (best["kind"], best["id"]) == ("pipeline", "builtin.research-podcast")
+    assert (best["suggested_inputs"], best["input_sources"]) == ({"query": "tidal power"}, {"query": "request"})
+    blank = (await api.me.call("run_pack", pack="catalog.route", input={"user_intent": " "}, waitSeconds=10))["run"]
+    assert blank["failure"]["code"] == "INVALID_INPUT"
+
+
 @states("route_request", "save_gap_proposal", "gap_proposals", "delete_gap_proposal")
 async def test_a_gap_is_told_kept_listed_and_deleted(api: Api) -> None:
     wanted = "detect fraud in these transactions"

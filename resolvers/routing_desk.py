@@ -1,0 +1,60 @@
+"""Where packs ask for routes: the same use case as everybody's, for the caller of their run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.context import Caller, Context, Services
+from resolvers.problems import Invalid
+from resolvers.routing import Routed, find_route
+from runner.failures import FailureCode, PackError
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
+    from runner.models import Models
+
+
+class RoutingDesk:
+    """A `runner.routing.RouterPort`; `open` it once there are services."""
+
+    def __init__(self) -> None:
+        self._services: Services | None = None
+
+    def open(self, services: Services) -> None:
+        """Lets packs ask from now on."""
+        self._services = services
+
+    async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
+        """What to run for a caller's request; see `RouterPort`."""
+        if self._services is None:
+            raise PackError(FailureCode.UPSTREAM_UNAVAILABLE, "The server is still starting.")
+        caller = Caller(id=caller_id, subject=caller_id, name=caller_id, scopes=frozenset({Scope.READ}))
+        try:
+            routed = await find_route(Context(self._services, caller), request, context, models)
+        except Invalid as refused:
+            raise PackError(FailureCode.INVALID_INPUT, refused.message, hint=refused.hint) from refused
+        return as_json(routed)
+
+
+def as_json(routed: Routed) -> dict[str, JSONValue]:
+    """A route as CONTRACT 5.6 shapes it, in snake_case."""
+    best = routed.recommendation
+    return {
+        "recommendation": {
+            "kind": best.kind,
+            "id": best.id,
+            "suggested_inputs": best.inputs.values(),
+            "input_sources": {given.name: given.source for given in best.inputs.inputs},
+            "missing_inputs": list(best.inputs.missing),
+            "why": best.why,
+            "confidence": best.confidence,
+        },
+        "alternatives": [
+            {"kind": other.kind, "id": other.id, "why": other.why, "confidence": other.confidence}
+            for other in routed.alternatives
+        ],
+        "gap_warning": None if routed.gap is None else routed.gap.model_dump(mode="json"),
+        "reasoning": routed.reasoning,
+        "decided_by": routed.decided_by,
+    }

@@ -1,0 +1,35 @@
+"""`packline route` and the pack `catalog.route` against a real server, each its own process."""
+
+import pytest
+from graphql import build_schema, parse, validate
+
+from app.cli.route import DOCUMENTS
+from tests.app.cli.test_documents import SDL
+from tests.app.cli.test_whole import Machine
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_fit_the_schema(name):
+    schema = build_schema(SDL.read_text("utf-8"))
+    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
+
+
+def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path):
+    machine = Machine(tmp_path)
+    with machine.up():
+        told = machine.run("route", "dark slides of https://example.org/post")
+        assert told.returncode == 0, told.stderr
+        (routed,) = machine.lines("route", "slides", "--context", '{"files": [{"name": "report.pdf"}]}')
+        (gap,) = machine.lines("route", "detect fraud in these transactions")
+        called = machine.lines("run", "catalog.route", "--input", "user_intent=research tides and make a podcast")
+        empty = machine.run("route", " ")
+        runs = machine.lines("runs")
+
+    assert routed["recommendation"]["id"] == "builtin.doc-deck"
+    assert routed["recommendation"]["missingInputs"] == ["source_url"]
+    assert gap["recommendation"]["kind"] == "NONE"
+    assert gap["gapWarning"]["proposedPack"]["name"].endswith("detect")
+    assert called[-1]["run"]["state"] == "SUCCEEDED"
+    assert empty.returncode != 0
+    assert "empty" in empty.stderr
+    assert [run["pack"]["name"] if run["pack"] else None for run in runs] == ["catalog.route"]

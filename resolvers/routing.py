@@ -129,7 +129,7 @@ class _Asked:
         parameters={
             "context": Parameter(
                 description="What is at hand: {inputs: {name: value}, files: [{name, media_type, id}], artifacts: […], "
-                "runs: [{pipeline}]}, or text."
+                "runs: [{pipeline}]}; other fields are read as text."
             )
         },
     ),

@@ -125,7 +125,7 @@ class AttemptContext:
     @property
     def catalog(self) -> CallerCatalog:
         """The catalog as the caller sees it."""
-        return CallerCatalog(self._resources.router, self._caller_id, self.models)
+        return CallerCatalog(self._resources.router, self.caller_id, self.models)
 
     @property
     def models(self) -> Models:

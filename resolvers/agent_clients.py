@@ -33,7 +33,7 @@ class Reach:
     """How a client gets to the server.
 
     Attributes:
-        url: Address of the MCP endpoint.
+        url: Address of the MCP endpoint; `?toolsets=author` or `?readonly=1` behind it chooses the tools shown.
         token: The token as it is to stand in the file; None where the client reads it from `TOKEN_VARIABLE`.
         program: The command `packline` as the client starts it, for stdio.
     """
@@ -49,8 +49,9 @@ class Reach:
 
     @property
     def arguments(self) -> list[str]:
-        """What follows `program` to make it an MCP server on stdin and stdout."""
-        return ["mcp", "--server", self.server]
+        """What follows `program` to make it an MCP server on stdin and stdout that shows the same tools."""
+        chosen = {"toolsets=author": ["--toolsets", "author"], "readonly=1": ["--read-only"]}
+        return ["mcp", "--server", self.server, *chosen.get(self.url.partition("?")[2], [])]
 
 
 @dataclass(frozen=True, slots=True)

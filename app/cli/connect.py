@@ -71,7 +71,7 @@ def connect(
             raise CliError("--author and --read-only contradict each other: give one of them.")
         if make_token:
             token = _make_token(http, found, author=author, read_only=read_only)
-        query = "?toolsets=author" if author else "?readonly=true" if read_only else ""
+        query = "?toolsets=author" if author else "?readonly=1" if read_only else ""
         reach = Reach(f"{http.target.url}/mcp{query}", token, _program() if stdio else "packline")
         setup = found.setup("stdio" if stdio else "http", reach)
         if write:

@@ -92,3 +92,12 @@ def test_wrong_usage_is_told(packline):
     assert "claude-code, codex" in packline("connect", "emacs").err
     assert "contradict" in packline("connect", "codex", "--token", "t", "--make-token").err
     assert "contradict" in packline("connect", "codex", "--author", "--read-only").err
+
+
+def test_which_tools_are_shown_is_chosen_over_both_ways(packline):
+    (http,) = packline("connect", "cursor", "--author", "--server", "http://127.0.0.1:9999").lines
+    assert "/mcp?toolsets=author" in http["text"]
+    (stdio,) = packline("connect", "cursor", "--author", "--stdio", "--server", "http://127.0.0.1:9999").lines
+    assert json.loads(stdio["text"])["mcpServers"]["packline"]["args"][-2:] == ["--toolsets", "author"]
+    (stdio,) = packline("connect", "codex", "--read-only", "--stdio", "--server", "http://127.0.0.1:9999").lines
+    assert "--read-only" in stdio["text"]

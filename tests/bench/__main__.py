@@ -18,7 +18,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import rows
+from tests.bench import memory, rows
 from tests.bench.mcp import mcp
 
 
@@ -39,6 +39,7 @@ ROWS = {
     "mcp": mcp,
     "history": rows.history,
     "artifacts": rows.artifacts,
+    "memory": memory.memory,
     "routing": routing,
 }
 

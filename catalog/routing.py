@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from catalog.routing_signals import Reading
 
 #: Below this chance that the catalog serves a request, no answer is given; chosen on the development part.
-SERVED_FROM = 0.5
+SERVED_FROM = 0.65
 #: Answers told beside the best one.
 MAX_ALTERNATIVES = 5
 #: Another answer is worth telling from this share of the best one's likelihood on.

@@ -32,7 +32,7 @@ GROUPS = ("own", "makes", "takes", "packs")
 #: Share of a group's own words against everybody's, so that a word it lacks is unlikely rather than impossible.
 _OWN_SHARE = 0.8
 #: Share of a kind's names among the words of what has it; chosen by cross-validation (see `docs/routing.md`).
-_NAMES_SHARE = 0.5
+_NAMES_SHARE = 0.65
 #: How common a word counts that only names a kind.
 _NAME_WORD_SHARE = 0.0005
 #: Least likeness of two words' letters for one to stand for the other.

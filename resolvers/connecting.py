@@ -22,13 +22,14 @@ TOKEN_CHARACTERS = 200
 
 @operation("agent_clients", scope=Scope.READ, kind="query")
 async def list_agent_clients(
-    _context: Context, *, server_url: str, token: str | None
+    _context: Context, *, server_url: str, token: str | None, author: bool = False
 ) -> list[tuple[AgentClient, list[Setup]]]:
     """The programs this server can be connected to, each with what to configure over HTTP and over stdio.
 
     Args:
         server_url: Where the program will find this server; only the caller knows by which address it got here.
         token: What to write where the token belongs; None has the program read it from a variable.
+        author: Whether the agent is also shown the tools that write pipelines.
     """
     address = urlsplit(server_url) if len(server_url) <= URL_CHARACTERS else None
     if address is None or address.scheme not in ("http", "https") or not address.hostname or address.username:
@@ -39,5 +40,8 @@ async def list_agent_clients(
             ("token",), "token", "This is no token.", f"A token is up to {TOKEN_CHARACTERS} plain characters."
         )
         raise Invalid("The token is none.", [issue])
-    reach = Reach(f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}/mcp", token)
+    reach = Reach(
+        f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}/mcp{'?toolsets=author' if author else ''}",
+        token,
+    )
     return [(client, [client.setup("http", reach), client.setup("stdio", reach)]) for client in CLIENTS]

@@ -86,7 +86,10 @@ class AgentClientQueries:
                 "Null has the program read it from the variable PACKLINE_TOKEN."
             ),
         ] = None,
+        author: Annotated[
+            bool, strawberry.argument(description="Whether agents are also shown the tools that write pipelines.")
+        ] = False,
     ) -> list[AgentClient]:
         """The programs, in the order to offer them."""
-        found = await list_agent_clients(info.context.context, server_url=server_url, token=token)
+        found = await list_agent_clients(info.context.context, server_url=server_url, token=token, author=author)
         return [AgentClient.of(client, setups) for client, setups in found]

@@ -19,15 +19,16 @@ async def test_an_agent_is_connected_and_its_first_call_seen(tmp_path: Path) -> 
         await tab.press("Codex")
         config = tab.page.locator("figure pre").first
         await config.get_by_text("bearer_token_env_var").wait_for()
+        await tab.page.get_by_label("The agent may").select_option("author")
         await tab.press("Make a token")
         await config.get_by_text("Bearer pkl_").wait_for()
         text = await config.inner_text()
-        assert f'url = "{it.url("/mcp")}"' in text
+        assert f'url = "{it.url("/mcp")}?toolsets=author"' in text
         token = text.partition('"Bearer ')[2].partition('"')[0]
         await tab.page.get_by_text("Waiting for the first call").wait_for()
 
         viewer = await it.query("{ viewer { subject scopes } }", token=token)
-        assert viewer == {"viewer": {"subject": "codex", "scopes": ["READ", "RUN"]}}
+        assert viewer == {"viewer": {"subject": "codex", "scopes": ["READ", "RUN", "WRITE"]}}
         await tab.page.get_by_text("Codex is connected.").wait_for()
 
         await tab.press("Gemini CLI")

@@ -94,6 +94,9 @@ async def test_every_client_is_told_the_address_and_the_token(api: Api) -> None:
         assert "pkl_placeholder" in http["text"]
         assert "pkl_placeholder" in stdio["text"]
         assert '"--server"' in stdio["text"]
+    (http, stdio) = (await api.me.call("agent_clients", serverUrl="http://a", author=True))[0]["setups"]
+    assert "http://a/mcp?toolsets=author" in http["text"]
+    assert '"--toolsets"' in stdio["text"]
     for address in ("ftp://pack.example", "pack.example", "https://user:secret@pack.example", "http://" + "a" * 600):
         refused = await api.refusal("agent_clients", serverUrl=address)
         assert refused.code == "INVALID"

@@ -21,7 +21,7 @@ export function ConnectPage(): ReactNode {
   const navigate = useNavigate();
   const [tokens, setTokens] = useState<Record<string, MadeToken>>({});
   const chosenToken = key === undefined ? undefined : tokens[key];
-  const variables = { serverUrl: `${window.location.origin}${BASE}`, token: chosenToken === undefined ? null : PLACE };
+  const variables = { serverUrl: `${window.location.origin}${BASE}`, token: chosenToken === undefined ? null : PLACE, author: chosenToken?.author ?? false };
   const [{ data, fetching, error }] = useQuery({ query: AgentClientsDocument, variables });
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const client = data.agentClients.find((one) => one.key === key);

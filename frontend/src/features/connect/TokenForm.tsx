@@ -9,6 +9,8 @@ import { MakeAgentTokenDocument, type Scope } from "./connect.generated.ts";
 export interface MadeToken {
   id: string;
   plaintext: string;
+  /** Whether it may write pipelines, so that the tools for it are shown. */
+  author: boolean;
 }
 
 const RIGHTS = {
@@ -36,7 +38,7 @@ export function TokenForm({ subject, name, made, onMade }: TokenFormProps): Reac
     const answer = await create({ input: { name, subject, scopes: [...RIGHTS[rights][1]] } });
     const told = answer.data?.createToken;
     if (answer.error !== undefined) setProblem(lost(answer.error));
-    else if (told?.__typename === "CreateTokenSuccess") onMade({ id: told.token.id, plaintext: told.plaintext });
+    else if (told?.__typename === "CreateTokenSuccess") onMade({ id: told.token.id, plaintext: told.plaintext, author: rights === "author" });
     else setProblem(refusalOf(told ?? {}));
   }
 

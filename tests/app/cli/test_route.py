@@ -32,4 +32,4 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
     assert called[-1]["run"]["state"] == "SUCCEEDED"
     assert empty.returncode != 0
     assert "empty" in empty.stderr
-    assert [run["pack"]["name"] if run["pack"] else None for run in runs] == ["catalog.route"]
+    assert [run["title"].partition(":")[0] for run in runs] == ["catalog.route"]

@@ -1,4 +1,4 @@
-"""The packs of the `sample` starter."""
+"""The packs of the `sample` and `agent-propose-verify` starters."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 text = load_pack("practice/text.py")
 review = load_pack("practice/review.py")
+verify = load_pack("practice/verify.py")
 
 DECK = "---\nmarp: true\n---\n\n# One\n\nHello there\n\n---\n\n## Two\n\n```\n---\n```\n\n<!-- a\nnote -->\n"
 
@@ -62,3 +63,28 @@ async def test_remarks_name_the_slide(tmp_path: Path) -> None:
 )
 def test_slides_are_what_stands_between_rules(markdown: str, slides: int) -> None:
     assert len(load_module("practice/review.py").split_slides(markdown)) == slides
+
+
+async def test_a_draft_is_vouched_for_when_nothing_is_left_out(tmp_path: Path) -> None:
+    harness = Harness(tmp_path)
+    draft = harness.add_artifact("notes.md", b"# Notes\n\n* Runs  RESUME\n* Agents work\n", "text/markdown")
+    wanted = "- runs resume\n\n1. Agents work\n"
+    output = await harness.call(verify, {"artifact": draft.artifact_id, "must_mention": wanted})
+    assert output == {"checked": 2, "word_count": 8, "heading": "Notes"}
+
+
+@pytest.mark.parametrize(
+    ("draft", "message"),
+    [
+        (b"# Notes\n\n- Runs resume\n", "notes.md lacks “agents work”."),
+        (b"Runs resume, agents work", "notes.md lacks “a heading”."),
+        (b"", "notes.md lacks “a heading”, and 2 more."),
+        (b"# \xff", "notes.md is no text in UTF-8."),
+    ],
+)
+async def test_a_draft_that_lacks_something_stops_the_run(tmp_path: Path, draft: bytes, message: str) -> None:
+    harness = Harness(tmp_path)
+    ref = harness.add_artifact("notes.md", draft, "text/markdown")
+    with pytest.raises(PackError) as caught:
+        await harness.call(verify, {"artifact": ref.artifact_id, "must_mention": "Runs resume\nAgents work"})
+    assert (caught.value.failure.code, caught.value.failure.message) == ("invalid_input", message)

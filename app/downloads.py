@@ -1,4 +1,4 @@
-"""`/artifacts/<id>` and `/artifacts/<id>/preview`: files for those who may see the run they come from (CONTRACT 1.10).
+"""`/artifacts/<id>`, its `/preview` and `/attempts/<id>/transcript`: for those who may see the run (CONTRACT 1.10).
 
 Signed addresses work without a token for some minutes, so that pages can show pictures and agents can hand links on.
 """
@@ -18,10 +18,13 @@ from starlette.routing import Route
 
 from app.auth import address_of, bearer_token
 from app.pages import built_page, wants_page
-from app.ranges import plain, send
+from app.ranges import plain, send, send_lines
 from store.artifacts import ArtifactRecord, find_artifact
 from store.blob_port import NOT_HERE, BlobError
+from store.run_reads import find_runs
 from store.states import ArtifactStatus, Scope
+from store.step_reads import find_attempts
+from store.transcripts import transcript_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +46,7 @@ PREVIEW_SECONDS = 20.0
 
 
 class Downloads:
-    """Serves artifacts.
+    """Serves artifacts and transcripts.
 
     Args:
         store: Where artifacts are recorded.
@@ -73,11 +76,12 @@ class Downloads:
         self._key = signing_key(settings.data_dir)
 
     def routes(self) -> list[Route]:
-        """The routes `/artifacts/{id}` and `/artifacts/{id}/preview`."""
+        """The routes of artifacts, their previews and transcripts."""
         methods = ["GET", "HEAD"]
         return [
             Route("/artifacts/{id}", self._serve, methods=methods),
             Route("/artifacts/{id}/preview", self._serve_preview, methods=methods),
+            Route("/attempts/{id}/transcript", self._serve_transcript, methods=methods),
         ]
 
     def sign(self, artifact_id: str, caller_id: str) -> str:
@@ -86,16 +90,24 @@ class Downloads:
         With `<id>/preview` it is that of the artifact's preview. A path, or a whole address when the settings say where
         people reach the server.
         """
+        return self._signed(f"artifacts/{artifact_id}", artifact_id, caller_id)
+
+    def sign_transcript(self, attempt_id: str, caller_id: str) -> str:
+        """The same for an attempt's transcript."""
+        path = f"attempts/{attempt_id}/transcript"
+        return self._signed(path, path, caller_id)
+
+    def _signed(self, path: str, signed: str, caller_id: str) -> str:
         # Whole minutes, so that a page that is read again gets the same address and the browser its cached file.
         expires = (int(self._clock() + self._settings.download_link_minutes * 60) // 60 + 1) * 60
         query = urlencode(
             {
                 "caller": caller_id,
                 "expires": expires,
-                "signature": self._signature(artifact_id, caller_id, str(expires)),
+                "signature": self._signature(signed, caller_id, str(expires)),
             }
         )
-        return f"{self._settings.outward}/artifacts/{artifact_id}?{query}"
+        return f"{self._settings.outward}/{path}?{query}"
 
     async def _serve(self, request: Request) -> Response:
         artifact_id: str = request.path_params["id"]
@@ -117,6 +129,23 @@ class Downloads:
         if preview.image_digest is None or preview.image_type is None:
             return plain(404, f"There is no picture of {found.name}: {preview.reason or 'it is shown as text'}.")
         return await self._send(request, preview.image_digest, f"{found.name} preview", preview.image_type)
+
+    async def _serve_transcript(self, request: Request) -> Response:
+        attempt_id: str = request.path_params["id"]
+        refused = await self._refusal(request, f"attempts/{attempt_id}/transcript")
+        if refused is not None:
+            return refused
+        if not await self._may_read(request, attempt_id):
+            return plain(404, f"There is no attempt {attempt_id}, or you may not see it.")
+        return send_lines(request, transcript_parts(self._store, attempt_id), name=f"{attempt_id}.jsonl")
+
+    async def _may_read(self, request: Request, attempt_id: str) -> bool:
+        caller = getattr(request.state, "caller", None)
+        # A signed address was made for somebody who could see it.
+        only = None if caller is None or caller.may(Scope.OBSERVE) else caller.id
+        async with self._store.read() as connection:
+            attempt = (await find_attempts(connection, [attempt_id])).get(attempt_id)
+            return attempt is not None and bool(await find_runs(connection, [attempt.run_id], visible_to=only))
 
     async def _find(self, request: Request, artifact_id: str, signed: str) -> ArtifactRecord | Response:
         """The artifact, or why it is not sent."""
@@ -157,7 +186,7 @@ class Downloads:
                 self._authenticator.throttle.failed(address_of(request))
                 return plain(403, "This address is not complete, or was not made by this server.")
             if not expires.isascii() or not expires.isdigit() or self._clock() >= int(expires):
-                return plain(403, "This address has expired. Ask for the artifact again to get a new one.")
+                return plain(403, "This address has expired. Ask for it again to get a new one.")
             return None
         token = bearer_token(request.headers.get("authorization"))
         found = await self._authenticator.authenticate(request, token)
@@ -177,8 +206,8 @@ class Downloads:
             return artifact
         return None
 
-    def _signature(self, artifact_id: str, caller_id: str, expires: str) -> str:
-        text = "\n".join((artifact_id, caller_id, expires)).encode()
+    def _signature(self, signed: str, caller_id: str, expires: str) -> str:
+        text = "\n".join((signed, caller_id, expires)).encode()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
 
 

@@ -187,6 +187,7 @@ class Application:
             tails=Tails(store, engine.bus),
             settings=settings.describe,
             sign_download=downloads.sign,
+            sign_transcript=downloads.sign_transcript,
             upload_url=f"{settings.outward}/artifacts",
             previews=previews,
             version=version("packline"),

@@ -86,6 +86,13 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
     return StreamingResponse(_read(content, start, end), status, headers)
 
 
+def send_lines(request: Request, parts: AsyncIterator[bytes], *, name: str) -> Response:
+    """The answer to a GET or HEAD for JSON Lines that are put together as they are sent; saved, never shown."""
+    headers = {key: value for key, value in _HEADERS.items() if key != "accept-ranges"}
+    headers |= {"content-type": "application/jsonl", "content-disposition": f'attachment; filename="{name}"'}
+    return Response(headers=headers) if request.method == "HEAD" else StreamingResponse(parts, headers=headers)
+
+
 async def _read(content: Content, start: int, end: int) -> AsyncIterator[bytes]:
     try:
         async with aclosing(content.read(start, end)) as pieces:

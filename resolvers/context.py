@@ -61,6 +61,7 @@ class Services:
         keeper: Opens the vault, and seals what goes into it.
         settings: Tells every setting, for those who may manage.
         sign_download: Makes the address an artifact can be downloaded from for some minutes.
+        sign_transcript: The same for the transcript of an attempt.
         upload_url: Where files are uploaded.
         previews: Makes and remembers what artifacts look like.
         memory: Keeps how packs and pipelines ended, and forgets.
@@ -74,6 +75,7 @@ class Services:
     tails: Tails
     settings: Callable[[], list[SettingInfo]]
     sign_download: Callable[[str, str], str]
+    sign_transcript: Callable[[str, str], str]
     upload_url: str
     previews: Previews
     version: str

@@ -15,8 +15,9 @@ from runner.bus import wait_flag
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
 from store.run_reads import RunFilter, RunRecord, find_runs, list_matching, list_runs
-from store.states import AttemptState, Scope
+from store.states import AttemptState, Scope, TranscriptKind
 from store.step_reads import AttemptRecord, find_attempts
+from store.transcripts import entries_after
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -31,8 +32,10 @@ CHANGES_SECONDS = 1.0
 CHANGES_TOLD = 100
 #: Matching runs that are remembered for one list, so that it is told of those that leave it.
 CHANGES_KNOWN = 1_000
-#: Log lines in one message.
+#: Log lines in one message, and transcript entries with characters of their text together.
 LINES = 500
+ENTRIES = 500
+ENTRY_CHARACTERS = 256_000
 #: Output is looked for this often even when no wake-up comes, in seconds.
 POLL_SECONDS = 1.0
 
@@ -47,12 +50,28 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
-    """Lines of an attempt's log; `position` to go on after, `live` when all that is stored was told."""
+class OutputPosition:
+    """A place in what an attempt prints: the last line of its log and the last entry of its transcript told."""
+
+    lines: int = 0
+    entries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Log lines and transcript entries; `position` to go on after, `live` when all that is stored was told."""
 
     lines: tuple[LogLineRecord, ...]
-    position: int
+    entries: tuple[dict[str, object], ...]
+    position: OutputPosition
     live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OutputGap:
+    """Entries of the transcript were left out when it was written: more than is kept."""
+
+    position: OutputPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +79,7 @@ class OutputEnd:
     """The attempt has ended and all its output was told."""
 
     attempt: AttemptRecord
-    position: int
+    position: OutputPosition
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,12 +199,17 @@ class _Book:
 
 @operation("watch_attempt", scope=Scope.READ, kind="query")
 async def watch_attempt(
-    context: Context,
-    *,
-    id: str,
-    after: int,
-) -> AsyncIterator[Lines | OutputEnd]:
-    """What an attempt logs after a position, until it has ended."""
+    context: Context, *, id: str, after: OutputPosition, lines: bool = True, entries: bool = True
+) -> AsyncIterator[Output | OutputGap | OutputEnd]:
+    """What an attempt logs, and its agent says and does, after a position, until it has ended.
+
+    Args:
+        context: The caller's.
+        id: The attempt.
+        after: Go on after this.
+        lines: Whether its log is told.
+        entries: Whether its transcript is told.
+    """
     async with context.services.store.read() as connection:
         found = (await find_attempts(connection, [id])).get(id)
     if found is None:
@@ -194,24 +218,53 @@ async def watch_attempt(
         await readable_run(context, found.run_id)
     except NotFound as hidden:
         raise NotFound("attempt", id) from hidden
-    return _output(context, found, after)
+    return _output(context, found, after, with_lines=lines, with_entries=entries)
 
 
-async def _output(context: Context, attempt: AttemptRecord, after: int) -> AsyncIterator[Lines | OutputEnd]:
-    position = after
+async def _output(
+    context: Context, attempt: AttemptRecord, position: OutputPosition, *, with_lines: bool, with_entries: bool
+) -> AsyncIterator[Output | OutputGap | OutputEnd]:
     with context.services.engine.bus.watch(f"log:{attempt.id}", attempt.run_id) as flag:
         while True:
             flag.clear()
+            rows: list[LogLineRecord] = []
+            said: list[dict[str, object]] = []
             async with context.services.store.read() as connection:
-                # State before lines: lines are stored before an attempt is settled, so none can come after this read.
+                # State before output: output is stored before an attempt is settled, so none can come after this read.
                 now = (await find_attempts(connection, [attempt.id])).get(attempt.id)
-                rows = await list_log(connection, attempt.id, PageWindow((position,), None, LINES))
-            lines = tuple(rows[:LINES])
-            if lines:
-                position = lines[-1].sequence
-                yield Lines(lines, position, live=len(rows) <= LINES)
-                continue
-            if now is None or now.state is not AttemptState.RUNNING:
+                if with_lines:
+                    rows = await list_log(connection, attempt.id, PageWindow((position.lines,), None, LINES))
+                if with_entries:
+                    said = await entries_after(connection, attempt.id, position.entries, limit=ENTRIES + 1)
+            told = tuple(rows[:LINES])
+            entries = _together(said)
+            if told or entries:
+                position = OutputPosition(
+                    lines=told[-1].sequence if told else position.lines,
+                    entries=_sequence(entries[-1]) if entries else position.entries,
+                )
+                yield Output(told, entries, position, live=len(told) == len(rows) and len(entries) == len(said))
+            elif said:
+                position = OutputPosition(position.lines, _sequence(said[0]))
+                yield OutputGap(position)
+            elif now is None or now.state is not AttemptState.RUNNING:
                 yield OutputEnd(now or attempt, position)
                 return
-            await wait_flag(flag, POLL_SECONDS)
+            else:
+                await wait_flag(flag, POLL_SECONDS)
+
+
+def _together(entries: list[dict[str, object]]) -> tuple[dict[str, object], ...]:
+    """The first entries that fit one message: none when what was left out comes first."""
+    found: list[dict[str, object]] = []
+    characters = 0
+    for entry in entries[:ENTRIES]:
+        characters += len(str(entry.get("text", "")))
+        if entry["kind"] == TranscriptKind.CUT.value or (found and characters > ENTRY_CHARACTERS):
+            break
+        found.append(entry)
+    return tuple(found)
+
+
+def _sequence(entry: dict[str, object]) -> int:
+    return int(str(entry["sequence"]))

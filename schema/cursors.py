@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
+from resolvers.watching import OutputPosition
 from schema.masking import PublicError
 from schema.pagination import CursorKind
 
 RUNS = CursorKind("runs", (str,))
 #: Run and sequence; a page of the history and the subscription have the same.
 EVENTS = CursorKind("events", (str, int))
-#: Attempt and line.
-OUTPUT = CursorKind("output", (str, int))
+#: Attempt, line of its log, entry of its transcript.
+OUTPUT = CursorKind("output", (str, int, int))
+#: Without the entry: as it was before output held transcripts.
+_OUTPUT_OF_LINES = CursorKind("output", (str, int))
+#: Line of one attempt's log.
+LOG_LINES = CursorKind("log", (int,))
+#: Entry of one attempt's transcript.
+TRANSCRIPT = CursorKind("transcript", (int,))
 
 
 def event_position(cursor: str | None, run_id: str) -> int | None:
@@ -24,19 +32,41 @@ def event_position(cursor: str | None, run_id: str) -> int | None:
     return None if cursor is None else _position(EVENTS, cursor, run_id, "run")
 
 
-def output_position(cursor: str | None, attempt_id: str) -> int:
-    """The line a cursor of an attempt's output stands for; 0 without one.
+def output_position(cursor: str | None, attempt_id: str) -> OutputPosition:
+    """The place in an attempt's output a cursor stands for; its beginning without one.
+
+    A cursor of a page of its log or of its transcript is one, too: whoever has read that page goes on after it.
 
     Raises:
         PublicError: INVALID; it is no cursor of this attempt's output.
     """
-    return 0 if cursor is None else _position(OUTPUT, cursor, attempt_id, "attempt")
+    if cursor is None:
+        return OutputPosition()
+    with suppress(PublicError):
+        return OutputPosition(lines=_counted(*LOG_LINES.decode(cursor)))
+    with suppress(PublicError):
+        return OutputPosition(entries=_counted(*TRANSCRIPT.decode(cursor)))
+    with suppress(PublicError):
+        return OutputPosition(lines=_position(_OUTPUT_OF_LINES, cursor, attempt_id, "attempt"))
+    of, lines, entries = OUTPUT.decode(cursor)
+    _check_owner(of, attempt_id, "attempt")
+    return OutputPosition(_counted(lines), _counted(entries))
 
 
 def _position(kind: CursorKind, cursor: str, owner: str, noun: str) -> int:
     of, position = kind.decode(cursor)
-    if of != owner or not isinstance(position, int) or position < 0:
+    _check_owner(of, owner, noun)
+    return _counted(position)
+
+
+def _check_owner(of: object, owner: str, noun: str) -> None:
+    if of != owner:
         raise PublicError(f"This cursor belongs to another {noun} than {owner}.", "INVALID", reason="BAD_CURSOR")
+
+
+def _counted(position: object) -> int:
+    if not isinstance(position, int) or position < 0:
+        raise PublicError("This cursor stands for no place in a list.", "INVALID", reason="BAD_CURSOR")
     return position
 
 

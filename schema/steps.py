@@ -16,15 +16,16 @@ from runner.compiled import compile_document
 from runner.definition_models import RetryPolicy
 from schema.artifacts import Artifact
 from schema.context import Info
+from schema.cursors import LOG_LINES, TRANSCRIPT
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.isolation import IsolationLevel
 from schema.node_interface import Node
-from schema.pagination import Connection, CursorKind, PageArguments, page_of
+from schema.pagination import Connection, PageArguments, page_of
 from schema.payloads import Payload, payload_of
 from schema.scalars import JSON, Cursor, Key
 from schema.spending import SpendingCost
-from schema.transcripts import TRANSCRIPT, CacheReceipt, TranscriptEntry, TranscriptEntryConnection
+from schema.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
 from schema.waits import Wait, WaitReason
 from store.logs import LogLineRecord, list_log
 from store.paging import PageWindow
@@ -60,8 +61,6 @@ described_enum(
         "LOST": "Found without a result after a crash.",
     },
 )
-
-LOG_LINES = CursorKind("log", (int,))
 
 
 @strawberry.enum(description="How serious a line is.")
@@ -238,6 +237,15 @@ class Attempt(Node):
             )
         page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
         return TranscriptEntryConnection.of(page, TranscriptEntry.of)
+
+    @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
+    async def transcript_url(self, info: Info) -> str | None:
+        """A signed path on this server."""
+        step = await info.context.loaders.step.load(self.record.step_id)
+        if step is None or step.pack != AGENT:
+            return None
+        context = info.context.context
+        return context.services.sign_transcript(self.record.id, context.caller.id)
 
     @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
     def isolation(self) -> IsolationLevel | None:

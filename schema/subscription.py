@@ -3,15 +3,16 @@
 # mypy: disallow-untyped-decorators=False
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Annotated, Any
 
 import strawberry
+from strawberry.types.nodes import SelectedField, Selection
 
 from resolvers.problems import Problem as Refusal
 from resolvers.runs import get_run
-from resolvers.watching import Behind, Lines, watch_attempt, watch_run, watch_runs
+from resolvers.watching import Behind, Output, OutputGap, watch_attempt, watch_run, watch_runs
 from runner.tail import Batch, Gap
 from schema.context import Info
 from schema.cursors import EVENTS, OUTPUT, event_position, output_position
@@ -21,6 +22,7 @@ from schema.run_events import RunEvent, event_of
 from schema.runs import Run, RunFilter
 from schema.scalars import Cursor, Long
 from schema.steps import Attempt, LogLine
+from schema.transcripts import TranscriptEntry
 from store.states import Scope
 
 
@@ -84,8 +86,16 @@ class AttemptOutputBatch:
     """Part of an attempt's output."""
 
     lines: list[LogLine] = strawberry.field(description="Lines logged.")
+    entries: list[TranscriptEntry] = strawberry.field(description="Transcript entries added.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+
+
+@strawberry.type(description="Output was left out, as too much or no longer stored: go on after `cursor`.")
+class AttemptOutputGap:
+    """Part of an attempt's output is not there."""
+
+    cursor: Cursor = strawberry.field(description="Position to go on after.")
 
 
 @strawberry.type(
@@ -99,7 +109,7 @@ class AttemptOutputEnd:
 
 
 AttemptOutputMessage = Annotated[
-    AttemptOutputBatch | AttemptOutputEnd,
+    AttemptOutputBatch | AttemptOutputGap | AttemptOutputEnd,
     strawberry.union("AttemptOutputMessage", description="What attemptOutput sends."),
 ]
 
@@ -171,7 +181,7 @@ class Subscription:
                 )
 
     @strawberry.subscription(
-        description="What an attempt logs, until it has ended.",
+        description="What an attempt logs and what its agent says and does, until it has ended.",
         directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def attempt_output(
@@ -185,15 +195,41 @@ class Subscription:
     ) -> AsyncGenerator[AttemptOutputMessage, None]:
         """An attempt's output."""
         position = output_position(after, id)
-        stream = await _refusable(watch_attempt(info.context.context, id=id, after=position))
+        asked = _fields_asked(info.selected_fields)
+        stream = await _refusable(
+            watch_attempt(
+                info.context.context, id=id, after=position, lines="lines" in asked, entries="entries" in asked
+            )
+        )
         async with aclosing(stream) as messages:
             async for message in messages:
-                cursor = OUTPUT.encode((id, message.position))
-                if isinstance(message, Lines):
-                    lines = [LogLine.of(line) for line in message.lines]
-                    yield AttemptOutputBatch(lines=lines, cursor=cursor, live=message.live)
-                else:
-                    yield AttemptOutputEnd(attempt=Attempt.of(message.attempt), cursor=cursor)
+                cursor = OUTPUT.encode((id, message.position.lines, message.position.entries))
+                match message:
+                    case Output(lines, entries, _, live):
+                        yield AttemptOutputBatch(
+                            lines=[LogLine.of(line) for line in lines],
+                            entries=[TranscriptEntry.of(entry) for entry in entries],
+                            cursor=cursor,
+                            live=live,
+                        )
+                    case OutputGap():
+                        yield AttemptOutputGap(cursor=cursor)
+                    case _:
+                        yield AttemptOutputEnd(attempt=Attempt.of(message.attempt), cursor=cursor)
+
+
+def _fields_asked(selections: Iterable[Selection]) -> set[str]:
+    """Names of the fields asked of what a subscription sends: what nobody asks for is not read."""
+    found: set[str] = set()
+    for root in selections:
+        fragments = list(root.selections)
+        while fragments:
+            selected = fragments.pop()
+            if isinstance(selected, SelectedField):
+                found.add(selected.name)
+            else:
+                fragments += selected.selections
+    return found
 
 
 async def _run_now(info: Info, run_id: str) -> Run:

@@ -11,7 +11,7 @@ import strawberry
 
 from schema.context import Info
 from schema.enums import described_enum
-from schema.pagination import Connection, CursorKind
+from schema.pagination import Connection
 from schema.scalars import JSON, Long
 from store.states import TranscriptKind
 
@@ -33,8 +33,6 @@ described_enum(
         "CUT": "The middle is left out: more than 8 MiB.",
     },
 )
-
-TRANSCRIPT = CursorKind("transcript", (int,))
 
 
 @strawberry.type(description="An entry of an agent's transcript; secrets masked.")

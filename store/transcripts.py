@@ -17,9 +17,12 @@ from store.states import TranscriptKind
 from store.tables import TRANSCRIPT
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 #: Chunks read at a time, of at most 256 KiB each.
@@ -141,6 +144,25 @@ async def list_transcript(connection: AsyncConnection, attempt_id: str, window: 
         return [entry for entry in reversed(found) if int(str(entry["sequence"])) > after]
     found = await entries_after(connection, attempt_id, after, limit=window.limit + 1)
     return [entry for entry in found if before is None or int(str(entry["sequence"])) < before]
+
+
+async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes]:
+    """An attempt's transcript as JSON lines, part by part; what was left out is a line of kind `cut`.
+
+    Parts are read one after the other, each on its own: a slow reader holds no transaction open.
+    """
+    position = 0
+    while True:
+        async with store.read() as connection:
+            rows = await connection.execute(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
+            chunks = rows.all()
+        for first, last, lines in chunks:
+            if first > position + 1:
+                yield orjson.dumps(_cut(position + 1, first - 1), option=orjson.OPT_APPEND_NEWLINE)
+            yield f"{lines}\n".encode()
+            position = last
+        if len(chunks) < CHUNKS:
+            return
 
 
 async def last_sequence(connection: AsyncConnection, attempt_id: str) -> int:

@@ -398,7 +398,7 @@ async def test_a_log_is_told_from_any_line_to_its_end(it: Product) -> None:
     assert [message["__typename"] for message in await output(it, attempt, messages[-1]["cursor"])] == [
         "AttemptOutputEnd"
     ]
-    rest = await output(it, attempt, OUTPUT.encode((attempt, 2)))
+    rest = await output(it, attempt, OUTPUT.encode((attempt, 2, 0)))
     assert [line["text"] for message in rest for line in message.get("lines", ())] == ["did 3", "did 4"]
 
     data = await it.query(

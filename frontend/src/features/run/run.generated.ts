@@ -314,6 +314,7 @@ export type AttemptOutputSubscriptionVariables = Exact<{
 export type AttemptOutputSubscription = { attemptOutput:
     | { __typename: 'AttemptOutputBatch', cursor: string, live: boolean, lines: Array<{ at: string, level: LogLevel, text: string }> }
     | { __typename: 'AttemptOutputEnd', cursor: string }
+    | { __typename: 'AttemptOutputGap' }
    };
 
 export type StepArtifactsQueryVariables = Exact<{

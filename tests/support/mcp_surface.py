@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.mcp.operation_tools import build_tools
 from resolvers.operations import OPERATIONS
+from runner.document import load_document
 from schema.build import build_schema
 from tests.support.mcp_agent import ToolRefused, agent, fits, told
 from tests.support.surfaces import _PIPELINE, _RUN, GraphQLSurface, Refused, document_of
@@ -48,8 +49,8 @@ class McpSurface(GraphQLSurface):
                 return await self._shaped(client, operation, answer, arguments)
             except Refused as refused:
                 error = refused  # raised outside: the client's task group would wrap it
-        if tool is not None and declared.kind == "query" and error.code == "NOT_FOUND":
-            return None  # as the field answers
+        if tool is not None and given is not None and tool.document.startswith("query") and error.code == "NOT_FOUND":
+            return None  # as the field answers; proposals and the like are refused by both
         raise error
 
     async def _ask(self, client: Client, tool: OperationTool, given: dict[str, Any]) -> dict[str, Any]:
@@ -101,6 +102,13 @@ class McpSurface(GraphQLSurface):
                 for change in answer["changes"]:
                     change["pipeline"] = await self._query(client, _PIPELINE_DOCUMENT, {"id": change["key"]})
                 return answer
+            case "promote_run":
+                made_from = [{"id": run["id"]} for run in answer["made_from"]]
+                return {**answer, "madeFrom": made_from, "document": load_document(answer["yaml"])}
+            case "forget_memory":
+                return {**answer, "defaults": await self._read(client, "my_defaults", {})}
+            case "my_defaults":
+                return _defaults(await self._read(client, operation, arguments), answer)
             case _:
                 return await self._read(client, operation, arguments)
 
@@ -110,6 +118,17 @@ class McpSurface(GraphQLSurface):
         run = await self._query(client, _RUN_DOCUMENT, {"id": answer["run_id"]})
         assert run["title"] == answer["title"]
         return {**run, "state": answer["state"]}
+
+
+def _defaults(read: dict[str, Any], answer: dict[str, Any]) -> dict[str, Any]:
+    """Defaults as the tool told them, with what it leaves out."""
+    for kind in ("packs", "pipelines"):
+        assert [entry["target"] for entry in read[kind]] == [entry["target"] for entry in answer[kind]]
+        for entry, told_entry in zip(read[kind], answer[kind], strict=True):
+            entry["uses"] = told_entry["uses"]
+            # A null is left out of what a tool answers, as the value of a field that is excluded.
+            entry["values"] = [{"value": None, **value} for value in told_entry["values"]]
+    return {**read, "learningPaused": answer["learning_paused"]}
 
 
 def refusal_of(error: dict[str, Any]) -> Refused:

@@ -12,8 +12,7 @@ from tests.support.surfaces import states
 if TYPE_CHECKING:
     from tests.contract.api.conftest import Api
 
-# Over GraphQL: the tools of these select less than what is looked at here.
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.parametrize("api", ["graphql"], indirect=True)]
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 async def styled(api: Api, **given: str) -> dict[str, Any]:

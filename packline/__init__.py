@@ -4,6 +4,7 @@ from runner.egress import raise_for_status
 from runner.memory import CallerMemory
 from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
 from runner.pack import (
+    AgentAnswer,
     ArtifactFile,
     ArtifactRef,
     CredentialNeed,
@@ -23,6 +24,7 @@ from runner.pack import (
 from runner.routing import CallerCatalog
 
 __all__ = [
+    "AgentAnswer",
     "ArtifactFile",
     "ArtifactRef",
     "CallerCatalog",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.agents.advice import advice
 from runner.agents.definition import AGENT
+from runner.agents.pack import AgentPack
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.document import SESSION_FIELD, without_session
 from runner.input_schemas import is_required
@@ -135,7 +136,12 @@ class _StepChecker:
             yield from self._unused(self._definition.inputs)
 
     def _is_read_later(self, index: int, key: str) -> bool:
-        """Whether a later pack step reads the output of a step."""
+        """Whether a later pack step reads the output of an agent's step, or works in the session it worked in."""
+        agent = self._definition.steps[index].agent
+        if agent is not None and agent.workspace == "session":
+            later = (pack for pack in self._found[index + 1 :] if pack is not None and not isinstance(pack, AgentPack))
+            if any(pack.uses_session for pack in later):
+                return True
         return any(
             reference.source_step == key
             for step, template in zip(self._definition.steps[index + 1 :], self._templates[index + 1 :], strict=True)

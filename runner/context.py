@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from runner.gateway.uses import ModelUse
     from runner.models import Models
-    from runner.pack import LogLevel, Pack
+    from runner.pack import AgentAnswer, LogLevel, Pack
     from runner.resources import Resources
     from store.runs import Fence
 
@@ -107,6 +107,7 @@ class AttemptContext:
         self._logged_lines = self._logged_characters = 0
         self._closing: asyncio.Event | None = None
         self._is_closed = False
+        self._has_asked_agent = False
         self._progress_task: asyncio.Task[None] | None = None
         self._log_task: asyncio.Task[None] | None = None
 
@@ -297,6 +298,18 @@ class AttemptContext:
         await asyncio.to_thread(path.mkdir, parents=True, mode=0o700)
         self.session_left = PackSession(session_id, path)
         return self.session_left
+
+    async def ask_agent(
+        self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
+    ) -> AgentAnswer:
+        """Has an agent work in the session, once an attempt."""
+        if not self._pack.uses_agent or self._has_asked_agent:
+            why = "asks an agent twice" if self._has_asked_agent else "asks an agent but does not declare uses_agent"
+            raise PackError(FailureCode.HANDLER_FAILED, f"The pack {self._pack.name} {why}.")
+        self._has_asked_agent = True
+        from runner.agents.asking import ask
+
+        return await ask(self, prompt, agent=agent, model=model, may_spawn=may_spawn)
 
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
         """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""

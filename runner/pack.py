@@ -158,6 +158,19 @@ class PostCondition:
     check: Callable[[Any, Sequence[ArtifactFile]], str | None]
 
 
+@dataclass(frozen=True, slots=True)
+class AgentAnswer:
+    """What an agent answered; what it did is in the attempt's transcript and in the session.
+
+    Attributes:
+        text: Its answer, masked.
+        agent: The profile that worked, and `@model` when it was told one.
+    """
+
+    text: str
+    agent: str
+
+
 class PackContext(Protocol):
     """What a handler is given. Everything that leaves the handler through it is redacted before it is kept.
 
@@ -235,6 +248,25 @@ class PackContext(Protocol):
     async def start_session(self) -> PackSession:
         """Makes a workspace that later steps can use; only for packs that declare `preserves_session`."""
 
+    async def ask_agent(
+        self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
+    ) -> AgentAnswer:
+        """Has an agent work in the session, as an agent step would; only for packs that declare `uses_agent`.
+
+        The same profiles, policy, redaction and transcript hold; always behind a sandbox, with no credentials but its
+        profile's. An attempt asks once.
+
+        Args:
+            prompt: What it is told, on its standard input.
+            agent: The profile; the one the server's variable PACKLINE_AGENT names when None.
+            model: The model it is told to use; the profile's own when None.
+            may_spawn: Whether it may start any program inside the sandbox, not only its profile's own.
+
+        Raises:
+            PackError: `invalid_input` when there is no such profile or it cannot be had; `session_unavailable` without
+                a session; else as agent steps fail.
+        """
+
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
         """The caller's cached value under this pack and key, made when absent or older than `ttl_seconds`."""
 
@@ -271,6 +303,7 @@ class Pack:
         repeatable: Whether running it again gives an equivalent result, sessions included.
         preserves_session: Whether it leaves a session that later steps can use.
         uses_session: Whether it works in the session an earlier step left; only such packs are given one.
+        uses_agent: Whether it has an agent work.
         at_most_once: Whether it must not run again when an outcome is unknown.
         takes_idempotency_key: Whether outside effects happen once however often it runs with one key.
         timeout_seconds: Longest one attempt may take, unless the step says otherwise; None for the server's default.
@@ -293,6 +326,7 @@ class Pack:
     repeatable: bool
     preserves_session: bool
     uses_session: bool
+    uses_agent: bool
     at_most_once: bool
     takes_idempotency_key: bool
     timeout_seconds: float | None
@@ -328,6 +362,7 @@ def pack(
     metadata: Metadata | None = None,
     preserves_session: bool = False,
     uses_session: bool = False,
+    uses_agent: bool = False,
     at_most_once: bool = False,
     takes_idempotency_key: bool = False,
     timeout_seconds: float | None = None,
@@ -374,6 +409,7 @@ def pack(
             repeatable=repeatable,
             preserves_session=preserves_session,
             uses_session=uses_session,
+            uses_agent=uses_agent,
             at_most_once=at_most_once,
             takes_idempotency_key=takes_idempotency_key,
             timeout_seconds=timeout_seconds,
@@ -398,6 +434,7 @@ def _forbid_unknown(model: type[BaseModel]) -> type[BaseModel]:
 
 
 __all__ = [
+    "AgentAnswer",
     "ArtifactFile",
     "ArtifactRef",
     "CredentialNeed",

@@ -102,6 +102,7 @@ class Resources:
             roles = [need.role for need in pack.models if need.required]
             missing = [(role, self.gateway.missing(role)) for role in roles]
             models = [Requirement("model", role, (), lack.message, lack.hint) for role, lack in missing if lack]
-            return [*self.vault.lacks(pack, asker), *models]
+            agents = self.agents.lacks_any() if pack.uses_agent else []
+            return [*self.vault.lacks(pack, asker), *models, *agents]
 
         return of

@@ -19,7 +19,7 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
         is_read_later: Whether a later step that is no agent's reads what it makes, and so vouches for it.
     """
     found = []
-    makes = bool(step.outputs) or step.stdout_to is not None
+    makes = bool(step.outputs) or step.stdout_to is not None or step.workspace == "session"
     if not makes and step.output_schema is None:
         found.append(
             warning(

@@ -89,6 +89,7 @@ def _made(key: _Key, selection: Selection | None, timeout_seconds: float | None)
         repeatable=step.effects != "external",
         preserves_session=False,
         uses_session=step.workspace == "session",
+        uses_agent=True,
         at_most_once=False,
         takes_idempotency_key=False,
         timeout_seconds=timeout_seconds,

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from runner.agents.definition import AgentStep, Choice
 from runner.agents.isolation import Isolation, weaker
 from runner.availability import Requirement
 from runner.pack import CredentialNeed, Missing
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.agents.definition import AgentStep
     from runner.vault import Asker, Vault
 
 #: How a program prints what it does; `raw` is any text.
@@ -24,6 +24,10 @@ StreamFormat: TypeAlias = Literal["raw", "claude", "codex", "gemini", "opencode"
 MODEL_PLACE = "{model}"
 #: Program name of profiles that answer from a script file; nothing is spawned.
 MOCK = "mock"
+#: Environment variable of the server that names the profile of those who leave the choice open.
+AGENT_VARIABLE = "PACKLINE_AGENT"
+#: Stands for any step that leaves the choice open.
+ANY_AGENT = AgentStep(Choice(variable=AGENT_VARIABLE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,15 @@ class Agents:
         wanted = Isolation.PROCESS if step is None or step.isolation is None else Isolation(step.isolation)
         return wanted if profile.network else Isolation.SANDBOX_OFFLINE
 
+    def lacks_any(self) -> list[Requirement]:
+        """What a pack lacks that has an agent of the caller's choice work: any that is no mock and can be used."""
+        chosen = self.select(ANY_AGENT)
+        if isinstance(chosen, Selection):
+            missing = self.missing(self.profiles[chosen.profile])
+            return [] if missing is None else [Requirement("agent_profile", chosen.profile, (), *_told(missing))]
+        usable = any(not found.is_mock and self.missing(found) is None for found in self.profiles.values())
+        return [] if usable else [Requirement("agent_profile", AGENT_VARIABLE, (), *_told(chosen))]
+
     def lacks(self, step: AgentStep, chosen: str | None, vault: Vault, asker: Asker) -> list[Requirement]:
         """What a step needs and cannot have here, without naming the step."""
         selected = self.select(step, chosen)
@@ -220,6 +233,10 @@ class Agents:
                     Requirement("credential", key, (), message, f"Store it with `packline credential set {key}`.")
                 )
         return found
+
+
+def _told(missing: Missing) -> tuple[str, str]:
+    return missing.message, missing.hint
 
 
 def credential_keys(step: AgentStep) -> tuple[str, ...]:

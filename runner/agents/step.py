@@ -86,7 +86,7 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
             hint="Declare it again, or run again with another.",
         )
     folder = agents.folder / ctx.attempt_id
-    session = ctx.session if step.workspace == "session" else None
+    session = (ctx.session_left or ctx.session) if step.workspace == "session" else None
     if step.workspace == "session" and session is None:
         raise PackError(FailureCode.SESSION_UNAVAILABLE, "No earlier step left a session to work in.")
     current = _Work(

@@ -178,6 +178,7 @@ def make_pack(
         repeatable=effects != "external",
         preserves_session=False,
         uses_session=False,
+        uses_agent=False,
         at_most_once=False,
         takes_idempotency_key=False,
         timeout_seconds=timeout_seconds,

@@ -73,7 +73,9 @@ def test_metadata_is_complete_and_true(path: Path, registry: Registry) -> None:
     assert definition.deadline_seconds
     needs_input = path.stem != "sample"
     assert metadata_issues(metadata, is_pipeline=True, known_packs=registry.names(), needs_input=needs_input) == []
-    assert set(metadata.supersedes) == {step.pack for step in definition.steps if step.agent is None}
+    packs = {step.pack for step in definition.steps if step.agent is None}
+    is_coding = any(step.agent is not None and step.agent.workspace == "session" for step in definition.steps)
+    assert set(metadata.supersedes) == (packs | {"swe.solve"} if is_coding else packs)
     assert definition.description.strip() == definition.description
 
 

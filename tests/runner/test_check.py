@@ -199,6 +199,8 @@ class TestEverythingAtOnce:
             ("nam", "unknown_key", "error"),
             ("steps.0.agent.use", "required", "error"),
             ("steps.0.agent.prompt", "required", "error"),
+            ("steps.0.agent.outputs", "no_declared_output", "warning"),
+            ("steps.0.agent.timeout_seconds", "no_timeout", "warning"),
             ("steps.1.id", "duplicate_step_id", "error"),
             ("steps.1.input.url", "unknown_step", "error"),
             ("steps.1.input.tiemout", "unknown_field", "error"),

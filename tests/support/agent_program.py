@@ -106,6 +106,68 @@ def connect(_: str, address: str) -> None:
         print("connected")
 
 
+def solve(_: str) -> None:
+    """Does the task of the tests of coding starters, and leaves what was built on the way."""
+    os.makedirs("repo/built", exist_ok=True)
+    os.makedirs("repo/new", exist_ok=True)
+    for path, text in (("lamp.py", "level = 2\n"), ("built/x.o", "x"), ("new/light.txt", "light\n")):
+        with open(f"repo/{path}", "w", encoding="utf-8") as file:
+            file.write(text)
+    subprocess.run(["git", "-C", "repo", "status"], capture_output=True, check=False)
+    print("I turned the level up.")
+
+
+def plant(_: str, mark: str) -> None:
+    """Leaves everything in the clone by which Git could be made to run a program, or to ask another address."""
+    run = f"touch {mark}"
+    hooks = "repo/.git/hooks"
+    os.makedirs(hooks, exist_ok=True)
+    for name in ("pre-commit", "post-checkout", "pre-push", "post-index-change", "reference-transaction"):
+        with open(f"{hooks}/{name}", "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\n{run}\n")
+        os.chmod(f"{hooks}/{name}", 0o755)
+    config = f"""[core]
+    fsmonitor = {run}
+    hooksPath = hooks
+    sshCommand = {run}
+    editor = {run}
+    alternateRefsCommand = {run}
+[filter "evil"]
+    clean = {run}
+    smudge = {run}
+    process = {run}
+    required = true
+[diff "evil"]
+    textconv = {run}
+    command = {run}
+[diff]
+    external = {run}
+[credential]
+    helper = !{run}
+[gpg]
+    program = {run}
+[commit]
+    gpgSign = true
+[url "http://127.0.0.1:1/stolen/"]
+    insteadOf = http://
+[remote "origin"]
+    url = ext::{run}
+"""
+    with open("repo/.git/config", "a", encoding="utf-8") as file:
+        file.write(config)
+    with open("repo/.gitattributes", "w", encoding="utf-8") as file:
+        file.write("* filter=evil diff=evil\n")
+    with open("repo/lamp.py", "w", encoding="utf-8") as file:
+        file.write("level = 2\n")
+    os.makedirs("repo/inner/.git/objects")
+    os.makedirs("repo/inner/.git/refs")
+    for path, text in ((".git/HEAD", "ref: refs/heads/main\n"), (".git/config", config), ("file.txt", "x\n")):
+        with open(f"repo/inner/{path}", "w", encoding="utf-8") as file:
+            file.write(text)
+    os.symlink("/etc/passwd", "repo/out")
+    print("Planted.")
+
+
 def claude(prompt: str, *denied: str) -> None:
     """Prints what `claude -p --output-format stream-json` prints."""
     usage = {"input_tokens": 120, "output_tokens": 30}

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Self
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _MOMENT = "2026-01-02T03:04:05+00:00"
@@ -119,6 +120,42 @@ class GitServer:
         git(self.work_tree(name), "push", "-q", "--tags", str(bare))
 
 
+def run_backend(
+    root: Path, method: str, path: str, query: str, headers: Mapping[str, str], body: bytes, user: str | None = None
+) -> tuple[int, dict[str, str], bytes]:
+    """What Git itself answers to a request: status, headers and body.
+
+    Args:
+        root: Folder of the repositories.
+        method: Of the request.
+        path: Without the query.
+        query: Without the question mark.
+        headers: With names in lower case.
+        body: Unpacked.
+        user: Who is signed in; Git lets nobody else push.
+    """
+    environment = {
+        **_ENVIRONMENT,
+        "GIT_PROJECT_ROOT": str(root),
+        "GIT_HTTP_EXPORT_ALL": "1",
+        "GIT_PROTOCOL": headers.get("git-protocol") or "",
+        "REQUEST_METHOD": method,
+        "PATH_INFO": path,
+        "QUERY_STRING": query,
+        "CONTENT_TYPE": headers.get("content-type") or "",
+        "CONTENT_LENGTH": str(len(body)),
+        "REMOTE_ADDR": "127.0.0.1",
+        **({} if user is None else {"REMOTE_USER": user}),
+    }
+    done = subprocess.run(
+        ["git", "http-backend"], env=environment, input=body, capture_output=True, check=False, timeout=60
+    )
+    head, _, content = done.stdout.partition(b"\r\n\r\n")
+    told = [line.partition(": ") for line in head.decode("latin-1").split("\r\n") if line]
+    status = next((int(value.split()[0]) for name, _, value in told if name.lower() == "status"), 200)
+    return status, {name: value for name, _, value in told if name.lower() not in {"status", "content-length"}}, content
+
+
 def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:
@@ -149,29 +186,13 @@ def _handler(server: GitServer) -> type[BaseHTTPRequestHandler]:
             self._run_backend(parts.path, parts.query, body)
 
         def _run_backend(self, path: str, query: str, body: bytes) -> None:
-            environment = {
-                **_ENVIRONMENT,
-                "GIT_PROJECT_ROOT": str(server._bare),
-                "GIT_HTTP_EXPORT_ALL": "1",
-                "GIT_PROTOCOL": self.headers.get("git-protocol") or "",
-                "REQUEST_METHOD": self.command,
-                "PATH_INFO": path,
-                "QUERY_STRING": query,
-                "CONTENT_TYPE": self.headers.get("content-type") or "",
-                "CONTENT_LENGTH": str(len(body)),
-                "REMOTE_ADDR": "127.0.0.1",
-            }
-            done = subprocess.run(
-                ["git", "http-backend"], env=environment, input=body, capture_output=True, check=False, timeout=60
+            status, headers, content = run_backend(
+                server._bare, self.command, path, query, {k.lower(): v for k, v in self.headers.items()}, body
             )
-            head, _, content = done.stdout.partition(b"\r\n\r\n")
-            headers = [line.partition(": ") for line in head.decode("latin-1").split("\r\n") if line]
-            status = next((int(value.split()[0]) for name, _, value in headers if name.lower() == "status"), 200)
             with contextlib.suppress(ConnectionError):
                 self.send_response(status)
-                for name, _, value in headers:
-                    if name.lower() not in {"status", "content-length"}:
-                        self.send_header(name, value)
+                for name, value in headers.items():
+                    self.send_header(name, value)
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
                 self.wfile.write(content)

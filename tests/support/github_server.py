@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
 import json
 import re
@@ -10,17 +12,20 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+from tests.support.git_server import git, run_backend
 from tests.support.loopback_http import Reply
 from tests.support.loopback_sites import json_reply
 from tests.support.scripted_http import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from tests.support.loopback_http import LoopbackHttp, Request
 
 TOKEN = "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
 READ_ONLY_TOKEN = "ghp_readonly6789abcdefghijklmnopqrstuvwxyz"
+_GIT_PATH = re.compile(r"/([^/]+/[^/]+?)(?:\.git)?(/info/refs|/git-upload-pack|/git-receive-pack|/HEAD)(?:\?|\Z)")
 DOCS = "https://docs.github.com/rest"
 
 
@@ -54,10 +59,13 @@ class GitHubDouble:
         now: The service's clock; moves a second with each thing made.
         not_modified: How many answers were 304.
         writes: How many things were made.
+        git: Folder of bare repositories `owner/name.git` that are served beside the API; web addresses then lead to
+            this server, as on a GitHub of one's own.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, git: Path | None = None) -> None:
         self.faults = Faults()
+        self.git = git
         self.http: LoopbackHttp
         self.repositories: dict[str, Repository] = {}
         self.moved: dict[str, str] = {}
@@ -84,7 +92,7 @@ class GitHubDouble:
             "title": title,
             "state": "open",
             "body": body,
-            "html_url": f"https://github.com/{repository.full_name}/issues/{number}",
+            "html_url": f"{self.web_url}/{repository.full_name}/issues/{number}",
             "repository_url": f"{self.http.url('')}/repos/{repository.full_name}",
             "user": {"login": "mona", "id": 1},
             "labels": [],
@@ -101,6 +109,8 @@ class GitHubDouble:
 
     def answer(self, request: Request) -> Reply:
         """What api.github.com would say."""
+        if self.git is not None and _GIT_PATH.match(request.path):
+            return self._git_answer(request, self.git)
         try:
             login = self._signed_in(request)
             status, body, headers = self._route(request, login)
@@ -114,6 +124,35 @@ class GitHubDouble:
                 self.not_modified += 1
                 return Reply(b"", 304, headers)
         return json_reply(body, status, headers)
+
+    @property
+    def web_url(self) -> str:
+        """Where its pages are."""
+        return "https://github.com" if self.git is None else self.http.url("")
+
+    def _git_answer(self, request: Request, root: Path) -> Reply:
+        """Git over HTTP: anybody reads, whoever holds the token pushes."""
+        path, _, query = request.path.partition("?")
+        match = _GIT_PATH.match(path)
+        assert match is not None
+        expected = "Basic " + base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+        is_push = "git-receive-pack" in request.path
+        given = request.headers.get("authorization")
+        if given not in (None, expected) or (is_push and given is None):
+            return Reply(b"", 401, {"www-authenticate": 'Basic realm="GitHub"'})
+        body = request.body
+        if request.headers.get("content-encoding") == "gzip":
+            body = gzip.decompress(body)
+        place = f"/{match[1]}.git{match[2]}"
+        user = "packline-bot" if given else None
+        status, headers, content = run_backend(root, request.method, place, query, request.headers, body, user)
+        if is_push and request.method == "POST":
+            self._note_branches(match[1], root)
+        return Reply(content, status, headers)
+
+    def _note_branches(self, full_name: str, root: Path) -> None:
+        listed = git(root / f"{full_name}.git", "for-each-ref", "--format=%(refname:short)", "refs/heads")
+        self.repositories[full_name.lower()].branches = set(listed.split())
 
     def _signed_in(self, request: Request) -> str | None:
         if not request.headers.get("user-agent"):
@@ -298,7 +337,7 @@ class GitHubDouble:
             given["title"],
             given.get("body"),
             user={"login": login},
-            html_url=f"https://github.com/{repository.full_name}/pull/{number}",
+            html_url=f"{self.web_url}/{repository.full_name}/pull/{number}",
             pull_request={"url": "…"},
             draft=given.get("draft", False),
             head={"ref": label.partition(":")[2], "label": label},

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, NoReturn
 from packline import PackError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ._address import Remote
@@ -60,10 +61,22 @@ class Git:
         target: Folder of the clone, whose size is watched.
         max_bytes: Most that it may take.
         time_limit_seconds: For everything run here together.
+        config: Configuration besides Packline's own. It goes through the environment, so it may hold a secret.
+        variables: Environment variables besides Packline's own.
+        task: What is being done, for messages.
     """
 
     def __init__(
-        self, remote: Remote, workspace: Path, target: Path, *, max_bytes: int, time_limit_seconds: float
+        self,
+        remote: Remote,
+        workspace: Path,
+        target: Path,
+        *,
+        max_bytes: int,
+        time_limit_seconds: float,
+        config: Mapping[str, str] | None = None,
+        variables: Mapping[str, str] | None = None,
+        task: str = "Cloning",
     ) -> None:
         self._remote = remote
         self._workspace = workspace
@@ -71,7 +84,8 @@ class Git:
         self._max_bytes = max_bytes
         self._time_limit_seconds = time_limit_seconds
         self._deadline = time.monotonic() + time_limit_seconds
-        self._environment = _environment(remote, workspace)
+        self._task = task
+        self._environment = {**(variables or {}), **_environment(remote, workspace, config or {})}
         program = shutil.which("git")
         if program is None:
             raise PackError(
@@ -172,7 +186,7 @@ class Git:
             if time.monotonic() >= self._deadline:
                 raise PackError(
                     "timeout",
-                    f"Cloning {self._remote.url} took longer than {self._time_limit_seconds:.0f} s.",
+                    f"{self._task} {self._remote.url} took longer than {self._time_limit_seconds:.0f} s.",
                     hint="Give a smaller depth, or a smaller repository.",
                 )
 
@@ -193,9 +207,9 @@ class Git:
             )
 
 
-def _environment(remote: Remote, workspace: Path) -> dict[str, str]:
+def _environment(remote: Remote, workspace: Path, more: Mapping[str, str]) -> dict[str, str]:
     """All that Git gets to know: nothing of this machine but where programs and certificates are."""
-    config = {**_CONFIG, "http.curloptResolve": remote.resolve_entry}
+    config = {**_CONFIG, "http.curloptResolve": remote.resolve_entry, **more}
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     environment |= {
         "HOME": "/nonexistent",

@@ -15,7 +15,10 @@ from ._clone import CloneJob, clone_repository
 from ._introduction import MAX_CHARACTERS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from packline import PackSession
 
 _FOLDER = "repo"
 _TIME_LIMIT_SECONDS = 540.0
@@ -129,12 +132,30 @@ async def fetch(ctx: PackContext, input: Input) -> Output:
 
     Nothing of the repository is executed: no hooks, no filters, no submodules.
     """
+    return await fetch_into_session(ctx, input)
+
+
+async def fetch_into_session(
+    ctx: PackContext, input: Input, keep: Callable[[PackSession], None] | None = None
+) -> Output:
+    """What `repo.fetch` does, for packs that go on with the clone.
+
+    Args:
+        ctx: Of a pack that preserves its session.
+        input: What to fetch.
+        keep: Is told the session once it is there.
+
+    Raises:
+        PackError: as `repo.fetch` fails.
+    """
     url = check_url(input.url)
     ref = check_ref(input.ref) if input.ref is not None else None
     subpath = _checked_subpath(input.subpath)
     ctx.progress(0.05, f"Asking {url}")
     remote = await discover(ctx, url)
     session = await ctx.start_session()
+    if keep is not None:
+        keep(session)
     job = CloneJob(
         remote=remote,
         workspace=session.path,

@@ -1,0 +1,195 @@
+"""From a changed clone to a patch or a pushed branch: what `repo.diff`, `repo.push` and `swe.solve` share."""
+
+from __future__ import annotations
+
+import base64
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field
+
+from packline import ArtifactRef, PackContext, PackError
+
+from .._http import failure_for_answer
+from .._marks import CLOCK_SLACK, mark_of, not_before
+from ..github._repo import api_url, parse_repo
+from ._address import check_ref, check_url, discover
+from ._changes import ChangeJob, Changes, PushJob, find_changes, push_changes
+
+if TYPE_CHECKING:
+    from packline import PackSession
+
+    from ._address import Remote
+
+TIME_LIMIT_SECONDS = 300.0
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+_TOKEN = re.compile(r"[\x21-\x7e]{1,1000}\Z")
+_ASK_SECONDS = 20.0
+
+
+class Clone(BaseModel):
+    """A clone in a session, as `repo.fetch` tells of it."""
+
+    clone_path: str = Field(
+        default="repo", max_length=500, description="Folder of the clone in the session; `clone_path` of repo.fetch."
+    )
+    url: str = Field(min_length=1, max_length=2_000, description="Where it was cloned from; `url` of repo.fetch.")
+    commit: str = Field(
+        min_length=40, max_length=64, description="Full id of the commit it was cloned at; `commit` of repo.fetch."
+    )
+    max_size_mb: int = Field(
+        default=500, ge=1, le=2_000, description="Refuse a repository that takes more megabytes than this."
+    )
+
+
+class FileChange(BaseModel):
+    """How one file differs."""
+
+    path: str = Field(description="Path in the repository.")
+    added: int | None = Field(description="Lines added; null for a binary file.")
+    removed: int | None = Field(description="Lines removed; null for a binary file.")
+
+
+class Change(BaseModel):
+    """How the clone differs from the commit it was made at."""
+
+    changed_files: list[FileChange] = Field(description="What differs, at most 200 files.")
+    file_count: int = Field(description="Number of files that differ.", ge=0)
+    artifact: ArtifactRef | None = Field(description="The patch, as `git apply` takes it; null when nothing differs.")
+
+
+async def change_job(ctx: PackContext, clone: Clone, session: PackSession | None) -> ChangeJob:
+    """What is to be compared, its server asked through the egress guard.
+
+    Args:
+        ctx: The step.
+        clone: The clone.
+        session: Where it is.
+
+    Raises:
+        PackError: `session_unavailable` without a session; as `discover` and `check_url` do.
+    """
+    if session is None:
+        raise PackError("session_unavailable", "There is no clone to look at.", hint="Put repo.fetch before this step.")
+    if not _COMMIT.match(clone.commit):
+        raise PackError(
+            "invalid_input",
+            f"`{clone.commit[:70]}` is not the full id of a commit.",
+            field="commit",
+            hint="Pass on `commit` of repo.fetch.",
+        )
+    return ChangeJob(
+        remote=await discover(ctx, check_url(clone.url)),
+        commit=clone.commit,
+        workspace=session.path,
+        clone=clone.clone_path.split("/", 1)[0],  # the whole repository, whatever part of it was read
+        max_bytes=clone.max_size_mb * 1_000_000,
+        time_limit_seconds=TIME_LIMIT_SECONDS,
+    )
+
+
+async def make_patch(ctx: PackContext, job: ChangeJob) -> Change:
+    """The changes as an artifact.
+
+    Raises:
+        PackError: see `find_changes`.
+    """
+    ctx.progress(0.2, f"Comparing with {job.commit[:12]}")
+    changes = await ctx.run_in_process(find_changes, job, timeout_seconds=TIME_LIMIT_SECONDS + 30)
+    return await told(ctx, changes)
+
+
+async def told(ctx: PackContext, changes: Changes) -> Change:
+    """Changes as an output, the patch kept."""
+    artifact = None
+    if changes.file_count:
+        artifact = await ctx.save_artifact("changes.patch", changes.patch, "text/x-patch")
+    files = [FileChange(path=file.path, added=file.added, removed=file.removed) for file in changes.files]
+    return Change(changed_files=files, file_count=changes.file_count, artifact=artifact)
+
+
+def nothing_changed() -> PackError:
+    """What a step says whose work is nothing without a change."""
+    return PackError(
+        "invalid_output",
+        "Nothing was changed in the repository.",
+        hint="Look at what the step that was to change it says; describe the task more closely.",
+    )
+
+
+async def sign_in(ctx: PackContext, remote: Remote) -> str:
+    """The header by which a push to this repository is signed, once the server has taken it.
+
+    The credential `github` goes to no other server than the GitHub that is set up here.
+
+    Raises:
+        PackError: `invalid_input` when the repository is elsewhere; `credential_invalid` when the credential cannot be
+            had or may not push; what else the server answers.
+    """
+    import httpx2
+
+    parse_repo(ctx, remote.url, field="url")
+    api, here = urlsplit(api_url(ctx)), urlsplit(remote.url)
+    wanted = ("https", None) if api.hostname == "api.github.com" else (api.scheme, api.port)
+    if (here.scheme, here.port) != wanted:
+        raise PackError(
+            "policy_denied",
+            f"The credential `github` is not sent to {here.scheme}://{here.netloc}.",
+            field="url",
+            hint="Give the repository's https address.",
+        )
+    token = (await ctx.credential("github")).get("token", "").strip()
+    if not _TOKEN.match(token):
+        raise PackError("credential_invalid", "The credential `github` holds no usable token.")
+    header = "Basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    address = f"{remote.url}/info/refs?service=git-receive-pack"
+    headers = {"User-Agent": "git/2 (packline)", "Authorization": header}
+    try:
+        answer = await ctx.http.get(address, headers=headers, follow_redirects=False, timeout=_ASK_SECONDS)
+    except httpx2.TimeoutException as error:
+        raise PackError("timeout", f"{remote.url} did not answer within {_ASK_SECONDS:.0f} s.") from error
+    except httpx2.TransportError as error:
+        raise PackError("upstream_unavailable", f"{remote.url} could not be reached: {error}.") from error
+    if answer.status_code != 200:
+        hint = "The token needs permission to write the repository's contents."
+        raise failure_for_answer(answer, field="url", hint=hint if answer.status_code in (401, 403) else None)
+    return header
+
+
+async def push_branch(
+    ctx: PackContext, job: ChangeJob, *, branch: str | None, message: str, authorization: str
+) -> tuple[str, Changes]:
+    """Pushes the changes as one commit on a branch of their own; the branch's name, and the changes.
+
+    Raises:
+        PackError: see `push_changes`; `invalid_output` when nothing differs.
+    """
+    name = check_branch(branch) if branch is not None else f"packline/{mark_of(ctx)[:12]}"
+    push = PushJob(name, message, int((not_before(ctx) + CLOCK_SLACK).timestamp()), authorization)
+    ctx.progress(0.3, f"Pushing {name}")
+    changes = await ctx.run_in_process(push_changes, job, push, timeout_seconds=TIME_LIMIT_SECONDS + 30)
+    if not changes.file_count:
+        raise nothing_changed()
+    return name, changes
+
+
+def check_branch(name: str) -> str:
+    """The name of a branch that can be made.
+
+    Raises:
+        PackError: `invalid_input` for a name Git would refuse, or of something that is no branch.
+    """
+    try:
+        check_ref(name)
+    except PackError as error:
+        raise PackError("invalid_input", f"`{name[:100]}` cannot be the name of a branch.", field="branch") from error
+    if name.startswith("refs/") or name == "HEAD":
+        raise PackError("invalid_input", f"`{name}` is no plain branch.", field="branch", hint="Such as `fix-lamp`.")
+    return name
+
+
+def commit_message(title: str, text: str) -> str:
+    """A message of one line, a blank one and the rest."""
+    rest = text.strip()
+    return f"{title}\n\n{rest}\n" if rest else f"{title}\n"

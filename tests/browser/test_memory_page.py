@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.support.browser import BROWSER, browsing
-from tests.support.front_door import audit_rows, command
+from tests.support.front_door import audit_rows, command, ran, save, step
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -90,3 +90,54 @@ async def _paused_for(it: Product, name: str) -> bool:
     caller = next(one["id"] for one in data["callers"]["nodes"] if one["name"] == name)
     told = await it.query("query ($c: ID) { myDefaults(caller: $c) { learningPaused } }", {"c": caller})
     return bool(told["myDefaults"]["learningPaused"]) and bool(await audit_rows(it, "set_learning"))
+
+
+async def told(it: Product, run_id: str) -> dict[str, Any]:
+    data: dict[str, Any] = await it.query(
+        "query ($id: ID!) { run(id: $id) { inputs fromMemory { field value } } }", {"id": run_id}
+    )
+    return {"inputs": data["run"]["inputs"], "from_memory": [one["field"] for one in data["run"]["fromMemory"]]}
+
+
+async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_path: Path) -> None:
+    declared = {"type": "object", "properties": {"persona": {"type": "string"}, "text": {"type": "string"}}}
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        style = step("style", "test.style", text="${{ inputs.text }}", persona="${{ inputs.persona }}")
+        await save(it, "styled", style, inputs=declared)
+        for number in range(2):
+            await ran(it, "styled", {"persona": "executive", "text": str(number)})
+
+        await tab.visit("/pipelines/styled/run?input.text=mine")
+        persona = tab.page.get_by_label("Persona · optional")
+        await tab.sees("from your last 2 runs")
+        assert await persona.input_value() == "executive"
+        assert await tab.violations() == []
+        assert "executive" not in tab.page.url, "an address somebody shares holds what was typed alone"
+        await tab.press("Run")
+        await tab.state("Succeeded")
+        taken = await told(it, tab.page.url.split("/runs/")[1].split("?")[0])
+        assert taken == {"inputs": {"persona": "executive", "text": "mine"}, "from_memory": ["PERSONA"]}
+        await tab.page.get_by_role("link", name="persona executive from memory").wait_for()
+        assert await tab.violations() == []
+
+        await tab.visit("/pipelines/styled/run?input.text=mine")
+        await tab.sees("from your last 3 runs")
+        await persona.fill("student")
+        await tab.page.get_by_text("from your last 3 runs").wait_for(state="detached")
+        await tab.press("Run")
+        await tab.state("Succeeded")
+        taken = await told(it, tab.page.url.split("/runs/")[1].split("?")[0])
+        assert taken == {"inputs": {"persona": "student", "text": "mine"}, "from_memory": []}
+
+        await tab.visit("/catalog/test.style")
+        await tab.sees("of your last 4 runs")
+        assert await persona.input_value() == "executive"
+        await tab.press("never learn this: Persona")
+        await tab.page.get_by_text("of your last 4 runs").wait_for(state="detached")
+        assert await persona.input_value() == ""
+        await eventually(lambda: _excluded(it))
+
+
+async def _excluded(it: Product) -> bool:
+    data = await it.query('{ myDefaults(target: "test.style") { packs { values { field excluded } } } }')
+    return {"field": "PERSONA", "excluded": True} in data["myDefaults"]["packs"][0]["values"]

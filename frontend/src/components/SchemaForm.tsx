@@ -1,5 +1,6 @@
 import { type ReactNode, useId } from "react";
 
+import type { Usual } from "../lib/learned.ts";
 import type { Field } from "../lib/schemaForm.ts";
 import { FileField } from "./FileField.tsx";
 import { Prose } from "./Prose.tsx";
@@ -12,6 +13,10 @@ interface Props {
   onLeave?: (name: string) => void;
   /** The field that has the focus when the form opens. */
   focus?: string | undefined;
+  /** Fields whose texts come from memory. */
+  filled?: Readonly<Record<string, Usual>>;
+  onClear?: (name: string) => void;
+  onNever?: (name: string) => void;
 }
 
 /** How many optional fields show before the rest is folded. */
@@ -44,10 +49,11 @@ export function SchemaForm(props: Props): ReactNode {
   );
 }
 
-function FieldRow({ field, texts, problems, onChange, onLeave, focus }: Props & { field: Field }): ReactNode {
+function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, onClear, onNever }: Props & { field: Field }): ReactNode {
   const id = useId();
   const problem = problems[field.name];
-  const described = [field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
+  const usual = filled?.[field.name];
+  const described = [usual === undefined ? null : `${id}-memory`, field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
   const common = {
     id,
     value: texts[field.name] ?? "",
@@ -67,6 +73,22 @@ function FieldRow({ field, texts, problems, onChange, onLeave, focus }: Props & 
         {field.required ? null : <span className="font-normal text-soft"> · optional</span>}
       </label>
       <Control field={field} common={common} />
+      {usual === undefined ? null : (
+        <p className="mt-1 text-meta">
+          <span id={`${id}-memory`} title={usual.source}>
+            <span aria-hidden="true">✎ </span>
+            {usual.from}
+          </span>
+          {" · "}
+          <button type="button" className="link" aria-label={`clear ${field.label}`} onClick={() => onClear?.(field.name)}>
+            clear
+          </button>
+          {" · "}
+          <button type="button" className="link" aria-label={`never learn this: ${field.label}`} onClick={() => onNever?.(field.name)}>
+            never learn this
+          </button>
+        </p>
+      )}
       {field.description === "" ? null : (
         <p id={`${id}-about`} className="mt-1 max-w-[72ch] text-meta text-soft">
           <Prose text={field.description} />

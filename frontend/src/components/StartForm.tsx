@@ -1,27 +1,45 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 
 import type { Target } from "../lib/copyAs.ts";
+import { filledIn } from "../lib/learned.ts";
 import { problemsOf } from "../lib/schemaCheck.ts";
 import { fieldsOf, NotReadable, valuesOf } from "../lib/schemaForm.ts";
 import { Button } from "./Button.tsx";
 import { CopyAs } from "./CopyAs.tsx";
 import { Notice, type Refusal } from "./Notice.tsx";
 import { SchemaForm } from "./SchemaForm.tsx";
+import type { Learned, LearnedName } from "./useLearned.ts";
 
 interface Props {
   inputSchema: unknown;
+  /** What was typed, chosen or emptied, by field; what is not there is filled in from memory. */
   texts: Readonly<Record<string, string>>;
   onTexts: (texts: Record<string, string>) => void;
   /** Starts it; a refusal keeps the form open. */
-  onStart: (values: Record<string, unknown>, key: string, fields: readonly string[]) => Promise<Refusal | null>;
+  onStart: (start: Start) => Promise<Refusal | null>;
   word: string;
   /** What is started, for those who would rather copy the call. */
   target?: Target;
+  /** What is usual for its inputs. */
+  learned: Learned;
+}
+
+/** What a form starts with. */
+export interface Start {
+  values: Record<string, unknown>;
+  /** Says that two starts are the same one. */
+  key: string;
+  /** The fields there are, for a refusal to point at. */
+  fields: readonly string[];
+  /** Inputs that went along as memory filled them in. */
+  fromMemory: LearnedName[];
 }
 
 /** Fields from an input schema and the button that starts; Ctrl-Enter starts, too. */
-export function StartForm({ inputSchema, texts, onTexts, onStart, word, target }: Props): ReactNode {
+export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, learned }: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
+  const filled = filledIn(fields, typed, learned.usual);
+  const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [busy, setBusy] = useState(false);
   // A field is told what is wrong with it when it was left, and all are once somebody tried to start.
@@ -45,10 +63,16 @@ export function StartForm({ inputSchema, texts, onTexts, onStart, word, target }
     }
     setBusy(true);
     try {
-      setRefusal(await onStart(read.values, key, fields.map(({ name }) => name)));
+      setRefusal(await onStart({ values: read.values, key, fields: fields.map(({ name }) => name), fromMemory: Object.values(filled).map(({ field }) => field) }));
     } finally {
       setBusy(false);
     }
+  }
+
+  function change(name: string, text: string): void {
+    onTexts({ ...typed, [name]: text });
+    setRefusal(null);
+    setKey(newKey());
   }
 
   function keys(event: KeyboardEvent): void {
@@ -63,12 +87,17 @@ export function StartForm({ inputSchema, texts, onTexts, onStart, word, target }
         texts={texts}
         problems={{ ...told, ...refusal?.fields }}
         onLeave={(name) => setLeft(new Set([...left, name]))}
-        onChange={(name, text) => {
-          onTexts({ ...texts, [name]: text });
-          setRefusal(null);
-          setKey(newKey());
+        onChange={change}
+        filled={filled}
+        onClear={(name) => change(name, "")}
+        onNever={(name) => {
+          const usual = filled[name];
+          if (usual === undefined) return;
+          change(name, "");
+          learned.never(usual.field);
         }}
       />
+      <Notice problem={learned.refusal} />
       <Notice problem={refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })} />
       <div className="mt-5">
         <Button type="submit" kind="primary" disabled={busy} title="Ctrl-Enter">

@@ -8,8 +8,9 @@ import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
-import { StartForm } from "../../components/StartForm.tsx";
+import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { Usage } from "../../components/Usage.tsx";
+import { useLearned } from "../../components/useLearned.ts";
 import { duration } from "../../lib/format.ts";
 import { PackPageDocument, type PackPageQuery, StartPackDocument } from "./catalog.generated.ts";
 
@@ -135,7 +136,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
           </details>
         </div>
         <Section title="Try it">
-          <TryIt pack={pack} />
+          <TryIt key={pack.id} pack={pack} />
         </Section>
       </div>
     </Page>
@@ -165,10 +166,11 @@ function KindWords({ kinds, derived, way }: { kinds: readonly string[]; derived:
 function TryIt({ pack }: { pack: Pack }): ReactNode {
   const [texts, setTexts] = useState<Record<string, string>>({});
   const [, start] = useMutation(StartPackDocument);
+  const learned = useLearned(pack.id);
   const navigate = useNavigate();
 
-  async function go(input: Record<string, unknown>, idempotencyKey: string, fields: readonly string[]): Promise<Refusal | null> {
-    const answer = await start({ pack: pack.id, input, idempotencyKey });
+  async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
+    const answer = await start({ pack: pack.id, input: values, fromMemory, idempotencyKey: key });
     const told = answer.data?.runPack;
     if (answer.error !== undefined) return lost(answer.error);
     if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
@@ -176,5 +178,5 @@ function TryIt({ pack }: { pack: Pack }): ReactNode {
     return null;
   }
 
-  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" target={{ pack: pack.id }} />;
+  return <StartForm inputSchema={pack.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run this pack" target={{ pack: pack.id }} learned={learned} />;
 }

@@ -5,7 +5,8 @@ import { useMutation, useQuery } from "urql";
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Absent, Page, Unread } from "../../components/Page.tsx";
-import { StartForm } from "../../components/StartForm.tsx";
+import { type Start, StartForm } from "../../components/StartForm.tsx";
+import { useLearned } from "../../components/useLearned.ts";
 import { PipelinePageDocument, StartPipelineDocument } from "./pipelines.generated.ts";
 import { searchFrom, textsFrom } from "./search.ts";
 
@@ -16,11 +17,17 @@ const LONGEST_IN_ADDRESS = 1500;
 
 export function RunFormPage(): ReactNode {
   const { pipeline: id } = useParams({ from: "/pipelines/$pipeline/run" });
+  // What was typed for one pipeline, and is usual for it, is nothing for the next.
+  return <RunForm key={id} id={id} />;
+}
+
+function RunForm({ id }: { id: string }): ReactNode {
   const search = useSearch({ from: "/pipelines/$pipeline/run" });
   const navigate = useNavigate({ from: "/pipelines/$pipeline/run" });
   const [texts, setTexts] = useState(() => textsFrom(search));
   const [{ data, fetching, error }] = useQuery({ query: PipelinePageDocument, variables: { id } });
   const [, start] = useMutation(StartPipelineDocument);
+  const learned = useLearned(id);
 
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -30,8 +37,8 @@ export function RunFormPage(): ReactNode {
     return () => clearTimeout(timer);
   }, [texts, navigate]);
 
-  async function go(inputs: Record<string, unknown>, idempotencyKey: string, fields: readonly string[]): Promise<Refusal | null> {
-    const answer = await start({ pipeline: id, inputs, idempotencyKey });
+  async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
+    const answer = await start({ pipeline: id, inputs: values, fromMemory, idempotencyKey: key });
     const told = answer.data?.runPipeline;
     if (answer.error !== undefined) return lost(answer.error);
     if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
@@ -57,7 +64,7 @@ export function RunFormPage(): ReactNode {
       }
     >
       {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
-      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} />
+      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} learned={learned} />
     </Page>
   );
 }

@@ -67,6 +67,10 @@ const STARTED_BY: Record<RunWholeFragment["cause"], (name: string) => string> = 
   RERUN: (name) => `run again by ${name}`,
 };
 
+function fieldWord(field: string): string {
+  return field.toLowerCase().replaceAll("_", " ");
+}
+
 function Facts({ run }: { run: RunWholeFragment }): ReactNode {
   const live = run.state === "RUNNING" || run.state === "CANCELLING";
   const now = useNow(live, 500);
@@ -83,6 +87,13 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
   if (run.version !== null) {
     const current = run.pipeline?.currentVersion.number;
     facts.push(`definition v${run.version.number}${current === undefined || current === run.version.number ? "" : ` (current v${current})`}`);
+  }
+  if (run.fromMemory.length > 0) {
+    facts.push(
+      <Link key="memory" to="/memory" className="link" title="Filled in from what is usual, and left so">
+        {`✎ ${run.fromMemory.map(({ field, value }) => `${fieldWord(field)} ${value}`).join(", ")}`} from memory
+      </Link>,
+    );
   }
   if (run.resumeCount > 0) facts.push(run.resumeCount === 1 ? "resumed once" : `resumed ${run.resumeCount} times`);
   if (run.rerunOf !== null) {

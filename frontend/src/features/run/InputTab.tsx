@@ -74,7 +74,10 @@ function Sources({ run, references }: { run: RunWholeFragment; references: reado
 }
 
 function from(run: RunWholeFragment, { sourceStep, sourcePath }: Reference): string {
-  if (sourceStep === null) return `from the run's input ${sourcePath}`;
+  if (sourceStep === null) {
+    const learned = run.fromMemory.some(({ field }) => field.toLowerCase() === sourcePath);
+    return `from the run's input ${sourcePath}${learned ? ", which memory filled in ✎" : ""}`;
+  }
   const place = run.steps.findIndex((step) => step.key === sourceStep) + 1;
   return `from step ${place}, ${humanise(sourceStep)}`;
 }

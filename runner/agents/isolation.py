@@ -21,6 +21,8 @@ WORKSPACE = "/workspace"
 _LANDLOCK_CREATE = 444  # landlock_create_ruleset(2), the same number on every architecture
 #: The script that holds a process to a list of programs, see there.
 CONFINE = str(Path(__file__).with_name("confine.py"))
+#: Where programs are looked up that agents may be allowed to spawn.
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Memory an agent's temporary files may take inside a sandbox.
 TMP_BYTES = 256 << 20
 #: What of the system programs need to start and to reach servers; the rest of the disk is not there.
@@ -90,6 +92,8 @@ class Walls:
         home: Its home folder outside a sandbox; inside, one in memory stands for it.
         read: What else it may read.
         hidden: Folders that are not to be seen even where they lie inside something readable.
+        programs: What of the system's program folders is to be seen, by absolute path; all of it when None.
+        denied: Programs that are empty files to it, links followed.
     """
 
     level: Isolation
@@ -97,6 +101,8 @@ class Walls:
     home: Path
     read: tuple[str, ...] = ()
     hidden: tuple[Path, ...] = ()
+    programs: frozenset[str] | None = None
+    denied: frozenset[str] = frozenset()
 
     @property
     def folder(self) -> str:
@@ -122,7 +128,8 @@ class Walls:
         line = [bwrap, "--unshare-user-try", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
         if self.level is Isolation.SANDBOX_OFFLINE:
             line.append("--unshare-net")
-        line += ["--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+        # Started by root, bubblewrap leaves a program the rights to mount, which would make every wall writable again.
+        line += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
         line += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--dir", "/tmp/home"]
         bound: list[str] = []
         for place in self.readable(argv[0]):
@@ -134,8 +141,39 @@ class Walls:
         for folder in self.hidden:
             if any(_is_inside(str(folder), holder) for holder in bound):
                 line += ["--tmpfs", str(folder)]
+        line += self._programs(argv[0])
         line += ["--bind", str(self.workspace), WORKSPACE, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
         return [*line, *argv]
+
+    def _programs(self, program: str) -> list[str]:
+        """Leaves of the system's program folders what may be spawned, when not everything may.
+
+        The kernel refuses to execute what is not allowed, but the loader, which everything needs to start, runs
+        whatever file it can read (`ld.so /usr/bin/curl`).
+        """
+        folders = {os.path.realpath(part) for part in SYSTEM_PATH.split(":") if os.path.isdir(part)}
+        line: list[str] = []
+        if self.programs is None:
+            for place in sorted(self.denied):
+                line += ["--ro-bind", os.devnull, place]
+            return line
+        for folder in sorted(folders):
+            line += ["--tmpfs", folder]
+        waiting, found = [*sorted(self.programs), program, sys.executable], set[str]()
+        while waiting:
+            path = waiting.pop()
+            place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            if place in found or not os.path.exists(place):
+                continue
+            found.add(place)
+            is_link = os.path.islink(place)  # kept as a link: a script looks for its parts where it really lies
+            if is_link:
+                waiting.append(os.path.join(os.path.dirname(place), os.readlink(place)))
+            if os.path.dirname(place) in folders:
+                line += ["--symlink", os.readlink(place), place] if is_link else ["--ro-bind", place, place]
+        for folder in sorted(folders):
+            line += ["--remount-ro", folder]
+        return line
 
 
 def _is_inside(place: str, holder: str) -> bool:

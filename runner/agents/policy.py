@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.agents.isolation import SYSTEM_PATH
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.agents.definition import CommandPolicy, CommandRule
-
-#: Where programs are looked up that agents may be allowed to spawn.
-SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +51,40 @@ def spawnable(policy: CommandPolicy) -> frozenset[str] | None:
     With `fallback: allow` and no rule that denies, nothing is held back. With one, everything on the system's path but
     what is denied may be spawned.
     """
+    named = _by_program(policy)
+    if policy.fallback == "allow" and all(named.values()):
+        return None
+    if policy.fallback == "allow":
+        denied = denied_programs(policy)
+        return frozenset(place for place in _everything() if os.path.realpath(place) not in denied)
+    return frozenset(place for program, is_allowed in named.items() if is_allowed for place in _places(program))
+
+
+def denied_programs(policy: CommandPolicy) -> frozenset[str]:
+    """Absolute paths, links followed, of the programs that rules deny inside, under every name they go by."""
+    named = _by_program(policy)
+    files = {
+        (found.st_dev, found.st_ino)
+        for program, is_allowed in named.items()
+        if not is_allowed
+        for place in _places(program)
+        if (found := _stat(place)) is not None
+    }
+    if not files:
+        return frozenset()
+    return frozenset(
+        os.path.realpath(place)
+        for place in {*_everything(), *(place for program in named for place in _places(program))}
+        if (found := _stat(place)) is not None and (found.st_dev, found.st_ino) in files
+    )
+
+
+def _by_program(policy: CommandPolicy) -> dict[str, bool]:
     named: dict[str, bool] = {}
     for rule in policy.rules:
         # The first rule that fits decides. One about arguments denies the whole program inside, and allows nothing.
-        allowed = rule.allow and not rule.args_prefix
-        named.setdefault(rule.program, allowed)
-    if policy.fallback == "allow" and all(named.values()):
-        return None
-    allowed_names = [program for program, is_allowed in named.items() if is_allowed]
-    if policy.fallback == "allow":
-        denied = {place for program, is_allowed in named.items() if not is_allowed for place in _places(program)}
-        return frozenset(place for place in _everything() if denied.isdisjoint((place, os.path.realpath(place))))
-    return frozenset(place for program in allowed_names for place in _places(program))
+        named.setdefault(rule.program, rule.allow and not rule.args_prefix)
+    return named
 
 
 def needed_to_start(program: str) -> frozenset[str]:
@@ -104,6 +125,13 @@ def _same_program(one: str, other: str) -> bool:
 def _places(program: str) -> set[str]:
     found = program if os.path.isabs(program) else shutil.which(program, path=SYSTEM_PATH)
     return {found, os.path.realpath(found)} if found else set()
+
+
+def _stat(place: str) -> os.stat_result | None:
+    try:
+        return os.stat(place)
+    except OSError:
+        return None
 
 
 def _everything() -> list[str]:

@@ -18,9 +18,9 @@ import orjson
 from runner.agents import confine
 from runner.agents.caching import Receipt, result_key
 from runner.agents.exchange import AgentFile, AgentOutput
-from runner.agents.isolation import CONFINE, Isolation, Walls, has_landlock, weaker
+from runner.agents.isolation import CONFINE, SYSTEM_PATH, Isolation, Walls, has_landlock, weaker
 from runner.agents.mock import MockAgent
-from runner.agents.policy import SYSTEM_PATH, decide, needed_to_start, spawnable
+from runner.agents.policy import decide, denied_programs, needed_to_start, spawnable
 from runner.agents.profiles import AgentProfile, Selection, find_program
 from runner.agents.reading import workspace_path
 from runner.agents.streams import ANSWER_CHARACTERS, JsonReader, RawReader, reader_for
@@ -233,12 +233,15 @@ async def _spawn(current: _Work, argv: list[str], listener: _Listener) -> int:
         )
     # Without a demand, an agent keeps the network it needs to reach its model.
     level = max(demanded, min(agents.isolation, Isolation.SANDBOX, key=_strength), key=_strength)
+    needed, allowed = needed_to_start(argv[0]), spawnable(step.commands)
     walls = Walls(
         level=level,
         workspace=current.workspace,
         home=current.folder / "home",
         read=profile.read,
         hidden=(agents.folder.parent,),
+        programs=needed | allowed if allowed is not None and step.commands.fallback == "deny" else None,
+        denied=denied_programs(step.commands) - needed - needed_to_start(sys.executable),
     )
     ctx.isolation = level.value
     environment = await _environment(current, walls)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import pytest
 
 AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
+#: What starts programs, and can be started with one as its argument.
+LOADER = next(place for pattern in ("lib64/ld-*.so*", "lib/ld-*.so*") for place in Path("/").glob(pattern))
 
 CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $document}) {
     __typename ... on PipelineSuccess { pipeline { id key } }
@@ -98,7 +100,32 @@ async def test_what_a_program_may_spawn_is_held_by_the_kernel(tmp_path: Path) ->
         one_denied = await run(it, {"use": "spawner", "commands": but}, key="d")
 
     said = [text_of(one) for one in (denied, allowed, any_of, one_denied)]
-    assert said == ["denied: Permission denied\n", "ran: 0 0\n", "ran: 0 0\n", "denied: Permission denied\n"]
+    absent = "denied: No such file or directory\n"  # not even to be seen
+    assert said == [absent, "ran: 0 0\n", "ran: 0 0\n", "denied: Permission denied\n"]
+
+
+async def test_neither_the_loader_nor_a_file_in_memory_runs_what_is_denied(tmp_path: Path) -> None:
+    agents = {
+        "loader": program("spawn", str(LOADER), "/usr/bin/id", "-u"),
+        "memory": program("spawn_from_memory", "/usr/bin/id", "-u"),
+    }
+    denying = {"fallback": "allow", "rules": [{"program": "id", "allow": False}]}
+    async with product(tmp_path, agents=agents) as it:
+        said = [
+            text_of(await run(it, {"use": use, **more}, key=f"{use}-{index}"))
+            for use in ("loader", "memory")
+            for index, more in enumerate(({}, {"commands": denying}))
+        ]
+
+    assert [text.startswith("ran: 0") for text in said] == [False] * 4
+    assert said[2:] == ["denied: Function not implemented\n"] * 2
+
+
+async def test_the_walls_cannot_be_opened_even_where_the_server_is_root(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"opener": program("open_walls", "/usr")}) as it:
+        started = await run(it, {"use": "opener", "commands": {"fallback": "allow"}})
+
+    assert text_of(started) == "refused: Operation not permitted\n"
 
 
 async def test_a_profile_that_the_step_denies_is_never_started(tmp_path: Path) -> None:

@@ -248,7 +248,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _namespace(program: str, folder: str) -> list[str]:
     """A bubblewrap command line that leaves the browser programs, libraries, fonts and its own folder."""
-    argv = ["bwrap", "--unshare-all", "--die-with-parent", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    argv = ["bwrap", "--unshare-all", "--cap-drop", "ALL", "--die-with-parent", "--proc", "/proc", "--dev", "/dev"]
+    argv += ["--tmpfs", "/tmp"]
     homes = [Path.home() / ".fonts", Path.home() / ".local/share/fonts"]
     shown = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/fonts", "/etc/alternatives", "/etc/chromium"]
     shown += [

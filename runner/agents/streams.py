@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.agents.profiles import StreamFormat
     from runner.agents.transcript import EntryKind, Transcript
     from runner.failures import JSONValue
-    from runner.redaction import Redactor
+    from runner.redaction import Redactor, StreamRedactor
 
 #: Longest line taken as JSON; a longer one is plain output.
 MAX_LINE = 4 << 20
@@ -44,13 +44,32 @@ class Heard:
     """What has been understood of a program's output so far.
 
     Attributes:
+        redactor: Masks what comes in parts.
         answer: What it last said as its result.
         said: Its messages, for programs that mark no result.
+        part: Masks a message that comes in parts, across their borders; None between messages.
     """
 
+    redactor: Redactor
     answer: str | None = None
     said: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
+    part: StreamRedactor | None = None
+
+    def hear_part(self, text: str, transcript: Transcript) -> None:
+        """Takes the next part of a message."""
+        if self.part is None:
+            self.part = self.redactor.stream()
+            self.said.append("")
+        self.said[-1] += text
+        if shown := self.part.feed(text):
+            transcript.add("message", shown)
+
+    def end_message(self, transcript: Transcript) -> None:
+        """Takes what was held back of a message while it might have become a secret."""
+        if self.part is not None and (shown := self.part.close()):
+            transcript.add("message", shown)
+        self.part = None
 
 
 class Reader(Protocol):
@@ -125,7 +144,7 @@ class JsonReader:
         self._take = take
         self._buffer = bytearray()
         self._is_overlong = False
-        self.heard = Heard()
+        self.heard = Heard(redactor)
 
     def feed(self, data: bytes) -> None:
         """Takes the next bytes."""
@@ -148,6 +167,7 @@ class JsonReader:
         if self._buffer:
             self._line(bytes(self._buffer))
             self._buffer.clear()
+        self.heard.end_message(self._transcript)
         self._raw.close()
 
     def _line(self, line: bytes) -> None:
@@ -260,12 +280,17 @@ def _codex_item(item: dict[str, Any], transcript: Transcript, heard: Heard) -> b
 
 def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
     """`gemini --output-format stream-json`: messages in parts, tool uses and results, statistics at the end."""
+    is_part = event.get("type") == "message" and event.get("role") == "assistant" and event.get("delta") is True
+    if not is_part:
+        heard.end_message(transcript)
     match event.get("type"):
         case "init":
             heard.usage.model = _text(event.get("model")) or heard.usage.model
         case "message":
             text = _text(event.get("content")) or ""
-            if event.get("role") == "assistant":
+            if is_part:
+                heard.hear_part(text, transcript)
+            elif event.get("role") == "assistant":
                 heard.said.append(text)
                 transcript.add("message", text)
         case "tool_use":

@@ -224,6 +224,17 @@ async def test_json_lines_become_turns_tokens_and_cost(tmp_path: Path) -> None:
     ]
 
 
+async def test_a_secret_in_parts_of_a_message_is_masked_and_the_parts_are_one_answer(tmp_path: Path) -> None:
+    token = "ghp_" + "Ab3" * 12
+    agents = {"gemini": program("gemini", "TOKEN", stream="gemini", variables={"TOKEN": token})}
+    async with product(tmp_path, agents=agents) as it:
+        started = await run(it, {"use": "gemini"})
+        attempt = (await it.query(ATTEMPT, {"id": started["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+
+    said = "".join(entry["text"] for entry in attempt["transcript"]["nodes"] if entry["kind"] == "MESSAGE")
+    assert (said, text_of(started)) == ("[redacted:github_token]", "[redacted:github_token]")
+
+
 async def test_a_result_is_replayed_with_a_receipt_and_made_anew_by_force(tmp_path: Path) -> None:
     script = tmp_path / "script.yaml"
     script.write_text("answers:\n  - {say: fine, files: {draft.md: '# ${prompt}'}}\n")

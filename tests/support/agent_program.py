@@ -90,6 +90,15 @@ def show(_: str, *names: str) -> None:
         print()
 
 
+def gemini(_: str, name: str) -> None:
+    """Says a variable's value in parts of five letters, as Gemini prints messages."""
+    value = os.environ[name]
+    for start in range(0, len(value), 5):
+        event = {"type": "message", "role": "assistant", "content": value[start : start + 5], "delta": True}
+        print(json.dumps(event), flush=True)
+    print(json.dumps({"type": "result", "stats": {"input_tokens": 1, "output_tokens": 1}}), flush=True)
+
+
 def stay(_: str) -> None:
     """Forks a child that leaves the group, ignores being asked to end, and stays."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)

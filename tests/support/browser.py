@@ -11,7 +11,7 @@ import shutil
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import httpx2
 import pytest
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Page
 
-    from tests.support.product import Product
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
@@ -38,6 +37,19 @@ BROWSER = [
 ]
 
 
+class Site(Protocol):
+    """A running product, in this process or one of its own.
+
+    Attributes:
+        token: The administrator's.
+    """
+
+    token: str
+
+    def url(self, path: str = "/") -> str:
+        """An address on it."""
+
+
 @dataclass
 class Tab:
     """A page of the browser.
@@ -48,7 +60,7 @@ class Tab:
     """
 
     page: Page
-    it: Product
+    it: Site
     complaints: list[str] = field(default_factory=list)
 
     async def visit(self, path: str) -> None:
@@ -81,7 +93,7 @@ class Tab:
         ]
 
 
-async def login_link(it: Product) -> str:
+async def login_link(it: Site) -> str:
     """An address that signs a browser in, once."""
     async with httpx2.AsyncClient(trust_env=False) as http:
         answer = await http.post(it.url("/login/links"), headers={"authorization": f"Bearer {it.token}"})
@@ -90,7 +102,7 @@ async def login_link(it: Product) -> str:
 
 @asynccontextmanager
 async def browsing(
-    it: Product,
+    it: Site,
     *,
     theme: Literal["light", "dark"] = "light",
     size: tuple[int, int] = (1280, 800),

@@ -164,8 +164,9 @@ class RealServer:
     admin: GraphQLClient
     output: list[str] = field(default_factory=list)
     reading: asyncio.Task[None] | None = None
+    token: str = ADMIN_TOKEN
 
-    def url(self, path: str) -> str:
+    def url(self, path: str = "/") -> str:
         """An address on this server."""
         return f"http://127.0.0.1:{self.port}{path}"
 
@@ -235,14 +236,19 @@ class Fleet:
         held = {"HELD_ADDRESS": self._calls.address, "HELD_SERVER": name}
         return clean | held | {f"PACKLINE_{key.upper()}": str(value) for key, value in given.items()}
 
-    async def up(self, name: str, **settings: object) -> RealServer:
+    async def up(self, name: str, port: int = 0, **settings: object) -> RealServer:
         """Starts a server and waits until it takes work.
+
+        Args:
+            name: Names it and its data folder; that of one which has ended starts it again.
+            port: That of an earlier start, for clients that stay.
+            settings: PACKLINE_ variables of this one, without the prefix.
 
         Raises:
             AssertionError: it ended instead; the message says with which status and words.
         TimeoutError: it neither runs nor ended.
         """
-        port = _free_port()
+        port = port or _free_port()
         folder = Path(str(settings.get("data_dir", self._folder / name)))
         process = await asyncio.create_subprocess_exec(
             *_COMMAND,

@@ -36,10 +36,13 @@ export function Shell(): ReactNode {
   useEffect(() => {
     if (now !== undefined) setServerTime(now);
   }, [now]);
-  // A server that was away may have come back as another version.
+  // A server that was away may have come back as another version, and lists were not told what happened meanwhile.
   const away = useRef(false);
   useEffect(() => {
-    if (live === "live" && away.current) again({ requestPolicy: "network-only" });
+    if (live === "live" && away.current) {
+      again({ requestPolicy: "network-only" });
+      announceRuns({ runs: [], deletedIds: [], more: true });
+    }
     away.current = live === "reconnecting" || live === "polling";
   }, [live, again]);
   useFollow(RunChangesDocument, () => ({}), {

@@ -8,6 +8,7 @@ import { type Client as Socket, createClient } from "graphql-ws";
 import { served } from "./base.ts";
 import { signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
+import { persevere } from "./persevere.ts";
 import { readEvents } from "./sse.ts";
 
 export const ENDPOINT = new URL(served("/graphql"), location.href);
@@ -18,20 +19,32 @@ const HEADERS = {
   "x-packline-client": "web page",
 };
 
+/** Without an answer to a ping in this time the connection is gone, though nothing said so: a laptop slept. */
+const PONG_MS = 8000;
+
 function createSocket(): Socket {
   const address = new URL(ENDPOINT);
   address.protocol = ENDPOINT.protocol === "https:" ? "wss:" : "ws:";
-  return createClient({
+  let unanswered: ReturnType<typeof setTimeout> | undefined;
+  const socket = createClient({
     url: address.href,
     keepAlive: 15_000,
     // Streams are taken up again by `follow`, after the last cursor seen; the library would ask for the first one again.
     retryAttempts: 0,
     on: {
+      ping: (received) => {
+        if (!received) unanswered = setTimeout(() => socket.terminate(), PONG_MS);
+      },
+      pong: (received) => {
+        if (received) clearTimeout(unanswered);
+      },
       closed: (event) => {
+        clearTimeout(unanswered);
         if (event instanceof CloseEvent && event.code === FORBIDDEN) signedOut();
       },
     },
   });
+  return socket;
 }
 
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
@@ -40,20 +53,37 @@ async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Respo
   return answer;
 }
 
-function overSocket(socket: Socket, operation: SubscriptionOperation) {
-  return {
-    subscribe: (sink: { next: (value: never) => void; error: (failure: unknown) => void; complete: () => void }) => ({
-      unsubscribe: socket.subscribe(
-        { query: operation.query ?? "", variables: operation.variables ?? {} },
-        { next: (value) => sink.next(value as never), error: (failure) => sink.error(failure), complete: () => sink.complete() },
-      ),
-    }),
-  };
+interface Sink {
+  next: (value: never) => void;
+  error: (failure: unknown) => void;
+  complete: () => void;
 }
 
-function overEvents(operation: SubscriptionOperation) {
+function overSocket(socket: Socket): (operation: SubscriptionOperation, opened: () => void) => { subscribe: (sink: Sink) => { unsubscribe: () => void } } {
+  let connected = false;
+  socket.on("connected", () => (connected = true));
+  socket.on("closed", () => (connected = false));
+  return (operation, opened) => ({
+    subscribe: (sink) => {
+      const forget = socket.on("connected", opened);
+      const stop = socket.subscribe(
+        { query: operation.query ?? "", variables: operation.variables ?? {} },
+        { next: (value) => sink.next(value as never), error: (failure) => sink.error(failure), complete: () => sink.complete() },
+      );
+      if (connected) opened();
+      return {
+        unsubscribe: () => {
+          forget();
+          stop();
+        },
+      };
+    },
+  });
+}
+
+function overEvents(operation: SubscriptionOperation, opened: () => void) {
   return {
-    subscribe: (sink: { next: (value: never) => void; error: (failure: unknown) => void; complete: () => void }) => {
+    subscribe: (sink: Sink) => {
       const stop = new AbortController();
       const request = { query: operation.query, variables: operation.variables };
       send(ENDPOINT, {
@@ -62,7 +92,7 @@ function overEvents(operation: SubscriptionOperation) {
         body: JSON.stringify(request),
         signal: stop.signal,
       })
-        .then((answer) => readEvents(answer, (value) => sink.next(value as never)))
+        .then((answer) => readEvents(answer, opened, (value) => sink.next(value as never)))
         .then(() => sink.complete(), (failure: unknown) => (stop.signal.aborted ? undefined : sink.error(failure)));
       return { unsubscribe: () => stop.abort() };
     },
@@ -70,7 +100,7 @@ function overEvents(operation: SubscriptionOperation) {
 }
 
 export function createGraphQL(): Client {
-  const socket = createSocket();
+  const subscribe = overSocket(createSocket());
   const keys = Object.fromEntries(TYPES_WITHOUT_ID.map((name) => [name, () => null]));
   return new Client({
     url: ENDPOINT.href,
@@ -79,13 +109,16 @@ export function createGraphQL(): Client {
     fetch: send,
     fetchOptions: { headers: { ...HEADERS, accept: "application/graphql-response+json" } },
     exchanges: [
+      persevere,
       // An answer that is refused as a whole has the data null, which the types know nothing of.
       mapExchange({ onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result) }),
       cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
       fetchExchange,
       subscriptionExchange({
-        forwardSubscription: (request, operation) =>
-          operation.context["way"] === "stream" ? overEvents(request) : overSocket(socket, request),
+        forwardSubscription: (request, { context }) => {
+          const opened = context["opened"] as () => void;
+          return context["way"] === "stream" ? overEvents(request, opened) : subscribe(request, opened);
+        },
       }),
     ],
   });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 
-import { type Follow, follow, type LiveState, POLL_MS, type Sink, SOCKET_AGAIN_MS } from "./live.ts";
+import { type Follow, follow, type LiveState, OPENS_WITHIN_MS, POLL_MS, type Sink, SOCKET_AGAIN_MS } from "./live.ts";
 
 interface Message {
   cursor: string;
@@ -17,6 +17,8 @@ interface Opened {
 let opened: Opened[];
 let states: LiveState[];
 let seen: string[];
+/** Since the socket was tried: four drops but the first. */
+const spent = 8000;
 
 function start(change: Partial<Follow<Message>> = {}): () => void {
   return follow<Message>({
@@ -88,7 +90,7 @@ describe("a stream that is followed", () => {
       // oxlint-disable-next-line no-await-in-loop
       await drop();
     }
-    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS);
+    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS - spent);
     expect(last().way).toBe("socket");
     last().sink.next({ cursor: "9" });
     expect(states.at(-1)).toBe("live");
@@ -100,7 +102,7 @@ describe("a stream that is followed", () => {
       // oxlint-disable-next-line no-await-in-loop
       await drop();
     }
-    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS);
+    await vi.advanceTimersByTimeAsync(SOCKET_AGAIN_MS + POLL_MS - spent);
     const told = states.length;
     await drop();
     expect(states.slice(told).every((state) => state === "polling")).toBe(true);
@@ -133,12 +135,26 @@ describe("a stream that is followed", () => {
     expect(opened).toHaveLength(1);
   });
 
-  test("says that it reconnects while the server cannot be reached at all", async () => {
+  test("blames no way while the server cannot be reached at all, and is live as soon as one opens", async () => {
     start({ poll: async () => false });
-    for (let failure = 0; failure < 4; failure += 1) {
+    for (let failure = 0; failure < 9; failure += 1) {
       // oxlint-disable-next-line no-await-in-loop
       await drop();
+      // oxlint-disable-next-line no-await-in-loop
+      await vi.advanceTimersByTimeAsync(1000);
     }
     expect(states.at(-1)).toBe("reconnecting");
+    expect(new Set(opened.map(({ way }) => way))).toEqual(new Set(["socket"]));
+    last().sink.opened();
+    expect(states.at(-1)).toBe("live");
+  });
+
+  test("gives up a way that neither opens nor fails", async () => {
+    start();
+    await vi.advanceTimersByTimeAsync(OPENS_WITHIN_MS + 300);
+    expect(opened).toHaveLength(2);
+    last().sink.opened();
+    await vi.advanceTimersByTimeAsync(10 * OPENS_WITHIN_MS);
+    expect(opened).toHaveLength(2);
   });
 });

@@ -1,13 +1,15 @@
 // Following a stream from a cursor: over a websocket, else server-sent events, else by asking again and again.
 //
-// A stream that drops is subscribed to anew after the last cursor seen. Two attempts in a row that brought nothing move
-// on to the next way; one that brings something starts the count anew. While polling, the socket is tried again now
-// and then.
+// A stream that drops is subscribed to anew after the last cursor seen. Two attempts in a row that did not open move on
+// to the next way, unless the server cannot be reached at all: then no way is to blame. While polling, the socket is
+// tried again now and then.
 
 export type Way = "socket" | "stream" | "poll";
 export type LiveState = "connecting" | "live" | "reconnecting" | "polling";
 
 export interface Sink<T> {
+  /** The server listens: what happens from now on is told. */
+  opened: () => void;
   next: (message: T) => void;
   /** It ended, by itself or by a failure. */
   done: (failure: boolean) => void;
@@ -30,8 +32,10 @@ export interface Follow<T> {
 export const FAILURES_BEFORE_NEXT_WAY = 2;
 export const POLL_MS = 3000;
 export const SOCKET_AGAIN_MS = 20_000;
+/** A way that neither opens nor fails within this is one that failed: some proxies swallow what they do not know. */
+export const OPENS_WITHIN_MS = 10_000;
 const FIRST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 5000;
+const LONGEST_PAUSE_MS = 3000;
 
 /** Follows until the end or until the returned function is called. */
 export function follow<T>(what: Follow<T>): () => void {
@@ -59,39 +63,61 @@ export function follow<T>(what: Follow<T>): () => void {
     if (way === "socket") socketTried = Date.now();
     let heard = false;
     let over = false;
-    close = what.open(way, cursor, {
+    const impatience = setTimeout(() => done(), OPENS_WITHIN_MS);
+
+    function opened(): void {
+      if (heard || stopped || over) return;
+      clearTimeout(impatience);
+      what.onState("live");
+      heard = true;
+      trying = false;
+      failures = 0;
+    }
+
+    function done(): void {
+      clearTimeout(impatience);
+      if (stopped || over) return;
+      over = true;
+      close?.();
+      if (trying && !heard) {
+        way = "poll";
+        begin();
+        return;
+      }
+      trying = false;
+      what.onState("reconnecting");
+      if (!heard) failures += 1;
+      void again();
+    }
+
+    const stopStream = what.open(way, cursor, {
+      opened,
       next(message) {
         if (stopped || over) return;
-        if (!heard) what.onState("live");
-        heard = true;
-        trying = false;
-        failures = 0;
+        opened();
         pauses = 0;
         cursor = what.cursorOf(message) ?? cursor;
         what.onMessage(message);
         if (what.isEnd?.(message) === true) stop();
       },
-      done() {
-        if (stopped || over) return;
-        over = true;
-        close?.();
-        if (trying && !heard) {
-          way = "poll";
-          begin();
-          return;
-        }
-        trying = false;
-        what.onState("reconnecting");
-        if (!heard) failures += 1;
-        if (failures >= FAILURES_BEFORE_NEXT_WAY) {
-          failures = 0;
-          way = way === "socket" ? "stream" : "poll";
-        }
-        const pause = Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS);
-        pauses += 1;
-        later(pause, begin);
-      },
+      done,
     });
+    close = () => {
+      clearTimeout(impatience);
+      stopStream();
+    };
+    if (over || stopped) close();
+  }
+
+  async function again(): Promise<void> {
+    if (failures >= FAILURES_BEFORE_NEXT_WAY) {
+      failures = 0;
+      const reached = await what.poll();
+      if (stopped) return;
+      way = reached ? (way === "socket" ? "stream" : "poll") : "socket";
+    }
+    later(Math.min(FIRST_PAUSE_MS * 2 ** pauses, LONGEST_PAUSE_MS), begin);
+    pauses += 1;
   }
 
   async function ask(): Promise<void> {

@@ -66,6 +66,14 @@ async def test_settings_change_this_browser(tmp_path: Path) -> None:
         await tab.page.get_by_label("Time zone").select_option("Asia/Tokyo")
         await tab.sees("Runs of one caller at a time")
         assert await tab.violations() == []
+        await tab.page.get_by_label("Single keys act").uncheck()
+        await tab.page.keyboard.press("?")
+        await tab.page.reload()
+        assert not await tab.page.get_by_label("Single keys act").is_checked()
+        assert await tab.page.get_by_role("dialog").count() == 0
+        await tab.page.get_by_label("Single keys act").check()
+        await tab.page.keyboard.press("?")
+        await tab.page.get_by_role("dialog").get_by_role("heading", name="Keys").wait_for()
         await save(it, "tea", step("say", "test.echo", text="tea"))
         run = await ran(it, "tea")
         await tab.visit("/runs")

@@ -4,17 +4,25 @@ import { type ReactNode, useEffect, useId, useRef } from "react";
 export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose: () => void; children: ReactNode; wide?: boolean }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
+  // Its own end is not somebody's wish to close it: another dialog may stand in its place already.
+  const leaving = useRef(false);
   useEffect(() => {
     const shown = dialog.current;
+    leaving.current = false;
     shown?.showModal();
     shown?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
-    return () => shown?.close();
+    return () => {
+      leaving.current = true;
+      shown?.close();
+    };
   }, []);
   return (
     <dialog
       ref={dialog}
       aria-labelledby={heading}
-      onClose={onClose}
+      onClose={() => {
+        if (!leaving.current) onClose();
+      }}
       className={`m-auto max-h-[min(90vh,760px)] ${wide ? "w-[min(94vw,860px)]" : "w-[min(92vw,560px)]"} overflow-auto rounded-lg border border-line bg-page p-6 text-ink shadow-float`}
     >
       <h2 id={heading} className="mb-3">

@@ -31,8 +31,8 @@ export function CatalogPage(): ReactNode {
           ]}
           onChange={(kind) => set({ kind })}
         />
-        <FilterSelect label="I have" value={search.accepts} choices={choicesOf(kinds.accepts, search.accepts)} onChange={(accepts) => set({ accepts })} />
-        <FilterSelect label="I want" value={search.produces} choices={choicesOf(kinds.produces, search.produces)} onChange={(produces) => set({ produces })} />
+        <FilterSelect label="I have" value={search.accepts} choices={choicesOf(kinds, search.accepts)} onChange={(accepts) => set({ accepts })} />
+        <FilterSelect label="I want" value={search.produces} choices={choicesOf(kinds, search.produces)} onChange={(produces) => set({ produces })} />
         <FilterSelect label="Runs here" value={search.usable} choices={[["yes", "Only what can run here"]]} onChange={(usable) => set({ usable })} />
       </FilterBar>
       {data === undefined ? (

@@ -41,6 +41,8 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   const asked = ids.join(" ");
 
   useEffect(() => {
+    // Once it is done nothing is selected any more; there is nothing to ask.
+    if (asked === "") return undefined;
     let gone = false;
     void readPlans(client, act, asked.split(" ")).then((found) => {
       if (gone) return;

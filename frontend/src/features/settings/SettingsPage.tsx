@@ -13,6 +13,7 @@ import { Appearance } from "./Appearance.tsx";
 import { ModelsAndLimits } from "./ModelsAndLimits.tsx";
 import { Notifications } from "./Notifications.tsx";
 import { HealthDocument, type HealthQuery, ModelsAndLimitsDocument, SettingsDocument, type SettingsQuery } from "./settings.generated.ts";
+import { Shortcuts } from "./Shortcuts.tsx";
 
 export function SettingsPage(): ReactNode {
   return (
@@ -22,9 +23,14 @@ export function SettingsPage(): ReactNode {
         <Section title="Appearance">
           <Appearance />
         </Section>
-        <Section title="Notifications">
-          <Notifications />
-        </Section>
+        <div>
+          <Section title="Notifications">
+            <Notifications />
+          </Section>
+          <Section title="Keys">
+            <Shortcuts />
+          </Section>
+        </div>
       </div>
       <Server />
     </Page>

@@ -1,0 +1,105 @@
+// @vitest-environment happy-dom
+import "@testing-library/jest-dom/vitest";
+
+import { cleanup, screen, waitFor, within } from "@testing-library/react";
+import { userEvent } from "@testing-library/user-event";
+import { afterEach, expect, test } from "vitest";
+
+import { aFailure, aRow } from "../../testing/runs.ts";
+import { type Answers, show } from "../../testing/show.tsx";
+import { runsSearch } from "./filter.ts";
+import { RunsPage } from "./RunsPage.tsx";
+
+afterEach(() => {
+  cleanup();
+  localStorage.clear();
+});
+
+const ROWS = [
+  aRow({ id: "run_1", title: "Tea deck", state: "FAILED", actions: ["RESUME", "RERUN", "ACKNOWLEDGE"], failure: aFailure() }),
+  aRow({ id: "run_2", title: "Coffee deck", actions: ["RERUN"] }),
+  aRow({ id: "run_3", title: "Milk deck", state: "RUNNING", actions: ["CANCEL"] }),
+];
+
+function planOf(id: string) {
+  const row = ROWS.find((one) => one.id === id);
+  const resumePreview = { allowed: true, issues: [], steps: [{ key: "render", action: "RUN", effects: "EXTERNAL", mayRepeatEffects: false }] };
+  return { run: { id, title: row?.title, state: row?.state, actions: row?.actions, acknowledgedAt: null, resumePreview, rerunPreview: resumePreview }, runs: { nodes: [] } };
+}
+
+async function page(at = "/runs", answers: Answers = {}) {
+  const shown = await show(
+    <RunsPage />,
+    {
+      Runs: { runs: { nodes: ROWS, pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } } },
+      RunFilters: { viewer: { id: "caller_1", name: "Ada", scopes: ["READ", "RUN"] }, pipelines: { nodes: [{ id: "pipe_1", key: "deck", name: "Deck" }] } },
+      BulkPlan: ({ id }: { id: string }) => planOf(id),
+      BulkResume: ({ id }: { id: string }) => ({ resumeRun: { __typename: "RunSuccess", run: ROWS.find((one) => one.id === id) } }),
+      ...answers,
+    },
+    { path: "/runs", at, search: runsSearch },
+  );
+  await screen.findByRole("heading", { name: "Runs" });
+  return shown;
+}
+
+test("a filter stands in the address, is asked of the server, and is taken off by its chip", async () => {
+  const { asked, history } = await page();
+  await userEvent.selectOptions(await screen.findByRole("combobox", { name: "State" }), "Failed");
+  await waitFor(() => expect(history.location.search).toContain("status=FAILED"));
+  await waitFor(() => expect(asked.filter(({ name }) => name === "Runs").at(-1)?.variables).toMatchObject({ filter: { states: ["FAILED"] } }));
+  await userEvent.click(screen.getByRole("button", { name: "Take off: Failed" }));
+  await waitFor(() => expect(history.location.search).not.toContain("status"));
+});
+
+test("an address with filters shows them as set", async () => {
+  await page("/runs?status=FAILED&pipeline=deck&cause=AGENT");
+  expect(await screen.findByRole("combobox", { name: "State" })).toHaveDisplayValue("Failed");
+  await waitFor(() => expect(screen.getByRole("combobox", { name: "Pipeline" })).toHaveDisplayValue("Deck"));
+  const chips = screen.getByRole("list", { name: "Filters that are on" });
+  expect(within(chips).getByText("started by an agent")).toBeVisible();
+  await userEvent.click(within(chips).getByRole("button", { name: "Clear" }));
+  await waitFor(() => expect(screen.queryByRole("list", { name: "Filters that are on" })).toBeNull());
+});
+
+test("words that are searched for are asked once somebody pauses", async () => {
+  const { history } = await page();
+  await userEvent.type(screen.getByRole("searchbox", { name: "Search runs" }), "tea");
+  await waitFor(() => expect(history.location.search).toContain("q=tea"));
+});
+
+test("what nothing fits says so", async () => {
+  await page("/runs?status=CANCELLED", { Runs: { runs: { nodes: [], pageInfo: { hasNextPage: false, hasPreviousPage: false, startCursor: null, endCursor: null } } } });
+  expect(await screen.findByRole("link", { name: "Choose a pipeline to run" })).toBeVisible();
+});
+
+test("a server that is gone is said, and no list is shown as empty", async () => {
+  await page("/runs", { Runs: new Error("gone") });
+  expect(await screen.findByText(/cannot be reached|did not answer|gone/i)).toBeVisible();
+  expect(screen.queryByRole("table")).toBeNull();
+});
+
+test("picked runs are counted, compared in twos, and let go", async () => {
+  await page();
+  await userEvent.click(await screen.findByRole("checkbox", { name: "Select Tea deck" }));
+  const bar = screen.getByRole("region", { name: "Selected runs" });
+  expect(within(bar).getByRole("status")).toHaveTextContent("1 selected");
+  expect(within(bar).queryByRole("link", { name: "Compare" })).toBeNull();
+  await userEvent.click(screen.getByRole("checkbox", { name: "Select Coffee deck" }));
+  expect(within(bar).getByRole("link", { name: "Compare" })).toHaveAttribute("href", "/runs/compare?a=run_2&b=run_1");
+  await userEvent.click(within(bar).getByRole("button", { name: "Select none" }));
+  expect(screen.queryByRole("region", { name: "Selected runs" })).toBeNull();
+});
+
+test("an act on many says first what it would do with each, then how each went", async () => {
+  const { asked } = await page();
+  await userEvent.click(await screen.findByRole("checkbox", { name: "Select all on this page" }));
+  await userEvent.click(screen.getByRole("button", { name: "Resume…" }));
+  const dialog = await screen.findByRole("dialog", { name: "Resume 3 runs" });
+  expect(await within(dialog).findByText("3 runs selected: 1 resumes, 1 has outside effects, 2 cannot.")).toBeVisible();
+  expect(within(dialog).getByRole("list", { name: "Left as they are" })).toHaveTextContent("Coffee deck");
+  expect(asked.some(({ name }) => name === "BulkResume")).toBe(false);
+  await userEvent.click(within(dialog).getByRole("button", { name: "Resume 1 run" }));
+  expect(await screen.findByRole("dialog", { name: "Resumed: 1 of 1 run" })).toBeVisible();
+  expect(asked.filter(({ name }) => name === "BulkResume").map(({ variables }) => variables)).toEqual([{ id: "run_1" }]);
+});

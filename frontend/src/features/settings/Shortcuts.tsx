@@ -1,0 +1,19 @@
+import type { ReactNode } from "react";
+
+import { useShortcutsSetting } from "../../lib/shortcutsSetting.ts";
+
+/** Whether single keys act: somebody who speaks to the computer, or rests a hand on the keys, wants them off. */
+export function Shortcuts(): ReactNode {
+  const [on, setOn] = useShortcutsSetting();
+  return (
+    <label className="flex max-w-[60ch] items-start gap-2">
+      <input type="checkbox" className="mt-1" checked={on} onChange={(event) => setOn(event.target.checked)} />
+      <span>
+        Single keys act
+        <span className="block text-meta text-soft">
+          <kbd>?</kbd> shows which. Ctrl-K always opens the list of commands. Kept in this browser.
+        </span>
+      </span>
+    </label>
+  );
+}

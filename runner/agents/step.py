@@ -26,6 +26,7 @@ from runner.agents.reading import workspace_path
 from runner.agents.streams import ANSWER_CHARACTERS, JsonReader, RawReader, reader_for
 from runner.agents.transcript import Transcript
 from runner.agents.workspace import WorkspaceError, put_file, remove_folder, size_of, take_file
+from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.gateway.uses import ModelUse
 from runner.media_types import media_type_of
@@ -395,8 +396,10 @@ class _Listener:
         """The program's answer, masked."""
         if isinstance(self._stdout, JsonReader):
             heard = self._stdout.heard
-            return (heard.answer if heard.answer is not None else "\n\n".join(heard.said))[:ANSWER_CHARACTERS]
-        return self._stdout.text
+            text = heard.answer if heard.answer is not None else "\n\n".join(heard.said)
+        else:
+            text = self._stdout.text
+        return plain_text(text[:ANSWER_CHARACTERS])  # programs print U+0000 at times, which no output may hold
 
     def last_error(self) -> str:
         """The end of its standard error."""

@@ -98,9 +98,10 @@ def _opened_file(root: Path, path: str) -> Iterator[BinaryIO]:
     except OSError as error:
         reason = "it lies behind a link" if error.errno in (errno.ENOTDIR, errno.ELOOP) else error.strerror
         raise WorkspaceError(f"`{path}` cannot be taken from the workspace: {reason}.") from error
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise WorkspaceError(f"`{path}` is no regular file.")
     with open(file, "rb") as source:
-        if not stat.S_ISREG(os.fstat(file).st_mode):
-            raise WorkspaceError(f"`{path}` is no regular file.")
         yield source
 
 

@@ -168,6 +168,16 @@ async def test_a_declared_output_behind_a_link_is_refused(tmp_path: Path) -> Non
     assert "behind a link" in failure["message"]
 
 
+async def test_a_folder_is_no_output_and_a_zero_in_an_answer_is_replaced(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"maker": program("folder", "answer.txt")}) as it:
+        refused = await run(it, {"use": "maker", "outputs": ["answer.txt"]})
+        started = await run(it, {"use": "maker"}, key="b")
+
+    failure = refused["run"]["failure"]
+    assert (failure["code"], "`answer.txt` is no regular file" in failure["message"]) == ("INVALID_OUTPUT", True)
+    assert text_of(started) == "made\ufffdit\n"
+
+
 async def test_a_missing_output_fails_the_step(tmp_path: Path) -> None:
     async with product(tmp_path) as it:
         started = await run(it, {"use": "mock", "outputs": ["draft.md"]})

@@ -49,6 +49,12 @@ def read(_: str, *paths: str) -> None:
             print(path, error.strerror)
 
 
+def folder(_: str, path: str) -> None:
+    """Makes a folder, and prints a character no database takes."""
+    os.mkdir(path)
+    print("made\0it")
+
+
 def link(_: str, target: str, path: str) -> None:
     os.symlink(target, path)
 

@@ -40,6 +40,7 @@ class RunAction(StrEnum):
     RERUN = "rerun"
     CANCEL = "cancel"
     ACKNOWLEDGE = "acknowledge"
+    PROMOTE = "promote"
     DELETE = "delete"
 
 
@@ -82,6 +83,8 @@ def run_actions(context: Context, run: RunRecord) -> tuple[RunAction, ...]:
         actions.append(RunAction.RERUN)
     if owns and may_run and run.state is RunState.FAILED and run.acknowledged_at is None:
         actions.append(RunAction.ACKNOWLEDGE)
+    if caller.may(Scope.WRITE) and run.state is RunState.SUCCEEDED:
+        actions.append(RunAction.PROMOTE)  # anybody may look at the proposal; it is made to be saved
     if owns and caller.may(Scope.WRITE) and run.state in FINAL_RUN_STATES:
         actions.append(RunAction.DELETE)
     return tuple(actions)

@@ -47,6 +47,7 @@ described_enum(
         "RERUN": "Run again: a new run, from the first step.",
         "CANCEL": "Stop it.",
         "ACKNOWLEDGE": "Mark its failure as dealt with.",
+        "PROMOTE": "Propose a pipeline made from it.",
         "DELETE": "Delete it and what it produced.",
     },
 )

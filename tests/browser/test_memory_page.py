@@ -141,3 +141,28 @@ async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_pa
 async def _excluded(it: Product) -> bool:
     data = await it.query('{ myDefaults(target: "test.style") { packs { values { field excluded } } } }')
     return {"field": "PERSONA", "excluded": True} in data["myDefaults"]["packs"][0]["values"]
+
+
+async def test_a_chain_of_pack_calls_is_saved_as_a_pipeline_from_its_last_run(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        text = "a text that is handed on"
+        first = await called(it, "test.echo", text=text)
+        last = await called(it, "test.style", text=first["output"]["json"]["text"], persona="executive")
+
+        await tab.visit(f"/runs/{last['id']}")
+        await tab.page.get_by_role("link", name="Save as a pipeline…").click()
+        await tab.sees("Nothing is saved yet")
+        for title in (first["title"], last["title"]):
+            await tab.page.get_by_role("status").get_by_role("link", name=title, exact=True).first.wait_for()
+        assert await tab.violations() == []
+        await tab.press("Save…")
+        await tab.page.get_by_role("dialog").get_by_role("button", name="Save", exact=False).last.click()
+        await tab.page.wait_for_url("**/edit*")
+        key = tab.page.url.split("/pipelines/")[1].split("/")[0]
+        again = await ran(it, key, {"text": "another"})
+        assert (again["state"], len(again["steps"])) == ("SUCCEEDED", 2)
+
+
+async def called(it: Product, pack: str, **given: str) -> dict[str, Any]:
+    run: dict[str, Any] = (await command(it, "runPack", pack=pack, input=given, waitSeconds=20))["run"]
+    return run

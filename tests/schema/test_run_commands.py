@@ -426,7 +426,7 @@ async def test_unknown_and_final_are_told_apart(it: Product) -> None:
     run = (await command(it, "runPack", pack="test.echo", input={}, waitSeconds=20))["run"]
     final = await command(it, "cancelRun", id=run["id"])
     assert (final["__typename"], final["run"]["state"]) == ("WrongStateProblem", "SUCCEEDED")
-    assert final["actions"] == ["RERUN", "DELETE"]
+    assert final["actions"] == ["RERUN", "PROMOTE", "DELETE"]
     unknown = await command(it, "cancelRun", id="run_01J00000000000000000000000")
     assert (unknown["__typename"], unknown["ref"]) == ("NotFoundProblem", "run_01J00000000000000000000000")
 

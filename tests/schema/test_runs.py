@@ -66,7 +66,7 @@ async def test_a_run_is_told_whole_once_it_has_succeeded(it: Product) -> None:
     assert run["failure"] is None
     assert run["currentStep"] is None
     assert run["createdAt"] <= run["startedAt"] <= run["endedAt"] < run["deadlineAt"]
-    assert run["actions"] == ["RERUN", "DELETE"]
+    assert run["actions"] == ["RERUN", "PROMOTE", "DELETE"]
     first, second = run["steps"]
     assert (first["key"], first["state"], first["packVersion"]) == ("first", "SUCCEEDED", "1.0.0")
     assert first["input"]["json"] == {"text": "tea"}

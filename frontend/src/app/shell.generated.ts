@@ -61,6 +61,8 @@ export type RunAction =
   | 'CANCEL'
   /** Delete it and what it produced. */
   | 'DELETE'
+  /** Propose a pipeline made from it. */
+  | 'PROMOTE'
   /** Run again: a new run, from the first step. */
   | 'RERUN'
   /** Go on in the same run at the first step that has not succeeded. */

@@ -31,6 +31,8 @@ interface Props {
   pipeline: EditedPipelineFragment | null;
   /** What a new one is a copy of. */
   source: EditedPipelineFragment | null;
+  /** The run a new one is proposed from, and the runs it was made from, in order. */
+  proposal?: { run: string; madeFrom: readonly { id: string; title: string }[] } | undefined;
   startText: string;
   search: EditorSearch;
   onSearch: (search: EditorSearch) => void;
@@ -44,8 +46,8 @@ interface Base {
 type Asking = { kind: "add" } | { kind: "save" } | { kind: "test"; index: number } | { kind: "conflict"; theirs: EditedPipelineFragment };
 
 /** One document, edited as a form and as YAML, checked all the while. */
-export function Editor({ pipeline, source, startText, search, onSearch }: Props): ReactNode {
-  const draftName = pipeline?.id ?? (source === null ? "new" : `new.${source.id}`);
+export function Editor({ pipeline, source, proposal, startText, search, onSearch }: Props): ReactNode {
+  const draftName = pipeline?.id ?? (source === null ? (proposal === undefined ? "new" : `new.${proposal.run}`) : `new.${source.id}`);
   const readOnly = pipeline !== null && !pipeline.actions.includes("UPDATE");
   const [draft, setDraft] = useState(() => {
     const found = readOnly ? null : readDraft(draftName);
@@ -208,6 +210,20 @@ export function Editor({ pipeline, source, startText, search, onSearch }: Props)
           {pipeline.builtin ? "It ships with Packline and cannot be changed." : "It belongs to somebody else; you cannot change it."} Make a copy to change that.
         </Strip>
       ) : null}
+      {proposal === undefined ? null : (
+        <Strip>
+          Proposed from{" "}
+          {proposal.madeFrom.map(({ id, title }, index) => (
+            <span key={id}>
+              {index === 0 ? "" : ", then "}
+              <Link to="/runs/$run" params={{ run: id }} className="link underline">
+                {title}
+              </Link>
+            </span>
+          ))}
+          . Nothing is saved yet: look over its steps and inputs, then save it.
+        </Strip>
+      )}
       {draft === null ? null : (
         <Strip
           action={

@@ -1,11 +1,12 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
-import { useQuery } from "urql";
+import { type ReactNode, useEffect, useState } from "react";
+import { useMutation, useQuery } from "urql";
 
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread } from "../../components/Page.tsx";
+import { type Outcome, outcomeOf } from "../../lib/command.ts";
 import { setAt } from "./definition.ts";
-import { type EditedPipelineFragment, EditorPipelineDocument } from "./editor.generated.ts";
+import { type EditedPipelineFragment, EditorPipelineDocument, EditorProposalDocument, type EditorProposalMutation } from "./editor.generated.ts";
 import { Editor } from "./Editor.tsx";
 import type { EditorSearch } from "./search.ts";
 
@@ -20,18 +21,44 @@ export function EditorPage(): ReactNode {
 
 const BLANK = 'name: ""\nsteps: []\n';
 
-/** `/pipelines/new`, from nothing or from a copy of another pipeline. */
+/** `/pipelines/new`, from nothing, from a copy of another pipeline, or as a run is proposed to become one. */
 export function NewPipelinePage(): ReactNode {
   const search = useSearch({ from: "/pipelines/new" });
   const navigate = useNavigate({ from: "/pipelines/new" });
-  const { from } = search;
-  const onSearch = (next: EditorSearch): void => void navigate({ search: { ...next, from }, replace: true });
+  const { from, run } = search;
+  const onSearch = (next: EditorSearch): void => void navigate({ search: { ...next, from, run }, replace: true });
+  if (run !== undefined) {
+    return (
+      <Proposed key={run} run={run}>
+        {({ yaml, madeFrom }) => <Editor pipeline={null} source={null} proposal={{ run, madeFrom }} startText={yaml} search={search} onSearch={onSearch} />}
+      </Proposed>
+    );
+  }
   if (from === undefined) return <Editor key="new" pipeline={null} source={null} startText={BLANK} search={search} onSearch={onSearch} />;
   return (
     <Loaded id={from}>
       {(source) => <Editor key={source.id} pipeline={null} source={source} startText={setAt(setAt(source.currentVersion.yaml, ["key"], undefined), ["name"], `Copy of ${source.name}`)} search={search} onSearch={onSearch} />}
     </Loaded>
   );
+}
+
+type Proposal = Extract<EditorProposalMutation["promoteRun"], { __typename: "PromoteRunSuccess" }>;
+
+/** Asks once what a run would be as a pipeline, which saves nothing. */
+function Proposed({ run, children }: { run: string; children: (proposal: Proposal) => ReactNode }): ReactNode {
+  const [, propose] = useMutation(EditorProposalDocument);
+  const [told, setTold] = useState<Outcome<Proposal> | null>(null);
+  useEffect(() => {
+    let left = false;
+    void propose({ run }).then((answer) => {
+      if (!left) setTold(outcomeOf(answer.error, answer.data?.promoteRun, "PromoteRunSuccess"));
+    });
+    return () => {
+      left = true;
+    };
+  }, [propose, run]);
+  if (told?.done != null) return children(told.done);
+  return <Unread fetching={told === null} problem={told?.refusal ?? null} />;
 }
 
 /** Reads a pipeline once; what others save later must not change what is being edited. */

@@ -9,6 +9,8 @@ export interface EditorSearch {
 export interface NewSearch extends EditorSearch {
   /** The pipeline it starts as a copy of. */
   from?: string | undefined;
+  /** The run it is proposed from. */
+  run?: string | undefined;
 }
 
 export function editorSearch(given: Record<string, unknown>): EditorSearch {
@@ -16,5 +18,5 @@ export function editorSearch(given: Record<string, unknown>): EditorSearch {
 }
 
 export function newSearch(given: Record<string, unknown>): NewSearch {
-  return { ...editorSearch(given), from: textOf(given["from"]) };
+  return { ...editorSearch(given), from: textOf(given["from"]), run: textOf(given["run"]) };
 }

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 import { useClient, useMutation, useQuery } from "urql";
 
-import { Button } from "../../components/Button.tsx";
+import { Button, ButtonLink } from "../../components/Button.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
@@ -137,13 +137,23 @@ function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: bool
     CANCEL: { word: "Cancel", ask: "cancel" },
   };
   const offered = run.actions.flatMap((action) => words[action] ?? []);
-  return offered
+  const buttons = offered
     .map(({ word, ask }, index) => (
       <Button key={word} kind={index === 0 && primary ? "primary" : "plain"} onPointerEnter={() => void loadDialogs()} onClick={() => onAsk(ask)}>
         {word}
       </Button>
     ))
     .toReversed();
+  return (
+    <>
+      {run.actions.includes("PROMOTE") ? (
+        <ButtonLink to="/pipelines/new" search={{ run: run.id }}>
+          Save as a pipeline…
+        </ButtonLink>
+      ) : null}
+      {buttons}
+    </>
+  );
 }
 
 function Acknowledge({ run }: { run: RunWholeFragment }): ReactNode {

@@ -59,6 +59,7 @@ export function useRunKeys({ run, step, attempt, onSelect, onAttempt, onTab, onA
   else if (run.actions.includes("RERUN")) actions.unshift({ keys: "r", says: "Run again…", act: () => onAsk("rerun") });
   if (run.actions.includes("RESUME") && run.actions.includes("RERUN")) actions.push({ keys: null, says: "Run again…", act: () => onAsk("rerun") });
   if (run.actions.includes("CANCEL")) actions.push({ keys: "x", says: "Cancel this run…", act: () => onAsk("cancel") });
+  if (run.actions.includes("PROMOTE")) actions.push({ keys: null, says: "Save as a pipeline…", act: () => void navigate({ to: "/pipelines/new", search: { run: run.id } }) });
   const { pipeline, rerunOf } = run;
   if (pipeline !== null) actions.push({ keys: "e", says: "Edit the pipeline", act: () => void navigate({ to: "/pipelines/$pipeline/edit", params: { pipeline: pipeline.key } }) });
   if (rerunOf !== null) actions.push({ keys: null, says: "Compare with the run before", act: () => void navigate({ to: "/runs/compare", search: { a: rerunOf.id, b: run.id } }) });

@@ -116,7 +116,7 @@ class Walls:
 
     def readable(self, program: str) -> tuple[str, ...]:
         """What of the disk is there, read-only: the system, the program, and what the profile names."""
-        own = [*self.read, *_places_of(program), *_places_of(sys.executable), CONFINE]
+        own = [*self.read, *places_of(program), *places_of(sys.executable), CONFINE]
         seen = dict.fromkeys((*_SYSTEM, *_CONFIGURATION, *own))
         return tuple(place for place in seen if os.path.exists(place))
 
@@ -135,7 +135,12 @@ class Walls:
         for place in self.readable(argv[0]):
             if os.path.islink(place) and place in _SYSTEM:
                 line += ["--symlink", os.readlink(place), place]
-            elif not any(_is_inside(place, holder) for holder in bound):
+            elif any(_is_inside(place, holder) for holder in bound):
+                continue
+            elif os.path.islink(place) and os.path.isfile(place):
+                # As a link: a program looks for the files beside it where the link leads.
+                line += ["--symlink", os.path.realpath(place), place]
+            else:
                 line += ["--ro-bind", place, place]
                 bound.append(place)
         for folder in self.hidden:
@@ -180,8 +185,8 @@ def _is_inside(place: str, holder: str) -> bool:
     return place == holder or place.startswith(holder.rstrip("/") + "/")
 
 
-def _places_of(program: str) -> Iterable[str]:
-    """Where a program lies, links followed: its folder, and the package around it when it is a script of one."""
+def places_of(program: str) -> Iterable[str]:
+    """Where a program lies, before and after links: the file, and the package around it when it is a script of one."""
     path = Path(program)
     for place in (path, path.resolve()):
         yield str(place)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
@@ -18,7 +19,7 @@ import orjson
 from runner.agents import confine
 from runner.agents.caching import Receipt, result_key
 from runner.agents.exchange import AgentFile, AgentOutput
-from runner.agents.isolation import CONFINE, SYSTEM_PATH, Isolation, Walls, has_landlock, weaker
+from runner.agents.isolation import CONFINE, SYSTEM_PATH, Isolation, Walls, has_landlock, places_of, weaker
 from runner.agents.mock import MockAgent
 from runner.agents.policy import decide, denied_programs, needed_to_start, spawnable
 from runner.agents.profiles import AgentProfile, Selection, find_program
@@ -36,6 +37,8 @@ from store.agent_results import CachedFile, find_result, put_result
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from runner.agents.definition import AgentStep
     from runner.agents.exchange import AgentInput
     from runner.context import AttemptContext
@@ -239,13 +242,13 @@ async def _spawn(current: _Work, argv: list[str], listener: _Listener) -> int:
         level=level,
         workspace=current.workspace,
         home=current.folder / "home",
-        read=profile.read,
+        read=(*profile.read, *(place for program in sorted(needed) for place in places_of(program))),
         hidden=(agents.folder.parent,),
         programs=needed | allowed if allowed is not None and step.commands.fallback == "deny" else None,
         denied=denied_programs(step.commands) - needed - needed_to_start(sys.executable),
     )
     ctx.isolation = level.value
-    environment = await _environment(current, walls)
+    environment = await _environment(current, walls, sorted(needed))
     command = walls.command(_confined(current, walls, argv))
     limits = ProcessLimits(file_bytes=FILE_BYTES)
     running = asyncio.ensure_future(
@@ -297,11 +300,25 @@ async def _watch(current: _Work, listener: _Listener) -> PackError:
             )
 
 
-async def _environment(current: _Work, walls: Walls) -> dict[str, str]:
-    """All the agent is given: what the profile names, the secrets of profile and step, and four plain facts."""
+async def _environment(current: _Work, walls: Walls, programs: Sequence[str]) -> dict[str, str]:
+    """All the agent is given: what the profile names, the secrets of profile and step, and five plain facts.
+
+    Args:
+        current: The attempt.
+        walls: What is around it.
+        programs: What has to be found for its program to start, such as the interpreter of a script.
+    """
     ctx, profile = current.ctx, current.profile
     agents = ctx.resources.agents
-    environment = {"PATH": SYSTEM_PATH, "HOME": walls.home_seen, "PWD": walls.folder, "LANG": "C.UTF-8", "TERM": "dumb"}
+    known = SYSTEM_PATH.split(":")
+    folders = dict.fromkeys([*known, *(os.path.dirname(place) for place in programs if os.access(place, os.X_OK))])
+    environment = {
+        "PATH": ":".join(folders),
+        "HOME": walls.home_seen,
+        "PWD": walls.folder,
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+    }
     for name in profile.env:
         if (value := agents.read_variable(name)) is not None:
             environment[name] = value

@@ -41,6 +41,7 @@ class AgentModel:
         results: What the tools answered so far, as the model saw it: JSON where it was JSON.
         said: The agent's last words, once it is done.
         instructions: System text of the last request.
+        mark: How the name of a tool ends that is offered when it is the agent's turn.
     """
 
     url: str
@@ -49,10 +50,11 @@ class AgentModel:
     results: list[Any] = field(default_factory=list)
     said: str | None = None
     instructions: str = ""
+    mark: str = "run_pipeline"
 
     async def act(self, offered: list[str], results: list[Any], instructions: str) -> tuple[str, dict[str, Any]] | str:
         """The next tool by the name the program knows it by, with arguments; or text."""
-        if not any(name.endswith("run_pipeline") for name in offered):
+        if not any(name.endswith(self.mark) for name in offered):
             return "Packline"  # a title for the conversation, a summary: not the agent's turn
         self.offered, self.results, self.instructions = offered, results, instructions
         try:
@@ -68,10 +70,12 @@ class AgentModel:
 
 
 @contextlib.asynccontextmanager
-async def agent_model(script: Callable[[Sequence[Any]], Awaitable[Call | str]]) -> AsyncIterator[AgentModel]:
+async def agent_model(
+    script: Callable[[Sequence[Any]], Awaitable[Call | str]], *, mark: str = "run_pipeline"
+) -> AsyncIterator[AgentModel]:
     """Serves while the block runs."""
     async with loopback_http({}) as http:
-        model = AgentModel(http.url(""), script)
+        model = AgentModel(http.url(""), script, mark=mark)
 
         async def anthropic(request: Request, _: Any) -> Reply:
             return await _as_anthropic(model, json.loads(request.body))

@@ -1,7 +1,8 @@
 import { Link } from "@tanstack/react-router";
+import { BadgeCheck, CircleDashed, Lock } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { bytes } from "../lib/format.ts";
+import { bytes, humanise } from "../lib/format.ts";
 import type { ArtifactRowFragment, ArtifactStatus } from "../lib/fragments.generated.ts";
 
 export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
@@ -10,6 +11,25 @@ export const ARTIFACT_STATUS: Record<ArtifactStatus, string> = {
   VERIFIED: "verified by a later step",
   QUARANTINED: "held back: it contains a secret",
 };
+
+const STANDING: Partial<Record<ArtifactStatus, { icon: typeof BadgeCheck; ink: string }>> = {
+  PROPOSED: { icon: CircleDashed, ink: "text-soft" },
+  VERIFIED: { icon: BadgeCheck, ink: "text-ok" },
+  QUARANTINED: { icon: Lock, ink: "text-fail" },
+};
+
+/** How far a file can be relied on, in words and an icon; nothing for what nobody doubts. */
+function ArtifactStanding({ artifact: { status, verifiedBy } }: { artifact: ArtifactRowFragment }): ReactNode {
+  const standing = STANDING[status];
+  if (standing === undefined) return null;
+  const { icon: Icon, ink } = standing;
+  return (
+    <p className={`flex items-center gap-1 text-meta ${ink}`}>
+      <Icon aria-hidden="true" className="size-3.5 shrink-0" />
+      {status === "VERIFIED" && verifiedBy !== null ? `verified by ${humanise(verifiedBy.key)}` : ARTIFACT_STATUS[status]}
+    </p>
+  );
+}
 
 /** Files with their name, type and size; the name leads to the viewer. */
 export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFragment & { downloadUrl: string | null; previewUrl: string | null })[] }): ReactNode {
@@ -26,8 +46,8 @@ export function ArtifactRows({ artifacts }: { artifacts: readonly (ArtifactRowFr
             </Link>
             <p className="truncate text-meta text-soft">
               {artifact.mediaType} · {bytes(artifact.sizeBytes)}
-              {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
             </p>
+            <ArtifactStanding artifact={artifact} />
           </div>
           {artifact.downloadUrl === null ? null : (
             <a className="link text-dense" href={artifact.downloadUrl} download={artifact.name} aria-label={`Download ${artifact.name}`}>

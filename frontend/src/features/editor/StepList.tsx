@@ -113,7 +113,7 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
               <span className="w-4 shrink-0 text-right text-soft">{index + 1}</span>
               <span className="min-w-0 flex-1">
                 <span className={`block truncate ${at === index ? "font-medium text-accent" : ""}`}>{humanise(step.id === "" ? "step" : step.id)}</span>
-                <span className="block truncate font-mono text-meta text-soft">{step.pack === "" ? "another kind of step" : step.pack}</span>
+                <span className="block truncate font-mono text-meta text-soft">{step.pack !== "" ? step.pack : "agent" in step.value ? "agent" : "another kind of step"}</span>
               </span>
               <Mark errors={issuesAt(issues, ["steps", index]).filter(({ severity }) => severity === "ERROR").length} />
             </button>

@@ -140,9 +140,21 @@ function download(name: string, text: string): void {
   URL.revokeObjectURL(address);
 }
 
+type Agent = Extract<Pipeline["steps"][number], { candidates: unknown }>;
+
+/** What an agent is to leave, and how it is bounded. */
+function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): string {
+  const files = [...new Set([...outputs, ...(stdoutTo === null ? [] : [stdoutTo])])];
+  const words = [files.length === 0 ? "Proposes no files." : `Proposes ${files.join(", ")}.`];
+  if (requiredIsolation !== null) words.push(`Only in isolation ${humanise(requiredIsolation.toLowerCase()).toLowerCase()}.`);
+  if (cache) words.push("May be replayed from an earlier result.");
+  return words.join(" ");
+}
+
 function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
   const pack = "pack" in step ? step.pack : null;
-  const name = "packName" in step ? step.packName : null;
+  const agent = "candidates" in step ? step : null;
+  const name = "packName" in step ? step.packName : agent === null ? null : `agent ${agent.candidates.join(" or ")}`.trim();
   const uses = new Map<string, string[]>();
   for (const { sourceStep, sourcePath } of step.references) {
     const source = sourceStep === null ? "the inputs" : humanise(sourceStep);
@@ -169,6 +181,7 @@ function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
           </span>
         ))}
         {uses.size === 0 ? "" : "."}
+        {agent === null ? null : ` ${agentWords(agent)}`}
         {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes something outside.</span> : null}
         {step.retry.maxAttempts > 1 ? ` Tried up to ${count(step.retry.maxAttempts, "time")}.` : ""}
       </span>

@@ -131,6 +131,6 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
 }
 
 function report(run: RunWholeFragment, step: StepRowFragment | null, failure: FailurePartsFragment): string {
-  const pack = step?.step !== null && step?.step !== undefined && "packName" in step.step ? `${step.step.packName} ${step.packVersion ?? ""}`.trim() : "unknown";
+  const pack = step?.step !== null && step?.step !== undefined && "packName" in step.step ? `${step.step.packName} ${step.packVersion ?? ""}`.trim() : step?.agent != null ? `agent ${step.agent}` : "unknown";
   return [`### ${pack}: ${failure.message}`, "", `Pack: ${pack}`, `Code: ${failure.code}`, `Run: ${run.id}, step ${step?.key ?? "none"}, attempt ${step?.attempts.length ?? 0}`, "", "```json", JSON.stringify(failure.detail, null, 2), "```"].join("\n");
 }

@@ -10,9 +10,10 @@ import { InputTab } from "./InputTab.tsx";
 import { LogView } from "./LogView.tsx";
 import { OutputTab } from "./OutputTab.tsx";
 import { AttemptDetailDocument, type RunWholeFragment, StepArtifactsDocument, type StepRowFragment } from "./run.generated.ts";
+import { Transcript } from "./Transcript.tsx";
 import { useMoved } from "./useMoved.ts";
 
-export const TABS = ["input", "output", "log", "artifacts"] as const;
+export const TABS = ["input", "output", "log", "artifacts", "transcript"] as const;
 export type Tab = (typeof TABS)[number];
 
 interface Props {
@@ -24,18 +25,30 @@ interface Props {
   onTab: (tab: Tab) => void;
 }
 
+/** Whether an agent works on the step; packs have no transcript. */
+export function isAgent(step: StepRowFragment): boolean {
+  return step.agent !== null || (step.step !== null && "candidates" in step.step);
+}
+
+function tabsOf(step: StepRowFragment): readonly Tab[] {
+  return isAgent(step) ? ["transcript", "input", "output", "log", "artifacts"] : TABS.filter((tab) => tab !== "transcript");
+}
+
 /** The tab that matters when none was chosen. */
 export function tabFor(step: StepRowFragment): Tab {
+  if (isAgent(step)) return "transcript";
   if (step.artifacts.length > 0) return "artifacts";
   if (step.state === "RUNNING" || step.state === "WAITING") return "log";
   return step.state === "SUCCEEDED" ? "output" : "input";
 }
 
-export function StepTabs({ run, step, tab, attempt, onTab }: Props): ReactNode {
+export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): ReactNode {
   const id = useId();
+  const tabs = tabsOf(step);
+  const tab = tabs.includes(asked) ? asked : tabFor(step);
   function move(event: KeyboardEvent<HTMLElement>): void {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = TABS[(TABS.indexOf(tab) + by + TABS.length) % TABS.length];
+    const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length];
     if (by === 0 || next === undefined) return;
     onTab(next);
     event.currentTarget.querySelector<HTMLElement>(`[data-tab="${next}"]`)?.focus();
@@ -44,7 +57,7 @@ export function StepTabs({ run, step, tab, attempt, onTab }: Props): ReactNode {
     <section aria-label={`Step ${humanise(step.key)}`} className="min-w-0">
       {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its tabs take focus, one at a time */}
       <div role="tablist" aria-label="Of the step" onKeyDown={move} className="mb-3 flex gap-5 border-b border-line">
-        {TABS.map((name) => (
+        {tabs.map((name) => (
           <button
             key={name}
             type="button"
@@ -71,6 +84,7 @@ export function StepTabs({ run, step, tab, attempt, onTab }: Props): ReactNode {
 }
 
 function Panel({ run, step, tab, attempt }: Omit<Props, "onTab">): ReactNode {
+  if (tab === "transcript") return <Transcript step={step} attempt={attempt} />;
   if (tab === "log") return <LogView step={step} attempt={attempt} />;
   // The last attempt is the step's own; an earlier one is looked at by itself.
   const earlier = attempt === undefined ? undefined : step.attempts.find(({ number, id }) => number === attempt && id !== step.attempts.at(-1)?.id);
@@ -95,7 +109,7 @@ function Artifacts({ step }: { step: StepRowFragment }): ReactNode {
   return <ArtifactRows artifacts={found.artifacts} />;
 }
 
-function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclude<Tab, "log"> }): ReactNode {
+function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclude<Tab, "log" | "transcript"> }): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: AttemptDetailDocument, variables: { id } });
   const found = data?.node;
   if (found === undefined || found === null || !("input" in found)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;

@@ -86,7 +86,7 @@ interface LineProps {
 function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }: LineProps): ReactNode {
   const live = step.state === "RUNNING";
   const { word } = STATES[step.state];
-  const pack = step.step !== null && "packName" in step.step ? step.step.packName : null;
+  const pack = step.step !== null && "packName" in step.step ? step.step.packName : step.agent === null ? null : `agent ${step.agent}`;
   const segments = [...(queue === null ? [] : [queue]), ...segmentsOf(step, axis, now)];
   return (
     <button

@@ -24,7 +24,7 @@ from runner.agents.mock import MockAgent
 from runner.agents.policy import decide, denied_programs, needed_to_start, spawnable
 from runner.agents.profiles import AgentProfile, Selection, find_program
 from runner.agents.reading import workspace_path
-from runner.agents.streams import ANSWER_CHARACTERS, JsonReader, RawReader, reader_for
+from runner.agents.streams import JsonReader, RawReader, reader_for
 from runner.agents.transcript import Transcript
 from runner.agents.workspace import WorkspaceError, put_file, remove_folder, size_of, take_file
 from runner.executor import plain_text
@@ -369,8 +369,8 @@ class _Listener:
         redactor = current.ctx.resources.redactor
         self._limit = current.ctx.resources.agents.output_bytes
         self._stdout = reader_for(current.profile.stream, current.transcript, redactor)
-        self._stderr = RawReader(current.transcript, redactor, "error_output")
-        self._last_error = b""
+        # Cut only once it is masked: half a secret would not be known as one.
+        self._stderr = RawReader(current.transcript, redactor, "error_output", keep_end=ERROR_CHARACTERS)
         self._profile = current.profile
         self._model = current.model
         self._size = 0
@@ -399,7 +399,6 @@ class _Listener:
                 self._file.write(data)
             self._stdout.feed(data)
         else:
-            self._last_error = (self._last_error + data)[-4 * ERROR_CHARACTERS :]
             self._stderr.feed(data)
 
     def close(self) -> None:
@@ -411,16 +410,12 @@ class _Listener:
 
     def answer(self) -> str:
         """The program's answer, masked."""
-        if isinstance(self._stdout, JsonReader):
-            heard = self._stdout.heard
-            text = heard.answer if heard.answer is not None else "\n\n".join(heard.said)
-        else:
-            text = self._stdout.text
-        return plain_text(text[:ANSWER_CHARACTERS])  # programs print U+0000 at times, which no output may hold
+        said = self._stdout.heard.text() if isinstance(self._stdout, JsonReader) else self._stdout.text
+        return plain_text(said)  # programs print U+0000 at times, which no output may hold
 
     def last_error(self) -> str:
-        """The end of its standard error."""
-        return self._last_error.decode("utf-8", "replace")[-ERROR_CHARACTERS:].strip()
+        """The end of its standard error, masked."""
+        return self._stderr.end.strip()
 
     def note_use(self, ctx: AttemptContext) -> None:
         """Records tokens and cost, when the program told."""

@@ -6,7 +6,7 @@ A program's format is its own and changes; a line that does not read as expected
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runner.agents.profiles import StreamFormat
     from runner.agents.transcript import EntryKind, Transcript
     from runner.failures import JSONValue
-    from runner.redaction import Redactor, StreamRedactor
+    from runner.redaction import Redactor
 
 #: Longest line taken as JSON; a longer one is plain output.
 MAX_LINE = 4 << 20
@@ -39,37 +39,58 @@ class Usage:
     model: str | None = None
 
 
-@dataclass(slots=True)
 class Heard:
     """What has been understood of a program's output so far.
 
     Attributes:
-        redactor: Masks what comes in parts.
-        answer: What it last said as its result.
-        said: Its messages, for programs that mark no result.
-        part: Masks a message that comes in parts, across their borders; None between messages.
+        answer: What it last said as its result, as it came.
+        usage: What it says it used.
     """
 
-    redactor: Redactor
-    answer: str | None = None
-    said: list[str] = field(default_factory=list)
-    usage: Usage = field(default_factory=Usage)
-    part: StreamRedactor | None = None
+    def __init__(self, transcript: Transcript, redactor: Redactor) -> None:
+        self.answer: str | None = None
+        self.usage = Usage()
+        self._transcript = transcript
+        self._redactor = redactor
+        self._stream = redactor.stream()
+        self._is_going_on = False
+        self._said: list[str] = []
+        self._left = ANSWER_CHARACTERS
 
-    def hear_part(self, text: str, transcript: Transcript) -> None:
-        """Takes the next part of a message."""
-        if self.part is None:
-            self.part = self.redactor.stream()
-            self.said.append("")
-        self.said[-1] += text
-        if shown := self.part.feed(text):
-            transcript.add("message", shown)
+    def say(self, text: str) -> None:
+        """Takes a message."""
+        self.finish()
+        self._keep("\n\n" if self._said else "")
+        self._put(self._redactor.text(text))
 
-    def end_message(self, transcript: Transcript) -> None:
-        """Takes what was held back of a message while it might have become a secret."""
-        if self.part is not None and (shown := self.part.close()):
-            transcript.add("message", shown)
-        self.part = None
+    def say_part(self, text: str) -> None:
+        """Takes a part of a message that may go on: a secret in two parts is one."""
+        if not self._is_going_on:
+            self._keep("\n\n" if self._said else "")
+        self._is_going_on = True
+        self._put(self._stream.feed(text))
+
+    def finish(self) -> None:
+        """Ends the message that went on, if any."""
+        if self._is_going_on:
+            self._is_going_on = False
+            self._put(self._stream.close())
+
+    def text(self) -> str:
+        """The answer, masked: the result the program marks, else the beginning of all it said."""
+        if self.answer is not None:
+            return self._redactor.text(self.answer)[:ANSWER_CHARACTERS]
+        return "".join(self._said)
+
+    def _put(self, masked: str) -> None:
+        if masked:
+            self._transcript.add("message", masked, is_masked=True)
+            self._keep(masked)
+
+    def _keep(self, masked: str) -> None:
+        if masked and self._left > 0:
+            self._said.append(masked[: self._left])
+            self._left -= len(masked)
 
 
 class Reader(Protocol):
@@ -90,16 +111,20 @@ class RawReader:
         redactor: Masks it.
         kind: What its entries are.
         keep: How much of the beginning of the masked text is kept as `text`, in characters.
+        keep_end: How much of its end is kept as `end`.
     """
 
-    def __init__(self, transcript: Transcript, redactor: Redactor, kind: EntryKind, *, keep: int = 0) -> None:
+    def __init__(
+        self, transcript: Transcript, redactor: Redactor, kind: EntryKind, *, keep: int = 0, keep_end: int = 0
+    ) -> None:
         self._transcript = transcript
         self._stream = redactor.stream()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._kind = kind
         self._keep = keep
+        self._keep_end = keep_end
         self._kept: list[str] = []
-        self.is_cut = False
+        self.end = ""
 
     @property
     def text(self) -> str:
@@ -118,13 +143,12 @@ class RawReader:
     def _put(self, text: str) -> None:
         if not text:
             return
-        self._transcript.add(self._kind, text)
+        self._transcript.add(self._kind, text, is_masked=True)
         if self._keep > 0:
             self._kept.append(text[: self._keep])
-            self.is_cut = self.is_cut or len(text) > self._keep
             self._keep -= min(len(text), self._keep)
-        else:
-            self.is_cut = True
+        if self._keep_end > 0:
+            self.end = (self.end + text)[-self._keep_end :]
 
 
 class JsonReader:
@@ -144,7 +168,7 @@ class JsonReader:
         self._take = take
         self._buffer = bytearray()
         self._is_overlong = False
-        self.heard = Heard(redactor)
+        self.heard = Heard(transcript, redactor)
 
     def feed(self, data: bytes) -> None:
         """Takes the next bytes."""
@@ -167,7 +191,7 @@ class JsonReader:
         if self._buffer:
             self._line(bytes(self._buffer))
             self._buffer.clear()
-        self.heard.end_message(self._transcript)
+        self.heard.finish()
         self._raw.close()
 
     def _line(self, line: bytes) -> None:
@@ -191,7 +215,9 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
     match event.get("type"):
         case "system":
             heard.usage.model = _text(event.get("model")) or heard.usage.model
-            return event.get("subtype") != "init" or True
+            return True
+        case "stream_event":
+            return True  # parts of a message that comes whole
         case "assistant" | "user":
             message = event.get("message")
             content = message.get("content") if isinstance(message, dict) else None
@@ -218,8 +244,7 @@ def _claude_block(block: dict[str, Any], transcript: Transcript, heard: Heard) -
     match block.get("type"):
         case "text":
             text = _text(block.get("text")) or ""
-            heard.said.append(text)
-            transcript.add("message", text)
+            heard.say(text)
         case "thinking":
             transcript.add("message", _text(block.get("thinking")), {"thinking": True})
         case "tool_use":
@@ -256,9 +281,8 @@ def _codex_item(item: dict[str, Any], transcript: Transcript, heard: Heard) -> b
     match item.get("type") or item.get("item_type"):
         case "agent_message" | "assistant_message":
             text = _text(item.get("text")) or ""
-            heard.said.append(text)
             heard.answer = text
-            transcript.add("message", text)
+            heard.say(text)
         case "reasoning":
             transcript.add("message", _text(item.get("text")), {"thinking": True})
         case "command_execution":
@@ -282,17 +306,16 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
     """`gemini --output-format stream-json`: messages in parts, tool uses and results, statistics at the end."""
     is_part = event.get("type") == "message" and event.get("role") == "assistant" and event.get("delta") is True
     if not is_part:
-        heard.end_message(transcript)
+        heard.finish()
     match event.get("type"):
         case "init":
             heard.usage.model = _text(event.get("model")) or heard.usage.model
         case "message":
             text = _text(event.get("content")) or ""
             if is_part:
-                heard.hear_part(text, transcript)
+                heard.say_part(text)
             elif event.get("role") == "assistant":
-                heard.said.append(text)
-                transcript.add("message", text)
+                heard.say(text)
         case "tool_use":
             data = {"id": event.get("tool_id"), "tool": event.get("tool_name"), "arguments": event.get("parameters")}
             transcript.add("tool_call", _text(event.get("tool_name")), data)
@@ -322,9 +345,8 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bo
     match event.get("type"):
         case "text":
             text = _text(part.get("text")) or ""
-            heard.said.append(text)
             heard.answer = text
-            transcript.add("message", text)
+            heard.say(text)
         case "tool_use":
             state = part.get("state")
             told = state if isinstance(state, dict) else {}

@@ -56,9 +56,18 @@ class Transcript:
         self._hurry = asyncio.Event()
         self._is_closing = False
 
-    def add(self, kind: EntryKind, text: str | None = None, data: JSONValue = None) -> None:
-        """Adds an entry, or several when its text is long."""
-        masked = None if text is None else self._redactor.text(plain_text(text))
+    def add(self, kind: EntryKind, text: str | None = None, data: JSONValue = None, *, is_masked: bool = False) -> None:
+        """Adds an entry, or several when its text is long.
+
+        Args:
+            kind: What it is.
+            text: As text.
+            data: The rest.
+            is_masked: Whether the text went through `Redactor.stream`; masked twice, more of it would be gone.
+        """
+        masked = None if text is None else plain_text(text)
+        if masked is not None and not is_masked:
+            masked = self._redactor.text(masked)
         shown = None if data is None else self._redactor.value(data)
         parts = [masked] if masked is None or len(masked) <= ENTRY_CHARACTERS else _split(masked)
         for index, part in enumerate(parts):

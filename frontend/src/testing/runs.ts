@@ -27,6 +27,7 @@ export function aStep(key: string, change: Partial<StepRowFragment> = {}): StepR
     id: `step_${key}`,
     key,
     packVersion: "1.0.0",
+    agent: null,
     state: "SUCCEEDED",
     progress: 1,
     startedAt: AT,
@@ -78,6 +79,7 @@ export function aFailedRun(failure: FailurePartsFragment = aFailure(), change: P
     deadlineAt: null,
     version: { id: "version_1", number: 1 },
     rerunOf: null,
+    fromMemory: [],
     pipeline: { id: "pipe_1", key: "deck", name: "Deck", currentVersion: { id: "version_1", number: 1 } },
     steps: [
       aStep("outline"),

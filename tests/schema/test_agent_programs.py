@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,6 +117,7 @@ async def test_a_preset_works_with_the_real_program(
     kinds = [entry["kind"] for entry in attempt["transcript"]["nodes"]]
     assert kinds[0] == "PROMPT"
     wanted = ["TOOL_CALL", "TOOL_RESULT", "MESSAGE", "USAGE"]
-    assert [kind for kind in kinds if kind in wanted] == wanted
+    told = [kind for kind, _ in groupby(kind for kind in kinds if kind in wanted)]
+    assert told == wanted, "a message that comes in parts may be several entries"
     assert "OUTPUT" not in kinds, "every line of the program was understood"
     assert model.said == "The notes are written."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import time
+import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +22,10 @@ from typer.core import TyperGroup
 
 from app.cli.commands import cli
 from app.settings import Settings
+from app.settings_agents import AgentSetting, agents_of
 from resolvers.problems import ProblemCode
+from runner.agents.definition import AgentStep
+from runner.agents.mock import MockAgent
 from runner.check import check_definition
 from runner.document import load_document
 from runner.registry import builtins_folder, load_registry
@@ -82,6 +87,32 @@ def test_pipelines_in_the_documentation_check_clean(text, registry):
     found = check_definition(load_document(text), registry)
     assert [f"{'.'.join(issue.path)}: {issue.message}" for issue in found.issues] == []
     assert found.valid
+
+
+@pytest.mark.parametrize("text", blocks("yml"))
+def test_scripts_of_the_mock_agent_in_the_documentation_are_read(text, tmp_path):
+    (tmp_path / "script.yaml").write_text(text, "utf-8")
+    assert MockAgent.load(tmp_path / "script.yaml").script.answers
+
+
+def test_agent_profiles_in_the_documentation_are_read():
+    page = (ROOT / "docs" / "agent-steps.md").read_text("utf-8")
+    (text,) = [text for name, text in BLOCK.findall(page) if name == "toml"]
+    tables = tomllib.loads(text)["agents"]
+    agents = agents_of(
+        {key: AgentSetting.model_validate(table) for key, table in tables.items()},
+        folder=ROOT,
+        output_bytes=1,
+        workspace_bytes=1,
+    )
+    assert set(agents.profiles) == {"mock", *tables}
+    assert [profile.problem for profile in agents.profiles.values() if profile.problem] == []
+
+
+def test_every_key_of_an_agent_step_is_documented():
+    page = (ROOT / "docs" / "agent-steps.md").read_text("utf-8")
+    told = {field.name for field in dataclasses.fields(AgentStep)} - {"tools"} | {"prompt", "inputs"}
+    assert [name for name in sorted(told) if f"| `{name}` |" not in page] == []
 
 
 @pytest.mark.parametrize("text", blocks("python"))

@@ -21,7 +21,18 @@ from store.audit import append_audit
 from store.credentials import VaultChangedError
 from store.engine import EVERYTHING as ANY_KEY
 from store.engine import StoreClosedError, StoreError
-from store.memory import EVERYTHING, MemoryScope, NewOutcome, any_due, due_runs, forget, place_of, take_up
+from store.memory import (
+    EVERYTHING,
+    MemoryScope,
+    NewOutcome,
+    any_due,
+    counts_place,
+    due_runs,
+    forget,
+    keep_counts,
+    place_of,
+    take_up,
+)
 from store.states import AttemptState, RunState
 from store.vault import UnsealError
 
@@ -138,6 +149,17 @@ class Memory:
             return None
         values = orjson.loads(text)
         return {LearnedField(field): value for field, value in values.items() if field in _FIELDS}
+
+    async def keep_counts(self, caller_id: str, revision: int, text: str) -> None:
+        """Stores what was counted of a caller's rows up to a revision, sealed; where it cannot, it is counted again."""
+        opened = self._keeper.opened
+        if opened is None:
+            return
+        sealed = opened.cipher.seal(text, counts_place(caller_id))
+        try:
+            await self._store.write(keep_counts, caller_id, revision, sealed, proof=opened.proof)
+        except (StoreError, VaultChangedError) as error:
+            log.info("counts of memory could not be stored", caller=caller_id, error=str(error))
 
     async def forget(
         self,

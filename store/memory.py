@@ -5,7 +5,8 @@ transaction, so a crash, a second server or a clock that goes back neither loses
 epochs up to `run.memory_epoch` were taken up before: what was forgotten of them does not come back.
 
 A caller's `memory_state.revision` counts the changes of its memory; each row carries the one it came with, and
-`removed` is the last one that took rows away. What is made from memory is kept up to date by those two numbers.
+`removed` is the last one that took rows away. What is made from memory is kept up to date by those two numbers. What
+was counted is stored with its revision, so that a start need not open every row; it goes with the first row that goes.
 """
 
 from __future__ import annotations
@@ -144,7 +145,12 @@ _CHANGE = Sql(
     ON CONFLICT (caller_id) DO UPDATE SET revision = memory_state.revision + 1
     RETURNING revision, paused_at"""
 )
-_REMOVED = Sql("UPDATE memory_state SET removed = revision WHERE caller_id = :caller_id")
+_REMOVED = Sql("UPDATE memory_state SET removed = revision, counted = NULL, counts = NULL WHERE caller_id = :caller_id")
+_KEEP_COUNTS = Sql(
+    """UPDATE memory_state SET counted = :revision, counts = :sealed
+    WHERE caller_id = :caller_id AND removed <= :revision AND (counted IS NULL OR counted < :revision)"""
+)
+_COUNTS = Sql("SELECT counted, counts FROM memory_state WHERE caller_id = :caller_id AND counts IS NOT NULL")
 _PAUSE = Sql("UPDATE memory_state SET paused_at = :at WHERE caller_id = :caller_id")
 _STATE = Sql("SELECT revision, removed, paused_at FROM memory_state WHERE caller_id = :caller_id")
 _REPLACED = Sql("DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id")
@@ -177,7 +183,9 @@ _SWEEP = Sql(
 _SEALED = Sql("SELECT id, caller_id, run_id, step_id, sealed FROM memory_entry WHERE sealed IS NOT NULL ORDER BY id")
 _RESEAL = Sql("UPDATE memory_entry SET sealed = :sealed WHERE id = :id")
 _UNREADABLE = Sql("UPDATE memory_entry SET sealed = NULL WHERE sealed IS NOT NULL")
-_EVERY_STATE = Sql("UPDATE memory_state SET revision = revision + 1, removed = revision + 1")
+_EVERY_STATE = Sql(
+    "UPDATE memory_state SET revision = revision + 1, removed = revision + 1, counted = NULL, counts = NULL"
+)
 # Spelled as in the partial index `ix_run_memory_due`, or SQLite would not use it.
 _ANY_DUE = Sql("SELECT id FROM run WHERE memory_due ORDER BY id LIMIT 1")
 _EVIDENCE = Sql(
@@ -192,6 +200,11 @@ _DUE = columns_of(RUN, DueRun)
 def place_of(caller_id: str, run_id: str, step_id: str) -> str:
     """Where a row's learned values are sealed for, so that they open in no other row and for no other caller."""
     return f"memory:{caller_id}:{run_id}:{step_id}"
+
+
+def counts_place(caller_id: str) -> str:
+    """Where what was counted of a caller is sealed for."""
+    return f"memory-counts:{caller_id}"
 
 
 # ------------------------------------------------------------------------------------------------ units
@@ -218,9 +231,7 @@ def take_up(
         VaultChangedError: the vault key was changed since the values were sealed.
     """
     if proof is not None:
-        current = conn.one(_PROOF, {"id": VAULT_ID})
-        if current is None or current[0] != proof:
-            raise VaultChangedError(VAULT_ID)
+        _demand(conn, proof)
     taken = [
         (run, rows)
         for run, rows in outcomes
@@ -274,6 +285,16 @@ def note_change(conn: Connection, caller_id: str) -> None:
     _change(conn, caller_id)
 
 
+def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *, proof: str) -> None:
+    """Stores what was counted up to a revision, unless rows went away since or somebody counted further.
+
+    Raises:
+        VaultChangedError: the vault key was changed since it was sealed.
+    """
+    _demand(conn, proof)
+    conn.run(_KEEP_COUNTS, {"caller_id": caller_id, "revision": revision, "sealed": sealed})
+
+
 def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
     """Removes rows whose time is over, oldest first; how many."""
     now = conn.now()
@@ -302,6 +323,12 @@ def empty_sealed(conn: Connection) -> None:
     """Takes every learned value away, for a vault whose key is lost; the rows stay."""
     conn.run(_UNREADABLE)
     conn.run(_EVERY_STATE)
+
+
+def _demand(conn: Connection, proof: str) -> None:
+    current = conn.one(_PROOF, {"id": VAULT_ID})
+    if current is None or current[0] != proof:
+        raise VaultChangedError(VAULT_ID)
 
 
 def _change(conn: Connection, caller_id: str) -> tuple[int, datetime | None]:
@@ -377,6 +404,12 @@ async def memory_state(store: Store, caller_id: str) -> MemoryState:
     """How far a caller's memory has come."""
     rows = await store.rows(_STATE, {"caller_id": caller_id})
     return MemoryState(int(rows[0][0]), int(rows[0][1]), instant(rows[0][2])) if rows else MemoryState()
+
+
+async def find_counts(store: Store, caller_id: str) -> tuple[int, str] | None:
+    """The revision up to which a caller's rows were counted, and what came of it, sealed; None when nothing is kept."""
+    rows = await store.rows(_COUNTS, {"caller_id": caller_id})
+    return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
 
 async def evidence(

@@ -541,6 +541,9 @@ class MemoryStateRow(SQLModel, table=True):
     revision: int = Field(sa_column=Column(BigInteger, nullable=False))  # counts changes
     removed: int = Field(sa_column=Column(BigInteger, nullable=False))  # the last one that took rows away
     paused_at: datetime | None = None  # since when nothing is learned
+    # What was counted up to the revision `counted`, sealed; both NULL when nothing was, or rows went away since.
+    counted: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
+    counts: str | None = Field(default=None, sa_column=_text(nullable=True))
 
 
 class DefaultOverrideRow(SQLModel, table=True):

@@ -22,7 +22,9 @@ from store.memory import (
     count_memory,
     due_runs,
     evidence,
+    find_counts,
     forget,
+    keep_counts,
     list_memory,
     memory_state,
     place_of,
@@ -196,6 +198,29 @@ async def test_rows_are_swept_when_their_time_is_over_whatever_the_clock_did(sto
     state = await memory_state(store, ada.id)
     assert state.removed == state.revision
     assert len(await rows_of(store, ada.id)) == 1
+
+
+async def test_what_was_counted_is_kept_until_rows_go(store: Store) -> None:
+    ada = await caller(store)
+    proof = await store.write(found_vault, "proof")
+    for number in (1, 2):
+        await ended(store, ada.id, number)
+        await taken(store, await due(store))
+    assert await find_counts(store, ada.id) is None
+    await store.write(keep_counts, ada.id, 1, "one", proof=proof)
+    assert await find_counts(store, ada.id) == (1, "one")
+    await store.write(keep_counts, ada.id, 2, "two", proof=proof)
+    await store.write(keep_counts, ada.id, 1, "late", proof=proof)
+    assert await find_counts(store, ada.id) == (2, "two")
+    with pytest.raises(VaultChangedError):
+        await store.write(keep_counts, ada.id, 3, "sealed with a key of before", proof="another")
+
+    assert await store.write(forget, ada.id, MemoryScope(kind="pipeline")) == 0
+    assert await find_counts(store, ada.id) == (2, "two")
+    assert await store.write(forget, ada.id, EVERYTHING) == 2
+    assert await find_counts(store, ada.id) is None
+    await store.write(keep_counts, ada.id, 2, "what is forgotten", proof=proof)
+    assert await find_counts(store, ada.id) is None
 
 
 async def test_evidence_comes_by_revision_newest_first(store: Store) -> None:

@@ -22,6 +22,8 @@ export function credentialSearch(given: Record<string, unknown>): CredentialSear
 /** A path of this page, or nothing: an address that leads elsewhere is none of ours. */
 export function localPath(value: unknown): string | undefined {
   const text = textOf(value);
-  if (text === undefined || !text.startsWith("/") || text.startsWith("//") || text.includes("\\")) return undefined;
+  // Browsers drop tabs and line breaks of an address before they read it: `/<tab>/elsewhere` is `//elsewhere`.
+  // oxlint-disable-next-line no-control-regex -- these are what is looked for
+  if (text === undefined || !/^\/(?!\/)[^\\\u0000-\u001f]*$/.test(text)) return undefined;
   return text;
 }

@@ -19,6 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench import memory, rows
+from tests.bench.agents import agents
 from tests.bench.mcp import mcp
 
 
@@ -40,6 +41,7 @@ ROWS = {
     "history": rows.history,
     "artifacts": rows.artifacts,
     "memory": memory.memory,
+    "agents": agents,
     "routing": routing,
 }
 

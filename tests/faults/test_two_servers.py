@@ -357,6 +357,36 @@ async def test_the_same_start_on_both_leads_to_one_run(two: Two) -> None:
     assert len(two.calls.of(run)) == 1
 
 
+async def test_two_servers_remember_each_outcome_once_even_when_one_is_killed(two: Two) -> None:
+    await two.a.command(
+        'mutation { forgetMemory(scope: "all") { __typename ... on Problem { message } } }',
+    )
+    key = await save(two.a, step("one", "held.quick", text="${{ inputs.text }}"), step("two", "held.quick"))
+
+    async def remembered(server: RealServer) -> list[tuple[str, str, bool]]:
+        found = await server.ask(
+            "query ($c: Cursor) { memoryEntries(first: 100, after: $c) { nodes { target isStep run { id } } } }"
+        )
+        return sorted((row["run"]["id"], row["target"], row["isStep"]) for row in found["memoryEntries"]["nodes"])
+
+    runs = [
+        (await start(server, key, text=f"text {number}"))["run"]["id"]
+        for number, server in enumerate((two.a, two.b) * 8)
+    ]
+    # Both take up what has ended, at once and again and again, and one of them dies over it.
+    await asyncio.gather(*(remembered(server) for server in (two.a, two.b) * 5))
+    await two.a.kill()
+    ends = await asyncio.gather(*(ended(two.b, run) for run in runs))
+    assert {run["state"] for run in ends} == {"SUCCEEDED"}
+    await two.revive()
+    await asyncio.gather(*(remembered(server) for server in (two.a, two.b) * 5))
+
+    seen = await remembered(two.b)
+    assert seen == await remembered(two.a)
+    assert [run for run, _, is_step in seen if not is_step] == sorted(runs)
+    assert [run for run, _, is_step in seen if is_step] == sorted(runs * 2)
+
+
 async def test_a_token_revoked_on_one_server_ends_streams_of_the_other(two: Two) -> None:
     made = await two.a.command(
         'mutation { createToken(input: {name: "watcher", subject: "watcher", scopes: [READ, OBSERVE]}) {'

@@ -133,13 +133,16 @@ class Authenticator:
 
     # ------------------------------------------------------------------------------------------ requests
 
-    async def authenticate(self, connection: HTTPConnection, token: str | None) -> Caller | None:
+    async def authenticate(
+        self, connection: HTTPConnection, token: str | None, *, agents: bool = False
+    ) -> Caller | None:
         """Who sent a request or opened a socket, and makes it the current caller.
 
         Args:
             connection: The request or socket; its cookie counts when there is no bearer token, and then a request that
                 can change something, or a socket, has to come from a page of this server.
             token: The bearer token, if one was sent.
+            agents: Whether the token of an agent's step counts, as it does for Packline's own tools alone.
 
         Returns:
             None when nobody valid did; a wrong token is counted against its address.
@@ -153,7 +156,7 @@ class Authenticator:
             if caller is None:
                 return None
         else:
-            caller = await self._find(token, TokenKind.TOKEN)
+            caller = await self._find(token, TokenKind.TOKEN, *((TokenKind.AGENT,) if agents else ()))
             if caller is None:
                 await self._failed(address_of(connection))
                 return None
@@ -188,13 +191,13 @@ class Authenticator:
         except StoreError:
             log.exception("an audit row was not written", action=action, actor=actor_id)
 
-    async def _find(self, secret: str, kind: TokenKind) -> Caller | None:
+    async def _find(self, secret: str, *kinds: TokenKind) -> Caller | None:
         if len(secret) > 512:
             return None
         secret_hash = hash_secret(secret)
         if (
             self._bootstrap_hash is not None
-            and kind is TokenKind.TOKEN
+            and TokenKind.TOKEN in kinds
             and hmac.compare_digest(secret_hash, self._bootstrap_hash)
         ):
             return self._bootstrap
@@ -208,7 +211,7 @@ class Authenticator:
                 return None
             known = self._remember(secret_hash, holder, now)
         expires_at = known.caller.expires_at
-        if known.kind is not kind or (expires_at is not None and expires_at <= now):
+        if known.kind not in kinds or (expires_at is not None and expires_at <= now):
             return None
         return known.caller
 
@@ -220,6 +223,7 @@ class Authenticator:
             scopes=holder.scopes,
             token_id=holder.token_id,
             expires_at=holder.expires_at,
+            tools=holder.tools,
         )
         known = _Known(caller, holder.kind, self._ticks() + REMEMBER_SECONDS)
         if len(self._remembered) >= _REMEMBERED:

@@ -163,6 +163,7 @@ class Application:
                 folder=settings.data_dir / "agents",
                 output_bytes=settings.agent_output_bytes,
                 workspace_bytes=settings.agent_workspace_bytes,
+                mcp_url=_mcp_url(settings),
             ),
             router=desk,
         )
@@ -298,6 +299,13 @@ def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redacto
         egress,
         call_seconds=settings.model_call_seconds,
     )
+
+
+def _mcp_url(settings: Settings) -> str:
+    """Where agents of this machine reach Packline's tools: by its public address, else on loopback."""
+    if settings.public_url:
+        return f"{settings.outward}{MCP_PATH}"
+    return f"http://127.0.0.1:{settings.port}{settings.base}{MCP_PATH}"
 
 
 def _limits(settings: Settings) -> RunLimits:

@@ -92,7 +92,14 @@ def check_keys(agents: Mapping[str, AgentSetting]) -> None:
             raise ValueError(f"the name `{key}` must be lower-case letters, digits, `_` and `-`, at most 64")
 
 
-def agents_of(settings: Mapping[str, AgentSetting], *, folder: Path, output_bytes: int, workspace_bytes: int) -> Agents:
+def agents_of(
+    settings: Mapping[str, AgentSetting],
+    *,
+    folder: Path,
+    output_bytes: int,
+    workspace_bytes: int,
+    mcp_url: str | None = None,
+) -> Agents:
     """The agents steps may use here. `mock` is there even when no table declares it.
 
     Args:
@@ -100,6 +107,7 @@ def agents_of(settings: Mapping[str, AgentSetting], *, folder: Path, output_byte
         folder: Where workspaces of attempts are made.
         output_bytes: What one agent may print.
         workspace_bytes: What its workspace may hold.
+        mcp_url: Where Packline's own tools are.
     """
     mock = replace(PRESETS["mock"], script=builtins_folder() / "agents" / "mock.yaml")
     profiles = {"mock": mock, **{key: _profile(key, table) for key, table in settings.items()}}
@@ -110,6 +118,7 @@ def agents_of(settings: Mapping[str, AgentSetting], *, folder: Path, output_byte
         folder=folder,
         output_bytes=output_bytes,
         workspace_bytes=workspace_bytes,
+        mcp_url=mcp_url,
     )
 
 

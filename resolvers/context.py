@@ -39,6 +39,7 @@ class Caller:
         scopes: What the bearer token presented allows.
         token_id: The token or browser login; None for work the server does itself.
         expires_at: When that token stops working.
+        tools: The only tools it opens, when it is the token of an agent's step; None for everybody else.
     """
 
     id: str
@@ -47,6 +48,7 @@ class Caller:
     scopes: frozenset[Scope]
     token_id: str | None = None
     expires_at: datetime | None = None
+    tools: frozenset[str] | None = None
 
     def may(self, scope: Scope) -> bool:
         """Whether the token carries a scope; `manage` carries all of them."""

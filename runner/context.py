@@ -106,6 +106,8 @@ class AttemptContext:
         self._lines: list[tuple[datetime, str, str]] = []
         self._logged_lines = self._logged_characters = 0
         self._closing: asyncio.Event | None = None
+        #: Longest this attempt may take, in seconds; see `runner.executor.Attempt`.
+        self.timeout_seconds = resources.limits.step_timeout_seconds
         self._is_closed = False
         self._has_asked_agent = False
         self._progress_task: asyncio.Task[None] | None = None

@@ -46,6 +46,7 @@ _TOKENS = (
         re.compile(rf"{_ALONE}gh[pousr]_[A-Za-z0-9]{{30,255}}"),
     ),
     Token("github_token", ("github_pat_",), re.compile(rf"{_ALONE}github_pat_[A-Za-z0-9_]{{50,255}}")),
+    Token("packline_token", ("pkl_",), re.compile(rf"{_ALONE}pkl_[A-Za-z0-9_-]{{43}}(?![A-Za-z0-9])")),
     Token("gitlab_token", ("glpat-",), re.compile(rf"{_ALONE}glpat-[A-Za-z0-9_-]{{20,255}}")),
     Token("api_key", ("sk-",), re.compile(rf"{_ALONE}sk-(?=[A-Za-z_-]{{0,200}}[0-9])[A-Za-z0-9_-]{{20,250}}")),
     Token(

@@ -286,11 +286,12 @@ class Worker:
             context.warn(current.warning)
         limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
         left = stretch.seconds_left()
+        context.timeout_seconds = max(0.0, min(limit, left))
         attempt = Attempt(
             pack=pack,
             context=context,
             input=current.input,
-            timeout_seconds=max(0.0, min(limit, left)),
+            timeout_seconds=context.timeout_seconds,
             past_deadline=left < limit,
             limits=resources.limits,
             redactor=resources.redactor,

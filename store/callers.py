@@ -41,6 +41,7 @@ class TokenKind(StrEnum):
     TOKEN = "token"
     BROWSER = "browser"
     LOGIN_LINK = "login_link"
+    AGENT = "agent"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,11 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """Who presents a secret, found by its hash in one query."""
+    """Who presents a secret, found by its hash in one query.
+
+    Attributes:
+        tools: The only tools an agent's token opens; None for everybody else's.
+    """
 
     token_id: str
     kind: TokenKind
@@ -89,11 +94,15 @@ class TokenHolder:
     revoked_at: datetime | None
     last_used_at: datetime | None
     caller: CallerRecord
+    tools: frozenset[str] | None = None
 
     def valid_at(self, now: datetime) -> bool:
         """Whether the secret still counts."""
         return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
 
+
+#: Begins an entry among the scopes of an agent's token that names a tool.
+_TOOL = "tool:"
 
 _INSERT_CALLER = Sql(
     """INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)
@@ -159,6 +168,7 @@ def create_token(
     scopes: Iterable[Scope],
     expires_at: datetime | None,
     kind: TokenKind = TokenKind.TOKEN,
+    tools: Iterable[str] = (),
 ) -> NewToken:
     """Makes a secret for a caller.
 
@@ -169,6 +179,7 @@ def create_token(
         scopes: What it allows.
         expires_at: When it stops working; None for never.
         kind: What it is for.
+        tools: The only tools it opens, for an agent's.
     """
     secret = PREFIX + secrets.token_urlsafe(32)
     now = conn.now()
@@ -194,7 +205,9 @@ def create_token(
             "name": name,
             "beginning": token.beginning,
             "hash": hash_secret(secret),
-            "scopes": json.dumps(sorted(scope.value for scope in allowed)),
+            "scopes": json.dumps(
+                [*sorted(scope.value for scope in allowed), *(f"{_TOOL}{tool}" for tool in sorted(tools))]
+            ),
             "now": now,
             "expires_at": expires_at,
         },
@@ -252,7 +265,14 @@ async def find_holder(connection: AsyncConnection, secret_hash: str) -> TokenHol
         return None
     token_id, kind, scopes, expires_at, revoked_at, last_used_at, *caller = tuple(row)
     return TokenHolder(
-        token_id, TokenKind(kind), _scopes(scopes), expires_at, revoked_at, last_used_at, CallerRecord(*caller)
+        token_id,
+        TokenKind(kind),
+        _scopes(scopes),
+        expires_at,
+        revoked_at,
+        last_used_at,
+        CallerRecord(*caller),
+        _tools(scopes) if kind == TokenKind.AGENT else None,
     )
 
 
@@ -318,4 +338,8 @@ def _token(row: Sequence[object]) -> TokenRecord:
 
 
 def _scopes(text: str) -> frozenset[Scope]:
-    return frozenset(Scope(value) for value in json.loads(text))
+    return frozenset(Scope(value) for value in json.loads(text) if not value.startswith(_TOOL))
+
+
+def _tools(text: str) -> frozenset[str]:
+    return frozenset(value.removeprefix(_TOOL) for value in json.loads(text) if value.startswith(_TOOL))

@@ -65,17 +65,17 @@ class CallerSlotRow(SQLModel, table=True):
 
 
 class TokenRow(SQLModel, table=True):
-    """A bearer token, browser login or one-time login link; only its SHA-256 is kept."""
+    """A bearer token, browser login, one-time login link or an agent's token; only its SHA-256 is kept."""
 
     __tablename__ = "token"
 
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE", index=True)
-    kind: str  # token | browser | login_link
+    kind: str  # token | browser | login_link | agent
     name: str
     beginning: str
     hash: str = Field(unique=True)
-    scopes: str = Field(sa_column=_text())  # JSON list of store.states.Scope
+    scopes: str = Field(sa_column=_text())  # JSON list of store.states.Scope; an agent's also `tool:<name>`
     created_at: datetime
     expires_at: datetime | None = None
     last_used_at: datetime | None = None

@@ -108,7 +108,7 @@ class McpMount:
 
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
         token = bearer_token(request.headers.get("authorization"))
-        caller = await self._authenticator.authenticate(request, token)
+        caller = await self._authenticator.authenticate(request, token, agents=True)
         if caller is None:
             return self._challenge(request, token)
         try:

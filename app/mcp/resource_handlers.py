@@ -136,6 +136,8 @@ class _Listening:
 async def _visible_runs(session: Session, uris: Any) -> dict[str, tuple[str, int]]:  # noqa: ANN401 - a list or nothing
     """The runs among these addresses that the caller may see: id and newest event, by address."""
     found: dict[str, tuple[str, int]] = {}
+    if session.caller.tools is not None and "get_run" not in session.caller.tools:
+        return found
     for uri in list(dict.fromkeys(map(str, uris)))[:RUNS_MAX]:
         named = RUN.match(uri)
         run = None if named is None else await get_run(session.context, id=named["run_id"])

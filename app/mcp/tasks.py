@@ -122,6 +122,8 @@ async def _asked(ctx: RequestContext, session_of: SessionOf, task_id: str) -> tu
     if ctx.request is not None and ctx.request.headers.get("mcp-name") != task_id:
         raise MCPError(HEADER_MISMATCH, "The header Mcp-Name does not name the task that the request is about.")
     session = session_of(ctx)
+    if session.caller.tools is not None and "get_run" not in session.caller.tools:
+        raise MCPError(types.INVALID_REQUEST, "`get_run` is not among the `tools` this agent step declares.")
     return session, await _find(session, task_id)
 
 

@@ -43,7 +43,7 @@ class Toolbox:
         query = QueryTool()
         tools: dict[str, OperationTool | QueryTool] = {**self._operations, query.text.name: query}
         self._tools = dict(sorted(tools.items()))
-        self._shown: dict[tuple[Selection, frozenset[Scope]], dict[str, Tool]] = {}
+        self._shown: dict[tuple[Selection, frozenset[Scope], frozenset[str] | None], dict[str, Tool]] = {}
         self._packs: dict[tuple[str, str], PackTool] = {}
 
     @property
@@ -54,14 +54,19 @@ class Toolbox:
     def shown(self, session: Session) -> dict[str, Tool]:
         """The tools a session is shown, by name, in the order of their names."""
         selection = session.selection
-        key = (selection, session.caller.scopes)
+        key = (selection, session.caller.scopes, session.caller.tools)
         found = self._shown.get(key)
         if found is None:
             found = {name: tool for name, tool in self._tools.items() if self._hides(session, tool) is None}
             if len(self._shown) >= _REMEMBERED:
                 self._shown.clear()
             self._shown[key] = found
-        if selection.packs and not selection.readonly and session.caller.may(Scope.RUN):
+        if (
+            selection.packs
+            and session.caller.tools is None
+            and not selection.readonly
+            and session.caller.may(Scope.RUN)
+        ):
             packs = {tool.text.name: tool for tool in self._pack_tools(session)}
             found = dict(sorted({**packs, **found}.items()))
         return found
@@ -121,6 +126,12 @@ class Toolbox:
     def _hides(session: Session, tool: OperationTool | QueryTool) -> CallError | None:
         """Why a tool is not for a session; None when it is."""
         name, selection = tool.text.name, session.selection
+        if session.caller.tools is not None and name not in session.caller.tools:
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` is not among the `tools` this agent step declares.",
+                hint="Go on without it; whoever wrote the pipeline decides which tools a step may call.",
+            )
         if tool.scope is not None and not session.caller.may(tool.scope):
             return CallError(
                 "FORBIDDEN",
@@ -134,7 +145,8 @@ class Toolbox:
                 f"`{name}` changes something, and this connection only reads.",
                 hint="Whoever set this connection up can take `readonly` off its address.",
             )
-        if tool.toolset not in selection.toolsets and not (selection.packs and name in _BESIDE_PACKS):
+        is_shown = tool.toolset in selection.toolsets or session.caller.tools is not None
+        if not is_shown and not (selection.packs and name in _BESIDE_PACKS):
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",

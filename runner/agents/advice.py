@@ -38,6 +38,15 @@ def advice(step: AgentStep, *, has_timeout: bool, is_read_later: bool) -> list[I
                 "Let a pack step read it, such as a check or a render.",
             )
         )
+    if step.tools and step.isolation == "sandbox_offline":
+        found.append(
+            warning(
+                ("tools",),
+                "tools_without_network",
+                "The step declares `tools` and demands `sandbox_offline`: without a network they cannot be called.",
+                "Leave `tools` out, or accept `sandbox`.",
+            )
+        )
     if not has_timeout:
         found.append(
             warning(

@@ -106,6 +106,7 @@ class Agents:
         folder: Where workspaces of attempts are made.
         output_bytes: What one agent may print.
         workspace_bytes: What its workspace may hold.
+        mcp_url: Where Packline's own tools are, for steps that declare `tools`; None when this process serves none.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class Agents:
         folder: Path,
         output_bytes: int = 256 << 20,
         workspace_bytes: int = 2 << 30,
+        mcp_url: str | None = None,
     ) -> None:
         self.profiles = dict(profiles)
         self.folder = folder
@@ -124,6 +126,7 @@ class Agents:
         self._isolation: Isolation | None = None
         self.output_bytes = output_bytes
         self.workspace_bytes = workspace_bytes
+        self.mcp_url = mcp_url
         self.read_variable = read_variable
 
     @property

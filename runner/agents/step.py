@@ -25,6 +25,7 @@ from runner.agents.policy import decide, denied_programs, needed_to_start, spawn
 from runner.agents.profiles import AgentProfile, Selection, find_program
 from runner.agents.reading import workspace_path
 from runner.agents.streams import JsonReader, RawReader, reader_for
+from runner.agents.tool_access import tool_access
 from runner.agents.transcript import Transcript
 from runner.agents.workspace import WorkspaceError, put_file, remove_folder, size_of, take_file
 from runner.executor import plain_text
@@ -249,6 +250,11 @@ async def _spawn(current: _Work, argv: list[str], listener: _Listener) -> int:
     )
     ctx.isolation = level.value
     environment = await _environment(current, walls, sorted(needed))
+    async with tool_access(ctx, step.tools, level) as access:
+        return await _run(current, walls, argv, environment | access, listener)
+
+
+async def _run(current: _Work, walls: Walls, argv: list[str], environment: dict[str, str], listener: _Listener) -> int:
     command = walls.command(_confined(current, walls, argv))
     limits = ProcessLimits(file_bytes=FILE_BYTES)
     running = asyncio.ensure_future(

@@ -203,6 +203,48 @@ def plant(_: str, mark: str) -> None:
     print("Planted.")
 
 
+def tools(_: str, run_id: str, *names: str) -> None:
+    """Calls Packline's tools with what the environment gives, tries the token elsewhere, and leaves it reversed."""
+    import urllib.error
+    import urllib.request
+
+    url, token = os.environ["PACKLINE_MCP_URL"], os.environ["PACKLINE_MCP_TOKEN"]
+
+    def post(address: str, body: dict) -> str:
+        headers = {
+            "authorization": f"Bearer {token}",
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            "mcp-protocol-version": "2025-06-18",
+        }
+        request = urllib.request.Request(address, json.dumps(body).encode(), headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return f"HTTP {error.code}"
+
+    def ask(method: str, params: dict) -> str:
+        answer = post(url, {"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+        if answer.startswith("HTTP"):
+            return answer
+        if "data:" in answer:
+            answer = next(line[5:] for line in answer.splitlines() if line.startswith("data:") and line[5:].strip())
+        result = json.loads(answer).get("result", {})
+        if "tools" in result:
+            return " ".join(tool["name"] for tool in result["tools"])
+        return ("refused " if result.get("isError") else "ok ") + json.dumps(result)[:300]
+
+    print("listed:", ask("tools/list", {}))
+    for name in names:
+        arguments = {"run_id": run_id} if name in ("get_run", "cancel_run") else {}
+        print(f"{name}:", ask("tools/call", {"name": name, "arguments": arguments}))
+    print("graphql:", post(url.replace("/mcp", "/graphql"), {"query": "{ viewer { id } }"}))
+    print("token:", token)
+    with open("token.txt", "w", encoding="utf-8") as file:
+        file.write(token[::-1])
+
+
 def claude(prompt: str, *denied: str) -> None:
     """Prints what `claude -p --output-format stream-json` prints."""
     usage = {"input_tokens": 120, "output_tokens": 30}

@@ -122,7 +122,9 @@ class McpMount:
                 f"The request has {int(length):,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
                 "`POST /artifacts`, and give the artifact's id.",
             )
-        context = replace(self._make_context(caller, request), cause=RunCause.AGENT)
+        context = self._make_context(caller, request)
+        services = replace(context.services, sign_download=self._whole(request, context.services.sign_download))
+        context = replace(context, services=services, cause=RunCause.AGENT)
         # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
@@ -160,6 +162,13 @@ class McpMount:
     def _base(self, request: Request) -> str:
         outward = self._settings.outward
         return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
+
+    def _whole(self, request: Request, sign: Callable[[str, str], str]) -> Callable[[str, str], str]:
+        """Signs addresses that can be used as they are: an agent has no page they could be relative to."""
+        if self._settings.public_url:
+            return sign
+        origin = f"{request.url.scheme}://{request.url.netloc}"
+        return lambda item, caller_id: origin + sign(item, caller_id)
 
     async def _own(self) -> None:
         assert self._ready is not None, "started with it"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 
+import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -78,6 +79,8 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
 
         read = await call("get_artifact", artifact_id=made["id"], limit_bytes=4)
         assert (read["text"], read["next_offset"], read["run"]) == ("hot ", 4, failed["run_id"])
+        async with httpx2.AsyncClient() as http:  # an agent has nothing the address could be relative to
+            assert (await http.get(read["download_url"])).text == "hot tea"
         whole = await call("get_run", run_id=failed["run_id"], detail="full")
         assert [step["state"] for step in whole["steps"]] == ["SUCCEEDED", "SUCCEEDED"]
         assert whole["steps"][0]["input"] == {"text": "hot tea"}

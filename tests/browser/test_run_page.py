@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import os
 import re
 from typing import TYPE_CHECKING
 
@@ -88,38 +85,6 @@ async def test_each_attempt_is_looked_at_by_itself_and_stands_in_the_address(tmp
             .and_(tab.page.locator("[aria-pressed=true]"))
             .wait_for()
         )
-
-
-async def test_a_copied_call_does_what_the_button_does(tmp_path: Path) -> None:
-    bench = Workbench()
-    said = 'Don\'t say "$HOME" & `run`\nnow'
-    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
-        properties = {"text": {"type": "string", "maxLength": 5000}, "count": {"type": "integer"}}
-        inputs = {"type": "object", "properties": properties}
-        await save(it, "copied", step("say", "test.echo", text="${{ inputs.text }}"), inputs=inputs)
-        await tab.visit("/pipelines/copied/run")
-        await tab.page.get_by_label("Text").fill(said)
-        await tab.page.get_by_label("Count").fill("3")
-        await tab.page.get_by_text("Copy as GraphQL").click()
-        shown = tab.page.get_by_role("region", name="curl")
-        answer = json.loads(await shell(await shown.inner_text(), it.token))
-        run = await ended(it, answer["data"]["runPipeline"]["run"]["id"])
-        assert run["state"] == "SUCCEEDED"
-        assert bench.calls_of("test.echo")[-1].input["text"] == said
-
-
-async def shell(command: str, token: str, **environment: str) -> str:
-    """What a command prints."""
-    process = await asyncio.create_subprocess_shell(
-        command,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        env={**os.environ, "PACKLINE_TOKEN": token, "no_proxy": "*", "NO_PROXY": "*", **environment},
-    )
-    said, wrong = await process.communicate()
-    assert process.returncode == 0, (command, said, wrong)
-    return said.decode()
 
 
 async def test_with_neither_socket_nor_events_the_page_asks_again_and_again(tmp_path: Path) -> None:

@@ -5,9 +5,8 @@ import { useQuery } from "urql";
 
 import { Unread } from "../components/Page.tsx";
 import { lost } from "../components/Notice.tsx";
-import { served } from "../lib/base.ts";
 import { serverNow, setServerTime } from "../lib/clock.ts";
-import { useConnection } from "../lib/connection.ts";
+import { reachable, useConnection } from "../lib/connection.ts";
 import { tellOfFailures } from "../lib/notify.ts";
 import { announceRuns } from "../lib/runChanges.ts";
 import { useFollow } from "../lib/useFollow.ts";
@@ -96,14 +95,6 @@ export function Shell(): ReactNode {
       </div>
     </div>
   );
-}
-
-async function reachable(): Promise<boolean> {
-  try {
-    return (await fetch(served("/healthz"))).ok;
-  } catch {
-    return false;
-  }
 }
 
 const LINK = "flex items-center gap-2.5 rounded px-2.5 py-1.5 text-soft hover:bg-hover hover:text-ink max-md:flex-col max-md:gap-0.5 max-md:px-1 max-md:text-meta";

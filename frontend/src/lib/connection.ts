@@ -2,6 +2,7 @@
 
 import { useSyncExternalStore } from "react";
 
+import { served } from "./base.ts";
 import type { LiveState } from "./live.ts";
 
 export interface Connection {
@@ -24,6 +25,15 @@ function set(change: Partial<Connection>): void {
 
 export function signedOut(): void {
   if (!current.signedOut) set({ signedOut: true });
+}
+
+/** Whether the server answers at all. */
+export async function reachable(): Promise<boolean> {
+  try {
+    return (await fetch(served("/healthz"))).ok;
+  } catch {
+    return false;
+  }
 }
 
 /** One stream's account of itself; null when it is no longer followed. */

@@ -123,7 +123,7 @@ function forAgent(run: RunWholeFragment, step: StepRowFragment | null, failure: 
     failure.hint === null ? "" : `Hint: ${failure.hint}`,
     failure.field === null ? "" : `Input at fault: ${failure.field}`,
     `Safe to repeat: ${failure.safeToRepeat ? "yes" : "not for sure"}.`,
-    `Look at it with get_run {"id": "${run.id}"}; go on with resume_run {"id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
+    `Look at it with get_run {"run_id": "${run.id}"}; go on with resume_run {"run_id": "${run.id}"}, which keeps what has succeeded${step === null ? "" : ", and takes `step_input` to replace the step's input"}.`,
     `Page: ${location.origin}${served(`/runs/${run.id}`)}`,
   ]
     .filter((line) => line !== "")

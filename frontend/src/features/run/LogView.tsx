@@ -4,6 +4,7 @@ import { useClient, useQuery } from "urql";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import { count, humanise } from "../../lib/format.ts";
+import { reachable } from "../../lib/connection.ts";
 import { useFollow } from "../../lib/useFollow.ts";
 import { added, isCut, type Line, type Log, matching, withEarlier } from "./log.ts";
 import { AttemptLogDocument, AttemptOutputDocument, EarlierLogDocument, type StepRowFragment } from "./run.generated.ts";
@@ -38,13 +39,14 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
     onMessage: ({ attemptOutput }) => {
+      if (attemptOutput.__typename === "AttemptOutputGap") again();
       if (attemptOutput.__typename !== "AttemptOutputBatch") return;
       if (isCut(log, attemptOutput.lines)) setCut(true);
       setLog((known) => added(known, attemptOutput.lines, attemptOutput.cursor));
     },
     poll: async () => {
       again();
-      return navigator.onLine;
+      return reachable();
     },
   });
 

@@ -2,7 +2,7 @@
 // is refused, and its button names the act.
 
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
@@ -26,7 +26,9 @@ import {
   ResumeRunDocument,
   RunSchemasDocument,
   type RunWholeFragment,
+  UnreadInputsDocument,
 } from "./run.generated.ts";
+import { shownOf, unreadInputs } from "./unread.ts";
 
 interface Props {
   run: RunWholeFragment;
@@ -75,7 +77,11 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
   const [draft, setDraft] = useState<Draft>({ value: undefined, changed: false, unreadable: false });
   const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
   const stepInput = draft.changed ? draft.value : null;
-  const asked = useSettled({ id: run.id, stepInput, inputs: null, definition }, SETTLE_MS);
+  const [inputsDraft, setInputsDraft] = useState<Draft>(draft);
+  const [{ data: told }] = useQuery({ query: UnreadInputsDocument, variables: { id: run.id }, requestPolicy: "network-only", pause: run.pipeline === null });
+  const unread = useMemo(() => (told?.run === null || told?.run === undefined ? null : unreadInputs(told.run)), [told]);
+  const inputs = inputsDraft.changed && unread !== null ? difference(shownOf(run.inputs, unread), inputsDraft.value) : null;
+  const asked = useSettled({ id: run.id, stepInput, inputs, definition }, SETTLE_MS);
   const [{ data, error, stale, fetching: planning }] = useQuery({ query: ResumePlanDocument, variables: asked.value, requestPolicy: "network-only" });
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
@@ -84,7 +90,7 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
   const field = run.failure?.field?.split(".")[0];
 
   async function go(): Promise<void> {
-    const answer = await resume({ id: run.id, stepInput, inputs: null, definition });
+    const answer = await resume({ id: run.id, stepInput, inputs, definition });
     if (answer.error !== undefined) setProblem(lost(answer.error));
     else if (answer.data?.resumeRun.__typename === "RunSuccess") onClose();
     else setProblem(refusalOf(answer.data?.resumeRun ?? {}));
@@ -100,12 +106,24 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
           <ValueForm label="Input of the step" schema={changing.schema} before={changing.input} notes={notes} focus={field ?? ""} onDraft={setDraft} />
         </>
       )}
+      {unread === null ? null : (
+        <details className="mb-4">
+          <summary className="link w-fit">Change inputs of the run</summary>
+          <p className="my-2 text-meta text-soft">Those that no step which has succeeded has read.</p>
+          <ValueForm label="Inputs of the run" schema={unread} before={shownOf(run.inputs, unread)} notes={issuesOf(plan, "inputs")} onDraft={setInputsDraft} />
+        </details>
+      )}
       <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
       {plan === null ? null : <Plan plan={plan} />}
       <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
       <Foot onClose={onClose}>
-        <Button kind="primary" data-autofocus={changing === undefined ? "" : undefined} disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable} onClick={() => void go()}>
-          {draft.changed ? `Resume${place} with this input` : `Resume${place}`}
+        <Button
+          kind="primary"
+          data-autofocus={changing === undefined ? "" : undefined}
+          disabled={fetching || planning || stale || asked.waiting || plan?.allowed !== true || draft.unreadable || inputsDraft.unreadable}
+          onClick={() => void go()}
+        >
+          {draft.changed ? `Resume${place} with this input` : inputsDraft.changed ? `Resume${place} with changed inputs` : `Resume${place}`}
         </Button>
       </Foot>
     </Dialog>

@@ -143,9 +143,11 @@ class Downloads:
         caller = getattr(request.state, "caller", None)
         # A signed address was made for somebody who could see it.
         only = None if caller is None or caller.may(Scope.OBSERVE) else caller.id
+        attempt = (await find_attempts(self._store, [attempt_id])).get(attempt_id)
+        if attempt is None:
+            return False
         async with self._store.read() as connection:
-            attempt = (await find_attempts(connection, [attempt_id])).get(attempt_id)
-            return attempt is not None and bool(await find_runs(connection, [attempt.run_id], visible_to=only))
+            return bool(await find_runs(connection, [attempt.run_id], visible_to=only))
 
     async def _find(self, request: Request, artifact_id: str, signed: str) -> ArtifactRecord | Response:
         """The artifact, or why it is not sent."""
@@ -198,8 +200,7 @@ class Downloads:
         return None
 
     async def _visible(self, request: Request, artifact_id: str) -> ArtifactRecord | None:
-        async with self._store.read() as connection:
-            artifact = await find_artifact(connection, artifact_id)
+        artifact = await find_artifact(self._store, artifact_id)
         caller = getattr(request.state, "caller", None)
         # A signed address was made for somebody who could see it.
         if artifact is None or caller is None or artifact.caller_id == caller.id or caller.may(Scope.OBSERVE):

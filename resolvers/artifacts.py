@@ -20,6 +20,7 @@ from store.artifacts import (
     count_artifacts,
     find_artifact,
     list_artifacts,
+    list_of_run,
     pin_artifact,
     unpin_artifact,
 )
@@ -73,8 +74,7 @@ class TextStretch:
 @operation("get_artifact", scope=Scope.READ, kind="query")
 async def get_artifact(context: Context, *, id: str) -> ArtifactRecord | None:
     """An artifact the caller may see; None when there is none."""
-    async with context.services.store.read() as connection:
-        found = await find_artifact(connection, id)
+    found = await find_artifact(context.services.store, id)
     only = visible_to(context)
     return found if found is not None and (only is None or found.caller_id == only) else None
 
@@ -82,6 +82,8 @@ async def get_artifact(context: Context, *, id: str) -> ArtifactRecord | None:
 @operation("list_artifacts", scope=Scope.READ, kind="query")
 async def list_visible_artifacts(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
     """Artifacts the caller may see, newest first; one more than the window asks for when there are more."""
+    if query.run is not None and query == ArtifactQuery(run=query.run):
+        return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context))
     wanted = await _filter(context, query)
     async with context.services.store.read() as connection:
         return await list_artifacts(connection, wanted, window, visible_to=visible_to(context))

@@ -182,9 +182,8 @@ async def find_version_by_number(context: Context, pipeline_id: str, number: int
 
 async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dict[str, list[Requirement]]:
     """What the current versions of pipelines need and cannot have here, by pipeline id."""
-    async with context.services.store.read() as connection:
-        versions = await current_versions(connection, [pipeline.id for pipeline in pipelines])
-        bodies = await find_bodies(connection, [version.id for version in versions.values()])
+    versions = await current_versions(context.services.store, [pipeline.id for pipeline in pipelines])
+    bodies = await find_bodies(context.services.store, [version.id for version in versions.values()])
     return {
         pipeline_id: lacks_of_version(context, bodies[version.id], pipeline_id)
         for pipeline_id, version in versions.items()

@@ -102,9 +102,8 @@ async def promote_run(
 async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> dict[str, JSONValue]:
     """The definition a run executed, its inputs as the defaults of the declared ones; without the key it had."""
     assert run.version_id is not None, "a run of a pipeline has a version"
-    async with context.services.store.read() as connection:
-        body = (await find_bodies(connection, [run.version_id]))[run.version_id]
-        payload = (await find_payloads(connection, [run.id]))[run.id]
+    body = (await find_bodies(context.services.store, [run.version_id]))[run.version_id]
+    payload = (await find_payloads(context.services.store, [run.id]))[run.id]
     document: dict[str, JSONValue] = orjson.loads(body.document)
     document.pop("key", None)
     document["name"] = name or f"{document['name']}, as in {run.id}"[:NAME_CHARACTERS]

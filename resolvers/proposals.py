@@ -162,8 +162,7 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
     )
     if found.pipeline_id is None:
         return own
-    async with context.services.store.read() as connection:
-        pipeline = (await find_pipelines(connection, [found.pipeline_id])).get(found.pipeline_id)
+    pipeline = (await find_pipelines(context.services.store, [found.pipeline_id])).get(found.pipeline_id)
     if pipeline is None:
         return own
     if pipeline.deleted_at is not None:

@@ -70,9 +70,8 @@ def _stamp(entry: Entry[Found]) -> tuple[object, ...]:
 
 async def _pipeline_schemas(store: Store, entries: Sequence[Entry[Found]]) -> dict[str, str]:
     ids = [entry.id for entry in entries if isinstance(entry.ref, PipelineRecord)]
-    async with store.read() as connection:
-        versions = await current_versions(connection, ids)
-        bodies = await find_bodies(connection, [version.id for version in versions.values()])
+    versions = await current_versions(store, ids)
+    bodies = await find_bodies(store, [version.id for version in versions.values()])
     return {pipeline_id: bodies[version.id].input_schema for pipeline_id, version in versions.items()}
 
 

@@ -89,8 +89,7 @@ async def _upload(
         ),
         lambda made: made,
     )
-    async with context.services.store.read() as connection:
-        found = await find_artifact(connection, artifact_id)
+    found = await find_artifact(context.services.store, artifact_id)
     assert found is not None, "recorded just now"
     # So that the picture is there when a page asks for it.
     await context.services.previews.all_made([found], wait_seconds=0)

@@ -76,13 +76,13 @@ class Versions:
             return kept
         async with context.services.store.read() as connection:
             record = await find_version(connection, pipeline.id, wanted)
-            if record is None:
-                raise NotFound(
-                    f"version of pipeline {pipeline.key}",
-                    str(wanted),
-                    hint=f"Its versions are 1 to {pipeline.current_number}.",
-                )
-            body = (await find_bodies(connection, [record.id]))[record.id]
+        if record is None:
+            raise NotFound(
+                f"version of pipeline {pipeline.key}",
+                str(wanted),
+                hint=f"Its versions are 1 to {pipeline.current_number}.",
+            )
+        body = (await find_bodies(context.services.store, [record.id]))[record.id]
         version = Version(record, body)
         if len(self._kept) >= KEPT:
             self._kept.pop(next(iter(self._kept)))

@@ -210,8 +210,7 @@ async def watch_attempt(
         lines: Whether its log is told.
         entries: Whether its transcript is told.
     """
-    async with context.services.store.read() as connection:
-        found = (await find_attempts(connection, [id])).get(id)
+    found = (await find_attempts(context.services.store, [id])).get(id)
     if found is None:
         raise NotFound("attempt", id)
     try:
@@ -229,9 +228,9 @@ async def _output(
             flag.clear()
             rows: list[LogLineRecord] = []
             said: list[dict[str, object]] = []
+            # State before output: output is stored before an attempt is settled, so none can come after this read.
+            now = (await find_attempts(context.services.store, [attempt.id])).get(attempt.id)
             async with context.services.store.read() as connection:
-                # State before output: output is stored before an attempt is settled, so none can come after this read.
-                now = (await find_attempts(connection, [attempt.id])).get(attempt.id)
                 if with_lines:
                     rows = await list_log(connection, attempt.id, PageWindow((position.lines,), None, LINES))
                 if with_entries:

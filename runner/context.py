@@ -238,8 +238,7 @@ class AttemptContext:
         for own in self.files:
             if own.ref.artifact_id == artifact_id:
                 return own
-        async with self._resources.store.read() as connection:
-            found = await find_artifact(connection, artifact_id)
+        found = await find_artifact(self._resources.store, artifact_id)
         if found is None or found.caller_id != self.caller_id:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,

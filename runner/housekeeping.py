@@ -89,8 +89,7 @@ class Housekeeping:
         names = await asyncio.to_thread(_folders, folder)
         if not names:
             return 0
-        async with self._store.read() as connection:
-            found = await find_attempts(connection, names)
+        found = await find_attempts(self._store, names)
         over = [name for name in names if name not in found or found[name].state is not AttemptState.RUNNING]
         for name in over:
             await asyncio.to_thread(remove_folder, folder / name)

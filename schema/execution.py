@@ -1,9 +1,12 @@
-"""How operations are executed: as graphql-core does, with two additions.
+"""How operations are executed: as graphql-core does, with three additions.
 
 Plain leaf fields, attributes that are scalars or enums, are read and written without the machinery that resolvers need
 (7 µs each in graphql-core 3.3 with Strawberry 0.341, most of what a list costs), and where an object is asked for
 nothing else, all of them at once. Whatever is unusual about one, an exception, a null where none may be, an awaitable,
 takes the ordinary path and ends as it would have.
+
+Resolvers without arguments are called without the layers Strawberry puts around them for extensions and conversions,
+which such fields have none of (25 µs of an asynchronous one).
 
 Each event of a subscription is resolved in a context of its own when the context can renew itself.
 """
@@ -15,11 +18,12 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from inspect import iscoroutine
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from graphql import GraphQLEnumType, GraphQLNonNull, GraphQLObjectType, Undefined, is_leaf_type
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types.field import StrawberryField
+from strawberry.types.info import Info
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +48,34 @@ def mark_leaves(schema: GraphQLSchema) -> None:
             found = {name: leaf for name, field in graphql_type.fields.items() if (leaf := _leaf(field)) is not None}
             if found:
                 graphql_type.extensions[_LEAVES] = found
+
+
+def shorten_resolvers(schema: GraphQLSchema) -> None:
+    """Call resolvers that take no arguments as they are; called once, before anything else wraps them."""
+    for graphql_type in schema.type_map.values():
+        if isinstance(graphql_type, GraphQLObjectType):
+            for field in graphql_type.fields.values():
+                short = _short(field)
+                if short is not None:
+                    field.resolve = short
+
+
+def _short(field: GraphQLField) -> Callable[..., Any] | None:
+    definition = field.extensions.get("strawberry-definition")
+    if not isinstance(definition, StrawberryField) or definition.base_resolver is None or definition.is_subscription:
+        return None
+    resolver = definition.base_resolver
+    if field.args or definition.extensions or resolver.parent_parameter or resolver.root_parameter:
+        return None
+    told = resolver.info_parameter
+    if resolver.self_parameter is None:
+        return None
+    call = cast("Callable[..., Any]", resolver.wrapped_func)
+    if told is None:
+        return lambda source, _info: call(source)
+    if told.name != "info":
+        return None
+    return lambda source, info: call(source, info=Info(_raw_info=info, _field=definition))
 
 
 def _only_leaves(

@@ -32,7 +32,7 @@ from strawberry.utils.str_converters import to_camel_case
 
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
 from schema.documents import DocumentGuard, Documents
-from schema.execution import OperationExecutor, mark_leaves
+from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
 from schema.scalars import SCALAR_MAP
@@ -114,6 +114,7 @@ class GuardedSchema(strawberry.Schema):
         )
         self.limits = limits or RequestLimits()
         _forget_null_defaults(self._schema)
+        shorten_resolvers(self._schema)
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
         mark_leaves(self._schema)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from resolvers.usage import Noun
-    from store.engine import ReadConnection
+    from store.engine import ReadConnection, Store
     from store.previews import PreviewRecord
     from store.usage import Usage
 
@@ -67,6 +67,16 @@ class Loaders:
 
         return DataLoader(load_fn=load)
 
+    def _lookup(self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]]) -> DataLoader[str, V | None]:
+        """As `_loader`, for what is read by prepared statements."""
+        store = self._context.services.store
+
+        async def load(keys: list[str]) -> list[V | None]:
+            found = await find(store, keys)
+            return [found.get(key) for key in keys]
+
+        return DataLoader(load_fn=load)
+
     @cached_property
     def run(self) -> DataLoader[str, RunRecord | None]:
         """Runs the caller may see, by id."""
@@ -86,7 +96,7 @@ class Loaders:
     @cached_property
     def run_payload(self) -> DataLoader[str, RunPayload | None]:
         """Inputs of runs, by run id."""
-        return self._loader(find_payloads)
+        return self._lookup(find_payloads)
 
     @cached_property
     def latest_run(self) -> DataLoader[str, RunRecord | None]:
@@ -102,27 +112,27 @@ class Loaders:
     @cached_property
     def steps(self) -> DataLoader[str, list[StepRecord] | None]:
         """Steps of a run in order, by run id."""
-        return self._loader(steps_of_runs)
+        return self._lookup(steps_of_runs)
 
     @cached_property
     def step(self) -> DataLoader[str, StepRecord | None]:
         """Steps by id."""
-        return self._loader(find_steps)
+        return self._lookup(find_steps)
 
     @cached_property
     def milestones(self) -> DataLoader[str, str | None]:
         """Milestones of a step as JSON text, by step id."""
-        return self._loader(milestones_of)
+        return self._lookup(milestones_of)
 
     @cached_property
     def attempts(self) -> DataLoader[str, list[AttemptRecord] | None]:
         """Attempts of a step in order, by step id."""
-        return self._loader(attempts_of_steps)
+        return self._lookup(attempts_of_steps)
 
     @cached_property
     def attempt(self) -> DataLoader[str, AttemptRecord | None]:
         """Attempts by id."""
-        return self._loader(find_attempts)
+        return self._lookup(find_attempts)
 
     @cached_property
     def run_spending(self) -> DataLoader[str, Spending | None]:
@@ -144,22 +154,22 @@ class Loaders:
     @cached_property
     def attempt_payload(self) -> DataLoader[str, AttemptPayload | None]:
         """Input and output of attempts, by attempt id."""
-        return self._loader(attempt_payloads)
+        return self._lookup(attempt_payloads)
 
     @cached_property
     def artifact(self) -> DataLoader[str, ArtifactRecord | None]:
         """Artifacts by id, whoever may see them: ask for those of runs the caller sees."""
-        return self._loader(find_artifacts)
+        return self._lookup(find_artifacts)
 
     @cached_property
     def artifacts_of_run(self) -> DataLoader[str, list[ArtifactRecord] | None]:
         """Artifacts of a run, oldest first, by run id."""
-        return self._loader(artifacts_of_runs)
+        return self._lookup(artifacts_of_runs)
 
     @cached_property
     def artifacts_of_attempt(self) -> DataLoader[str, list[ArtifactRecord] | None]:
         """Artifacts of an attempt, oldest first, by attempt id."""
-        return self._loader(artifacts_of_attempts)
+        return self._lookup(artifacts_of_attempts)
 
     @cached_property
     def known_preview(self) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
@@ -193,22 +203,22 @@ class Loaders:
     @cached_property
     def pipeline(self) -> DataLoader[str, PipelineRecord | None]:
         """Pipelines by id, deleted ones too."""
-        return self._loader(find_pipelines)
+        return self._lookup(find_pipelines)
 
     @cached_property
     def version(self) -> DataLoader[str, VersionRecord | None]:
         """Pipeline versions by id."""
-        return self._loader(find_versions)
+        return self._lookup(find_versions)
 
     @cached_property
     def current_version(self) -> DataLoader[str, VersionRecord | None]:
         """The version new runs use, by pipeline id."""
-        return self._loader(current_versions)
+        return self._lookup(current_versions)
 
     @cached_property
     def version_body(self) -> DataLoader[str, VersionBody | None]:
         """Texts of versions, by version id."""
-        return self._loader(find_bodies)
+        return self._lookup(find_bodies)
 
     @cached_property
     def pipeline_usage(self) -> DataLoader[str, Usage]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, or_, select
 
 from store.dialects import Sql, instant
 from store.ids import new_id
-from store.paging import capped_count, fetch_page, words_in
+from store.lookups import Lookup
+from store.paging import PAGE_OF_FEW, capped_count, fetch_page, words_in
 from store.states import ArtifactStatus
 from store.tables import ARTIFACT, RUN, columns_of
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 
@@ -108,6 +111,11 @@ _EXPIRED = Sql(
 _COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
 _STATUS_AT = 9
 _STATUSES = {status.value: status for status in ArtifactStatus}
+_DECODE = {"status": _STATUSES.__getitem__}
+_BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
+_BY_ID = Lookup(ARTIFACT, ArtifactRecord, "artifact.id", decode=_DECODE)
+_OF_RUNS = Lookup(ARTIFACT, ArtifactRecord, "artifact.run_id", order="artifact.id", decode=_DECODE)
+_OF_ATTEMPTS = Lookup(ARTIFACT, ArtifactRecord, "artifact.attempt_id", order="artifact.id", decode=_DECODE)
 
 
 # ------------------------------------------------------------------------------------------------ units
@@ -202,15 +210,14 @@ def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def find_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, ArtifactRecord]:
+async def find_artifacts(store: Store, ids: Sequence[str]) -> dict[str, ArtifactRecord]:
     """Artifacts by id, erased ones too."""
-    rows = await connection.execute(select(*_COLUMNS).where(ARTIFACT.c.id.in_(ids)))
-    return {row[0]: _record(row) for row in rows}
+    return {artifact.id: artifact for artifact in await _BY_ID.read(store, ids)}
 
 
-async def find_artifact(connection: AsyncConnection, artifact_id: str) -> ArtifactRecord | None:
+async def find_artifact(store: Store, artifact_id: str) -> ArtifactRecord | None:
     """One artifact, also when erased."""
-    return (await find_artifacts(connection, [artifact_id])).get(artifact_id)
+    return (await find_artifacts(store, [artifact_id])).get(artifact_id)
 
 
 async def gone_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
@@ -227,29 +234,53 @@ async def list_artifacts(
     return [_record(row) for row in await fetch_page(connection, statement, [(ARTIFACT.c.id, True)], window)]
 
 
+async def list_of_run(
+    store: Store, run_id: str, window: PageWindow, *, visible_to: str | None = None
+) -> list[ArtifactRecord]:
+    """The artifacts of one run as `list_artifacts` lists them, by a prepared statement: every look at a run asks."""
+    given = {
+        "caller_id": visible_to,
+        "after": None if window.after is None else window.after[0],
+        "before": None if window.before is None else window.before[0],
+    }
+    bounds = {name: value for name, value in given.items() if value is not None}
+    statement = _page_of_run(frozenset(bounds), window.reverse)
+    rows = await store.rows(
+        statement, {**bounds, "run_id": run_id, "limit": window.limit + 1}, few=window.limit <= PAGE_OF_FEW
+    )
+    found = [_BY_ID.make(row) for row in rows]
+    return found[::-1] if window.reverse else found
+
+
 async def count_artifacts(connection: AsyncConnection, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
     """How many artifacts match, up to `store.paging.COUNT_CAP`."""
     return await capped_count(connection, select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
-async def artifacts_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
+async def artifacts_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
     """The artifacts of each run, oldest first, by run id; every id asked for has an entry."""
-    wanted = select(*_COLUMNS).where(ARTIFACT.c.run_id.in_(run_ids)).order_by(ARTIFACT.c.id)
     artifacts: dict[str, list[ArtifactRecord]] = {run_id: [] for run_id in run_ids}
-    for row in await connection.execute(wanted):
-        artifacts[row[2]].append(_record(row))
+    for artifact in await _OF_RUNS.read(store, run_ids):
+        assert artifact.run_id is not None, "it was looked up by it"
+        artifacts[artifact.run_id].append(artifact)
     return artifacts
 
 
-async def artifacts_of_attempts(
-    connection: AsyncConnection, attempt_ids: Sequence[str]
-) -> dict[str, list[ArtifactRecord]]:
+async def artifacts_of_attempts(store: Store, attempt_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
     """The artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
-    wanted = select(*_COLUMNS).where(ARTIFACT.c.attempt_id.in_(attempt_ids)).order_by(ARTIFACT.c.id)
     artifacts: dict[str, list[ArtifactRecord]] = {attempt_id: [] for attempt_id in attempt_ids}
-    for row in await connection.execute(wanted):
-        artifacts[row[4]].append(_record(row))
+    for artifact in await _OF_ATTEMPTS.read(store, attempt_ids):
+        assert artifact.attempt_id is not None, "it was looked up by it"
+        artifacts[artifact.attempt_id].append(artifact)
     return artifacts
+
+
+@lru_cache(maxsize=16)
+def _page_of_run(bounds: frozenset[str], reverse: bool) -> Sql:
+    conditions = ["run_id = :run_id", "erased_at IS NULL", *(text for name, text in _BOUNDS.items() if name in bounds)]
+    names = ", ".join(column.name for column in _COLUMNS)
+    order = "ASC" if reverse else "DESC"
+    return Sql(f"SELECT {names} FROM artifact WHERE {' AND '.join(conditions)} ORDER BY id {order} LIMIT :limit")
 
 
 def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:

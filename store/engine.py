@@ -110,11 +110,17 @@ class Store(Protocol):
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Lends a connection for short reads; each statement sees what was committed before it started."""
 
-    async def rows(self, statement: Sql, parameters: Mapping[str, object] = ...) -> list[Row]:
+    async def rows(self, statement: Sql, parameters: Mapping[str, object] = ..., *, few: bool = ...) -> list[Row]:
         """Rows of one short, prepared read, as the driver hands them out; see `store.dialects.instant`.
 
         For what is read on every start or event. On SQLite it costs 20 µs of CPU, and a statement through `read` 210,
         or 280 where twenty are under way: most of that is SQLAlchemy's pool and the hops to the connection's thread.
+
+        Args:
+            statement: What to read.
+            parameters: Its parameters.
+            few: Whether it finds its rows by an index, they are few, and none is large: SQLite then answers at once,
+                on the event loop's thread.
         """
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:

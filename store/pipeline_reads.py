@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import and_, func, select
 
 from store.aliases import Alias, load_aliases
-from store.dialects import Sql, instant
+from store.dialects import Sql
+from store.lookups import Lookup
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
 from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from store.dialects import Row
     from store.engine import Store
 
 
@@ -105,9 +105,18 @@ class ListedPipeline:
 
 
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
-_BUILTIN, _ALIASES = 4, 5
+_ALIASES = 5
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
-_BODY_COLUMNS = columns_of(PIPELINE_VERSION, VersionBody)
+_BY_ID = Lookup(PIPELINE, PipelineRecord, "pipeline.id", decode={"aliases": load_aliases})
+_VERSIONS = Lookup(PIPELINE_VERSION, VersionRecord, "pipeline_version.id")
+_BODIES = Lookup(PIPELINE_VERSION, VersionBody, "pipeline_version.id", large=True)
+_CURRENT = Lookup(
+    PIPELINE_VERSION,
+    VersionRecord,
+    "pipeline.id",
+    source="pipeline JOIN pipeline_version ON pipeline_version.pipeline_id = pipeline.id "
+    "AND pipeline_version.number = pipeline.current_number",
+)
 
 
 # Prepared, since every start looks its pipeline up.
@@ -116,10 +125,9 @@ _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) 
 _BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
 
 
-async def find_pipelines(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, PipelineRecord]:
+async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, PipelineRecord]:
     """Pipelines by id, deleted ones too."""
-    rows = await connection.execute(select(*_COLUMNS).where(PIPELINE.c.id.in_(ids)))
-    return {row[0]: _record(row) for row in rows}
+    return {pipeline.id: pipeline for pipeline in await _BY_ID.read(store, ids)}
 
 
 async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
@@ -127,12 +135,12 @@ async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
 
     An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
     """
-    found = [_prepared_record(row) for row in await store.rows(_BY_NAME, {"ref": ref})]
+    found = [_BY_ID.make(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
         escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
         rows = await store.rows(_BY_ALIAS, {"alias": f"%{escaped}%"})
         # The pattern also meets names of inputs, which stand in the same text.
-        found = [record for row in rows if (record := _prepared_record(row)).alias(ref)]
+        found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
 
 
@@ -181,26 +189,19 @@ async def count_pipelines(connection: AsyncConnection, wanted: PipelineFilter) -
     return await capped_count(connection, select(PIPELINE.c.id).where(*_conditions(wanted)))
 
 
-async def find_versions(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, VersionRecord]:
+async def find_versions(store: Store, ids: Sequence[str]) -> dict[str, VersionRecord]:
     """Versions by id."""
-    rows = await connection.execute(select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.id.in_(ids)))
-    return {row[0]: VersionRecord(*row) for row in rows}
+    return {version.id: version for version in await _VERSIONS.read(store, ids)}
 
 
-async def find_bodies(connection: AsyncConnection, version_ids: Sequence[str]) -> dict[str, VersionBody]:
+async def find_bodies(store: Store, version_ids: Sequence[str]) -> dict[str, VersionBody]:
     """The texts of versions, by version id."""
-    rows = await connection.execute(select(*_BODY_COLUMNS).where(PIPELINE_VERSION.c.id.in_(version_ids)))
-    return {row[0]: VersionBody(*row) for row in rows}
+    return {body.id: body for body in await _BODIES.read(store, version_ids)}
 
 
-async def current_versions(connection: AsyncConnection, pipeline_ids: Sequence[str]) -> dict[str, VersionRecord]:
+async def current_versions(store: Store, pipeline_ids: Sequence[str]) -> dict[str, VersionRecord]:
     """The version new runs use, by pipeline id."""
-    joined = and_(
-        PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
-    )
-    wanted = select(*_VERSION_COLUMNS).join_from(PIPELINE, PIPELINE_VERSION, joined)
-    rows = await connection.execute(wanted.where(PIPELINE.c.id.in_(pipeline_ids)))
-    return {row[1]: VersionRecord(*row) for row in rows}
+    return {version.pipeline_id: version for version in await _CURRENT.read(store, pipeline_ids)}
 
 
 async def find_version(connection: AsyncConnection, pipeline_id: str, number: int) -> VersionRecord | None:
@@ -243,12 +244,6 @@ def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
     if pipeline.key == ref:
         return (2 if pipeline.builtin else 1), pipeline.id
     return (4 if pipeline.builtin else 3), pipeline.id
-
-
-def _prepared_record(row: Row) -> PipelineRecord:
-    *values, created_at, updated_at, deleted_at = row
-    values[_BUILTIN] = bool(values[_BUILTIN])
-    return _record([*values, instant(created_at), instant(updated_at), instant(deleted_at)])
 
 
 def _record(row: Sequence[Any]) -> PipelineRecord:

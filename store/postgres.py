@@ -144,7 +144,7 @@ class PostgresStore:
         except (exc.OperationalError, exc.InterfaceError) as error:
             raise named(error) from error
 
-    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> list[Row]:
+    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`."""
         async with self.read() as connection:
             found = await connection.exec_driver_sql(statement.postgresql, dict(parameters))

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from store.dialects import Sql, instant
-from store.paging import COUNT_CAP
+from store.paging import COUNT_CAP, PAGE_OF_FEW
 from store.run_reads import RunRecord
 from store.states import HELD_RUN_STATES, RunCause, RunState
 
@@ -58,7 +58,7 @@ _COUNT_HELD = Sql(f"SELECT count(*) FROM (SELECT 1 FROM run WHERE state IN ({_HE
 
 async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
     """One run, as `run_reads.find_run`; None also when it is another caller's than `visible_to`."""
-    for row in _decoded(_FIELDS, await store.rows(_ONE_RUN, {"id": run_id})):
+    for row in _decoded(_FIELDS, await store.rows(_ONE_RUN, {"id": run_id}, few=True)):
         record = RunRecord(*row)
         return record if visible_to is None or record.caller_id == visible_to else None
     return None
@@ -105,8 +105,9 @@ async def _page(store: Store, columns: tuple[str, ...], window: PageWindow, visi
         "before": None if window.before is None else window.before[0],
     }
     parameters = {name: value for name, value in given.items() if value is not None}
+    few = window.limit <= PAGE_OF_FEW
     statement = _statement(columns, frozenset(parameters), window.reverse)
-    rows = _decoded(columns, await store.rows(statement, {**parameters, "limit": window.limit + 1}))
+    rows = _decoded(columns, await store.rows(statement, {**parameters, "limit": window.limit + 1}, few=few))
     if window.reverse:
         rows.reverse()
     return rows

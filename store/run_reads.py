@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import String, literal_column, select, text, union_all
 
+from store.lookups import Lookup
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
 from store.states import FINAL_RUN_STATES, RunCause, RunState
 from store.tables import RUN, columns_of
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, ColumnElement, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +67,12 @@ class RunPayload:
     """What a run was given, as JSON text.
 
     Attributes:
+        id: The run's.
         document: Set for single pack calls only.
         from_memory: List of the learned fields whose values were taken from memory; None when none were.
     """
 
-    run_id: str
+    id: str
     inputs: str
     inputs_digest: str
     document: str | None
@@ -102,7 +106,7 @@ class RunFilter:
 
 
 _COLUMNS = columns_of(RUN, RunRecord)
-_PAYLOAD = [RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document, RUN.c.from_memory]
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True)
 _STATE, _CAUSE = 6, 7
 _NEWEST: list[SortKey] = [(RUN.c.id, True)]
 # Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none, so
@@ -139,12 +143,9 @@ async def find_run(connection: AsyncConnection, run_id: str, *, visible_to: str 
     return (await find_runs(connection, [run_id], visible_to=visible_to)).get(run_id)
 
 
-async def find_payloads(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, RunPayload]:
+async def find_payloads(store: Store, ids: Sequence[str]) -> dict[str, RunPayload]:
     """What runs were given, by run id."""
-    wanted = select(RUN.c.id, RUN.c.inputs, RUN.c.inputs_digest, RUN.c.document, RUN.c.from_memory).where(
-        RUN.c.id.in_(ids)
-    )
-    return {row[0]: RunPayload(*row) for row in await connection.execute(wanted)}
+    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}
 
 
 async def list_runs(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
 from store.events import EventRecord
+from store.lookups import Lookup
 from store.paging import capped_count, fetch_page
 from store.states import AttemptState, StepState
 from store.tables import ATTEMPT, RUN_EVENT, RUN_STEP, columns_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from store.engine import Store
     from store.paging import PageWindow
 
 
@@ -76,69 +78,89 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class AttemptPayload:
-    """What an attempt got and gave, as JSON text; None before it did."""
+    """What an attempt got and gave, as JSON text, None before it did; `id` is the attempt's."""
 
-    attempt_id: str
+    id: str
     input: str | None
     output: str | None
 
 
-_STEP_COLUMNS = columns_of(RUN_STEP, StepRecord)
-_ATTEMPT_COLUMNS = columns_of(ATTEMPT, AttemptRecord)
+@dataclass(frozen=True, slots=True)
+class _Milestones:
+    id: str
+    milestones: str
+
+
+_STEP_STATE = {"state": {state.value: state for state in StepState}.__getitem__}
+_ATTEMPT_STATE = {"state": {state.value: state for state in AttemptState}.__getitem__}
+_STEP = Lookup(RUN_STEP, StepRecord, "run_step.id", decode=_STEP_STATE)
+# Steps that a switched definition retired have negative positions: their attempts stay, the list leaves them out.
+_STEPS = Lookup(
+    RUN_STEP,
+    StepRecord,
+    "run_step.run_id",
+    also="run_step.position > 0",
+    order="run_step.run_id, run_step.position",
+    decode=_STEP_STATE,
+)
+_MILESTONES = Lookup(RUN_STEP, _Milestones, "run_step.id", large=True)
+_ATTEMPT = Lookup(ATTEMPT, AttemptRecord, "attempt.id", decode=_ATTEMPT_STATE)
+_ATTEMPTS_OF_STEPS = Lookup(
+    ATTEMPT, AttemptRecord, "attempt.step_id", order="attempt.step_id, attempt.number", decode=_ATTEMPT_STATE
+)
+_ATTEMPTS_OF_RUNS = Lookup(
+    ATTEMPT,
+    AttemptRecord,
+    "attempt.run_id",
+    order="attempt.run_id, attempt.started_at, attempt.id",
+    decode=_ATTEMPT_STATE,
+)
+_PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True)
 _EVENT_COLUMNS = columns_of(RUN_EVENT, EventRecord)
-_STEP_STATE, _ATTEMPT_STATE = 6, 5
 
 
-async def steps_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[StepRecord]]:
+async def steps_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[StepRecord]]:
     """The steps of each run in order, by run id; every id asked for has an entry."""
-    # Steps that a switched definition retired have negative positions: their attempts stay, the list leaves them out.
-    wanted = select(*_STEP_COLUMNS).where(RUN_STEP.c.run_id.in_(run_ids), RUN_STEP.c.position > 0)
     steps: dict[str, list[StepRecord]] = {run_id: [] for run_id in run_ids}
-    for row in await connection.execute(wanted.order_by(RUN_STEP.c.run_id, RUN_STEP.c.position)):
-        steps[row[1]].append(_step(row))
+    for step in await _STEPS.read(store, run_ids):
+        steps[step.run_id].append(step)
     return steps
 
 
-async def find_steps(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, StepRecord]:
+async def find_steps(store: Store, ids: Sequence[str]) -> dict[str, StepRecord]:
     """Steps by id."""
-    rows = await connection.execute(select(*_STEP_COLUMNS).where(RUN_STEP.c.id.in_(ids)))
-    return {row[0]: _step(row) for row in rows}
+    return {step.id: step for step in await _STEP.read(store, ids)}
 
 
-async def milestones_of(connection: AsyncConnection, step_ids: Sequence[str]) -> dict[str, str]:
+async def milestones_of(store: Store, step_ids: Sequence[str]) -> dict[str, str]:
     """What steps told about their progress, as JSON lists, by step id."""
-    rows = await connection.execute(select(RUN_STEP.c.id, RUN_STEP.c.milestones).where(RUN_STEP.c.id.in_(step_ids)))
-    return {row[0]: row[1] for row in rows}
+    return {step.id: step.milestones for step in await _MILESTONES.read(store, step_ids)}
 
 
-async def attempts_of_steps(connection: AsyncConnection, step_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
+async def attempts_of_steps(store: Store, step_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
     """The attempts of each step, first to last, by step id; every id asked for has an entry."""
-    wanted = select(*_ATTEMPT_COLUMNS).where(ATTEMPT.c.step_id.in_(step_ids))
     attempts: dict[str, list[AttemptRecord]] = {step_id: [] for step_id in step_ids}
-    for row in await connection.execute(wanted.order_by(ATTEMPT.c.step_id, ATTEMPT.c.number)):
-        attempts[row[2]].append(_attempt(row))
+    for attempt in await _ATTEMPTS_OF_STEPS.read(store, step_ids):
+        attempts[attempt.step_id].append(attempt)
     return attempts
 
 
-async def attempts_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
+async def attempts_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
     """All attempts of each run in the order they started, by run id; every id asked for has an entry."""
-    wanted = select(*_ATTEMPT_COLUMNS).where(ATTEMPT.c.run_id.in_(run_ids))
     attempts: dict[str, list[AttemptRecord]] = {run_id: [] for run_id in run_ids}
-    for row in await connection.execute(wanted.order_by(ATTEMPT.c.run_id, ATTEMPT.c.started_at, ATTEMPT.c.id)):
-        attempts[row[1]].append(_attempt(row))
+    for attempt in await _ATTEMPTS_OF_RUNS.read(store, run_ids):
+        attempts[attempt.run_id].append(attempt)
     return attempts
 
 
-async def find_attempts(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, AttemptRecord]:
+async def find_attempts(store: Store, ids: Sequence[str]) -> dict[str, AttemptRecord]:
     """Attempts by id."""
-    rows = await connection.execute(select(*_ATTEMPT_COLUMNS).where(ATTEMPT.c.id.in_(ids)))
-    return {row[0]: _attempt(row) for row in rows}
+    return {attempt.id: attempt for attempt in await _ATTEMPT.read(store, ids)}
 
 
-async def attempt_payloads(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, AttemptPayload]:
+async def attempt_payloads(store: Store, ids: Sequence[str]) -> dict[str, AttemptPayload]:
     """What attempts got and gave, by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
-    wanted = select(ATTEMPT.c.id, ATTEMPT.c.input, ATTEMPT.c.output).where(ATTEMPT.c.id.in_(ids))
-    return {row[0]: AttemptPayload(*row) for row in await connection.execute(wanted)}
+    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}
 
 
 async def list_events(connection: AsyncConnection, run_id: str, window: PageWindow) -> list[EventRecord]:
@@ -150,15 +172,3 @@ async def list_events(connection: AsyncConnection, run_id: str, window: PageWind
 async def count_events(connection: AsyncConnection, run_id: str) -> int:
     """How many events a run has, up to `store.paging.COUNT_CAP`."""
     return await capped_count(connection, select(RUN_EVENT.c.sequence).where(RUN_EVENT.c.run_id == run_id))
-
-
-def _step(row: Sequence[Any]) -> StepRecord:
-    values = list(row)
-    values[_STEP_STATE] = StepState(values[_STEP_STATE])
-    return StepRecord(*values)
-
-
-def _attempt(row: Sequence[Any]) -> AttemptRecord:
-    values = list(row)
-    values[_ATTEMPT_STATE] = AttemptState(values[_ATTEMPT_STATE])
-    return AttemptRecord(*values)

@@ -112,9 +112,8 @@ async def test_starters_follow_their_files_and_packs(tmp_path: Path) -> None:
     async with sqlite_store(tmp_path) as store:
 
         async def kept() -> tuple[int, str]:
-            async with store.read() as connection:
-                version = (await current_versions(connection, ["builtin.say"]))["builtin.say"]
-                body = (await find_bodies(connection, [version.id]))[version.id]
+            version = (await current_versions(store, ["builtin.say"]))["builtin.say"]
+            body = (await find_bodies(store, [version.id]))[version.id]
             return version.number, body.yaml
 
         await seed_starters(store, registry_of(), folder)
@@ -126,8 +125,7 @@ async def test_starters_follow_their_files_and_packs(tmp_path: Path) -> None:
         assert (await kept())[0] == 2
         (folder / "shout.yaml").unlink()
         assert (await seed_starters(store, REGISTRY, folder)).removed == ("builtin.shout",)
-        async with store.read() as connection:
-            assert set(await find_pipelines(connection, ["builtin.say", "builtin.shout"])) == {"builtin.say"}
+        assert set(await find_pipelines(store, ["builtin.say", "builtin.shout"])) == {"builtin.say"}
 
 
 def test_what_ships_has_no_problem() -> None:

@@ -232,8 +232,7 @@ async def test_success_is_earned(lab: Laboratory):
 
 async def test_an_artifact_comes_with_its_attempt(lab: Laboratory):
     run = await lab.run([step("a", "test.artifact", name="note.txt", content="Hello.")])
-    async with lab.store.read() as connection:
-        (artifact,) = (await artifacts_of_attempts(connection, [run.attempts["a"][0].id]))[run.attempts["a"][0].id]
+    (artifact,) = (await artifacts_of_attempts(lab.store, [run.attempts["a"][0].id]))[run.attempts["a"][0].id]
     assert (artifact.name, artifact.size_bytes) == ("note.txt", 6)
     assert lab.resources.blobs.path(artifact.digest).read_text() == "Hello."
     assert "artifact a stored" in run.told()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -45,6 +46,30 @@ async def count(opened: Store) -> int:
 async def embedded(tmp_path: Path) -> AsyncIterator[SQLiteStore]:
     async with sqlite_store(tmp_path) as opened:
         yield opened  # type: ignore[misc]
+
+
+class Busy(sqlite3.Connection):
+    """A connection that finds the file locked, as in the moment a log is recovered."""
+
+    def execute(self, *_: object) -> sqlite3.Cursor:
+        locked = sqlite3.OperationalError("database is locked")
+        locked.sqlite_errorcode = sqlite3.SQLITE_BUSY
+        raise locked
+
+
+async def test_a_few_rows_are_read_by_another_connection_while_the_nearest_is_locked(embedded: SQLiteStore):
+    await embedded.write(add, "ada")
+    found = [await embedded.rows(Sql("SELECT id FROM caller WHERE id = :id"), {"id": "ada"}, few=True)]
+    assert embedded._near is not None
+    embedded._near.close()
+    embedded._near = Busy(":memory:")
+    found.append(await embedded.rows(Sql("SELECT id FROM caller WHERE id = :id"), {"id": "ada"}, few=True))
+    assert found == [[("ada",)], [("ada",)]]
+
+
+async def test_nothing_is_written_by_way_of_a_read_of_a_few_rows(embedded: SQLiteStore):
+    with pytest.raises(StoreError, match="readonly"):
+        await embedded.rows(ADD, {"id": "ada", "name": "Ada", "now": None}, few=True)
 
 
 class Gate:

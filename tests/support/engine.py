@@ -239,9 +239,9 @@ class Laboratory:
         async with self.store.read() as connection:
             while True:
                 record = await find_run(connection, run_id)
-                steps = (await steps_of_runs(connection, [run_id]))[run_id]
-                attempts = (await attempts_of_runs(connection, [run_id]))[run_id]
-                payloads = await attempt_payloads(connection, [each.id for each in attempts])
+                steps = (await steps_of_runs(self.store, [run_id]))[run_id]
+                attempts = (await attempts_of_runs(self.store, [run_id]))[run_id]
+                payloads = await attempt_payloads(self.store, [each.id for each in attempts])
                 events = await list_events(connection, run_id, PageWindow(limit=100_000))
                 again = await find_run(connection, run_id)
                 if record is not None and again is not None and record.next_seq == again.next_seq:

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
-import aiosqlite
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from store.dialects import NOTHING, Sql
+from store.sqlite import SQLiteStore
 from tests.support.graphql_client import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
@@ -218,18 +219,18 @@ async def audit_rows(it: Product, action: str | None = None) -> list[dict[str, A
 def statements() -> Iterator[list[str]]:
     """The SQL statements that reads execute meanwhile, in this process."""
     seen: list[str] = []
-    fetch_all = aiosqlite.Connection.execute_fetchall
+    rows = SQLiteStore.rows
 
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
         seen.append(statement)
 
-    def note_quick(connection: Any, statement: str, parameters: Any = None) -> Any:
-        seen.append(statement)
-        return fetch_all(connection, statement, parameters)
+    def note_quick(store: SQLiteStore, statement: Sql, parameters: Any = NOTHING, **how: bool) -> Any:
+        seen.append(statement.sqlite)
+        return rows(store, statement, parameters, **how)
 
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        with patch.object(aiosqlite.Connection, "execute_fetchall", note_quick):
+        with patch.object(SQLiteStore, "rows", note_quick):
             yield seen
     finally:
         event.remove(Engine, "before_cursor_execute", note)

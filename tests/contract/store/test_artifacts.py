@@ -93,7 +93,7 @@ async def test_an_upload_expires_and_a_pinned_one_does_not(store: Store):
     assert await store.write(expire_artifacts) == 0
     async with store.read() as connection:
         assert await gone_artifacts(connection, [one, two, "art_x"]) == {one, "art_x"}
-        erased = await find_artifact(connection, one)
+        erased = await find_artifact(store, one)
     assert erased is not None
     assert erased.erased_at is not None
     assert not await store.write(pin_artifact, one), "what is erased cannot be pinned"
@@ -103,8 +103,7 @@ async def test_an_upload_that_is_used_stays_longer(store: Store):
     ada = await caller(store)
 
     async def until(artifact_id: str) -> datetime | None:
-        async with store.read() as connection:
-            found = await find_artifact(connection, artifact_id)
+        found = await find_artifact(store, artifact_id)
         assert found is not None
         return found.expires_at
 
@@ -131,8 +130,8 @@ async def test_what_another_run_reuses_does_not_expire(store: Store):
     assert await store.write(expire_artifacts) == 0
     async with store.read() as connection:
         assert await gone_artifacts(connection, [kept]) == frozenset()
-        assert [each.id for each in (await artifacts_of_runs(connection, [origin, again]))[origin]] == [kept]
-        by_attempt = await artifacts_of_attempts(connection, [made_by, "att_x"])
+        assert [each.id for each in (await artifacts_of_runs(store, [origin, again]))[origin]] == [kept]
+        by_attempt = await artifacts_of_attempts(store, [made_by, "att_x"])
     assert [each.id for each in by_attempt[made_by]] == [kept]
     assert by_attempt["att_x"] == []
 
@@ -148,8 +147,7 @@ async def test_unpinned_it_goes_by_its_run(store: Store):
     for each in (of_succeeded, of_failed, of_none):
         assert await store.write(unpin_artifact, each, keep_days=7)
         assert not await store.write(unpin_artifact, each, keep_days=7)
-    async with store.read() as connection:
-        first, second, third = [await find_artifact(connection, each) for each in (of_succeeded, of_failed, of_none)]
+    first, second, third = [await find_artifact(store, each) for each in (of_succeeded, of_failed, of_none)]
     assert first is not None
     assert second is not None
     assert third is not None

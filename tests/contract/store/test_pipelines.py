@@ -71,12 +71,12 @@ async def test_a_save_makes_a_version_and_the_same_text_makes_none(store: Store)
     assert (second.number, second.changed) == (2, True)
     assert (same.number, same.changed, same.version_id) == (2, False, second.version_id)
     async with store.read() as connection:
-        record = (await find_pipelines(connection, [first.pipeline_id]))[first.pipeline_id]
+        record = (await find_pipelines(store, [first.pipeline_id]))[first.pipeline_id]
         versions = await list_versions(connection, first.pipeline_id, PageWindow())
         old = await find_version(connection, first.pipeline_id, 1)
-        bodies = await find_bodies(connection, [first.version_id, second.version_id])
-        current = await current_versions(connection, [first.pipeline_id])
-        assert set(await find_versions(connection, [first.version_id])) == {first.version_id}
+        bodies = await find_bodies(store, [first.version_id, second.version_id])
+        current = await current_versions(store, [first.pipeline_id])
+        assert set(await find_versions(store, [first.version_id])) == {first.version_id}
     assert (record.name, record.current_number, record.owner_id) == ("Better deck", 2, ada.id)
     assert [version.number for version in versions] == [2, 1]
     assert versions[0].note == "clearer"
@@ -117,8 +117,7 @@ async def test_keys_of_users_are_unique_until_deleted(store: Store):
     again = await pipeline(store, ada.id)
     found = await find_pipeline(store, "deck")
     hidden = await find_pipeline(store, first.pipeline_id)
-    async with store.read() as connection:
-        by_id = await find_pipelines(connection, [first.pipeline_id])
+    by_id = await find_pipelines(store, [first.pipeline_id])
     assert found is not None
     assert found.id == again.pipeline_id
     assert hidden is None
@@ -146,14 +145,12 @@ async def test_starters_are_added_changed_and_removed_and_twice_is_once(store: S
     assert await store.write(upsert_starters, [changed, NOTES]) == StarterChanges(updated=(DECK.id,))
     renamed = replace(changed, heading=replace(DECK.heading, name="Slides"))
     assert await store.write(upsert_starters, [renamed, NOTES]) == StarterChanges(updated=(DECK.id,))
-    async with store.read() as connection:
-        record = (await find_pipelines(connection, [DECK.id]))[DECK.id]
+    record = (await find_pipelines(store, [DECK.id]))[DECK.id]
     assert (record.name, record.current_number, record.builtin, record.owner_id) == ("Slides", 2, True, None)
     assert record.aliases == OLD_NAMES
 
     ada = await caller(store)
-    async with store.read() as connection:
-        version = (await current_versions(connection, [DECK.id]))[DECK.id]
+    version = (await current_versions(store, [DECK.id]))[DECK.id]
     await run(store, ada.id, pipeline_id=DECK.id, version_id=version.id)
     gone = await store.write(upsert_starters, [])
     assert gone == StarterChanges(removed=(NOTES.id,), hidden=(DECK.id,))

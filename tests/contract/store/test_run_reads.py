@@ -64,7 +64,7 @@ async def test_a_run_is_read_by_id_by_those_who_may_see_it(store: Store):
         assert await find_run(connection, mine, visible_to=bob.id) is None
         assert await find_run(connection, mine, visible_to=ada.id) == record
         assert await find_runs(connection, [mine, "run_x"]) == {mine: record}
-        payload = (await find_payloads(connection, [mine]))[mine]
+        payload = (await find_payloads(store, [mine]))[mine]
     assert record is not None
     assert (record.state, record.cause) == (RunState.FAILED, RunCause.AGENT)
     assert record.created_at == START
@@ -168,20 +168,19 @@ async def test_steps_and_attempts_are_read_for_many_at_once(store: Store):
     early = await step(store, one, 1, milestones='[{"message":"half"}]')
     first = await attempt(store, one, late, 1, state="lost", output=None)
     second = await attempt(store, one, late, 2)
-    async with store.read() as connection:
-        steps = await steps_of_runs(connection, [one, two])
-        assert [each.id for each in steps[one]] == [early, late]
-        assert steps[two] == []
-        assert steps[one][1].state is StepState.FAILED
-        assert (await find_steps(connection, [late]))[late] == steps[one][1]
-        assert await milestones_of(connection, [early, late]) == {early: '[{"message":"half"}]', late: "[]"}
-        attempts = await attempts_of_steps(connection, [early, late])
-        assert attempts[early] == []
-        assert [each.id for each in attempts[late]] == [first, second]
-        assert attempts[late][0].state is AttemptState.LOST
-        assert set(await find_attempts(connection, [first])) == {first}
-        assert {each.id for each in (await attempts_of_runs(connection, [one]))[one]} == {first, second}
-        payloads = await attempt_payloads(connection, [first, second])
+    steps = await steps_of_runs(store, [one, two])
+    assert [each.id for each in steps[one]] == [early, late]
+    assert steps[two] == []
+    assert steps[one][1].state is StepState.FAILED
+    assert (await find_steps(store, [late]))[late] == steps[one][1]
+    assert await milestones_of(store, [early, late]) == {early: '[{"message":"half"}]', late: "[]"}
+    attempts = await attempts_of_steps(store, [early, late])
+    assert attempts[early] == []
+    assert [each.id for each in attempts[late]] == [first, second]
+    assert attempts[late][0].state is AttemptState.LOST
+    assert set(await find_attempts(store, [first])) == {first}
+    assert {each.id for each in (await attempts_of_runs(store, [one]))[one]} == {first, second}
+    payloads = await attempt_payloads(store, [first, second])
     assert payloads[first].output is None
     assert payloads[second].output == '{"b":2}'
 
@@ -234,3 +233,13 @@ async def test_usage_counts_the_last_stretch_of_time(store: Store):
     assert set(packs) == {"demo.echo"}
     assert packs["demo.echo"] == Usage(4, 0, packs["demo.echo"].median_duration_seconds, START + 3 * MINUTE)
     assert packs["demo.echo"].median_duration_seconds == pytest.approx(6, abs=0.001)
+
+
+async def test_ids_are_looked_up_whatever_their_number(store: Store):
+    ada = await caller(store)
+    ids = [await run(store, ada.id, number=number) for number in range(3)]
+    for unknown in (0, 1, 30, 600):
+        asked = [*(f"run_{number}" for number in range(unknown)), *ids]
+        assert set(await find_payloads(store, asked)) == set(ids)
+        assert await steps_of_runs(store, asked) == {run_id: [] for run_id in asked}
+    assert await find_payloads(store, []) == {}

@@ -90,8 +90,7 @@ async def ends(store: Store, run_id: str) -> list[str]:
 
 
 async def steps(store: Store, run_id: str) -> list[StepRecord]:
-    async with store.read() as connection:
-        return (await steps_of_runs(connection, [run_id]))[run_id]
+    return (await steps_of_runs(store, [run_id]))[run_id]
 
 
 # ------------------------------------------------------------------------------------------------ starting
@@ -258,9 +257,8 @@ async def test_a_run_walks_to_its_end_with_one_event_for_each_change(store: Stor
         ("step_state", "succeeded"),
         ("run_state", "succeeded"),
     ]
-    async with store.read() as connection:
-        attempts = (await attempts_of_runs(connection, [made.run_id]))[made.run_id]
-        payloads = await attempt_payloads(connection, [attempt.id for attempt in attempts])
+    attempts = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
+    payloads = await attempt_payloads(store, [attempt.id for attempt in attempts])
     assert {payload.output for payload in payloads.values()} == {'{"b":2}'}
     for step in await steps(store, made.run_id):
         assert (step.state, step.progress, step.attempts) == (StepState.SUCCEEDED, 1.0, 1)
@@ -295,8 +293,7 @@ async def test_a_worker_that_lost_the_run_writes_nothing(store: Store):
     new.claim = replace(new.claim, steps=tuple(replace(step, attempts=0) for step in new.claim.steps))
     await new.start(1)
     assert (await new.settle(Succeed())).state is RunState.SUCCEEDED
-    async with store.read() as connection:
-        attempts = (await attempts_of_runs(connection, [made.run_id]))[made.run_id]
+    attempts = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
     assert sorted(attempt.state for attempt in attempts) == ["lost", "succeeded", "succeeded"]
 
 
@@ -321,8 +318,7 @@ async def test_artifacts_come_with_their_attempt_and_expire_after_success(store:
     await worker.start()
     files = tuple(NewArtifact(new_id("art"), f"f{n}", "text/plain", 2**33, "c" * 64, "stored") for n in range(2))
     await worker.settle(Succeed(), artifacts=files)
-    async with store.read() as connection:
-        found = (await artifacts_of_runs(connection, [made.run_id]))[made.run_id]
+    found = (await artifacts_of_runs(store, [made.run_id]))[made.run_id]
     assert {each.id for each in found} == {each.id for each in files}
     assert {(each.caller_id, each.attempt_id, each.size_bytes) for each in found} == {
         (ada.id, worker.attempt_id, 2**33)
@@ -389,8 +385,7 @@ async def test_a_step_whose_input_does_not_resolve_fails_with_an_attempt_of_its_
     await store.write(fail_step, worker.fence, start, StepState.PENDING, Fail(FAILURE, "no such field"))
     for run_id in (first.run_id, second.run_id):
         assert await ends(store, run_id) == ["failed"]
-        async with store.read() as connection:
-            attempts = (await attempts_of_runs(connection, [run_id]))[run_id]
+        attempts = (await attempts_of_runs(store, [run_id]))[run_id]
         assert attempts[-1].failure == FAILURE
 
 
@@ -618,8 +613,7 @@ async def test_a_rerun_starts_with_the_recorded_outputs_of_the_steps_before(stor
     worker = await working(store, again.run_id)
     assert (worker.claim.steps[0].state, worker.claim.steps[0].output) == (StepState.SUCCEEDED, '{"b":2}')
     assert (await record(store, again.run_id)).progress == 0.5
-    async with store.read() as connection:
-        attempts = (await attempts_of_runs(connection, [again.run_id]))[again.run_id]
+    attempts = (await attempts_of_runs(store, [again.run_id]))[again.run_id]
     assert [each.reused_from for each in attempts] == [source.attempt_id]
     await events(store, again.run_id)
 
@@ -650,7 +644,7 @@ async def test_only_final_runs_are_deleted_with_all_they_made(store: Store):
     await store.write(delete_run, made.run_id)
     async with store.read() as connection:
         assert await find_run(connection, made.run_id) is None
-        assert (await artifacts_of_runs(connection, [made.run_id]))[made.run_id] == []
+        assert (await artifacts_of_runs(store, [made.run_id]))[made.run_id] == []
     with pytest.raises(WrongStateError):
         await store.write(delete_run, made.run_id)
 

@@ -95,9 +95,8 @@ async def test_a_cancel_of_a_run_no_living_worker_holds_ends_it_at_once(store: S
             assert await store.write(request_cancel, made.run_id, "first") is RunState.CANCELLING
         await expire_lease(store, made.run_id)
         assert await store.write(request_cancel, made.run_id, "enough") is RunState.CANCELLED
-        async with store.read() as connection:
-            (step, _) = (await steps_of_runs(connection, [made.run_id]))[made.run_id]
-            (attempt,) = (await attempts_of_runs(connection, [made.run_id]))[made.run_id]
+        (step, _) = (await steps_of_runs(store, [made.run_id]))[made.run_id]
+        (attempt,) = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
         assert (step.state, attempt.state) == (StepState.CANCELLED, AttemptState.CANCELLED)
         with pytest.raises(LostLeaseError):
             await worker.settle(Succeed())
@@ -110,8 +109,7 @@ async def test_a_released_run_that_was_cancelled_ends(store: Store):
     await worker.start()
     await store.write(request_cancel, made.run_id, None)
     await store.write(release, worker.fence, (worker.step_id, worker.attempt_id), "the server stops")
-    async with store.read() as connection:
-        (step,) = (await steps_of_runs(connection, [made.run_id]))[made.run_id]
+    (step,) = (await steps_of_runs(store, [made.run_id]))[made.run_id]
     assert (step.state, (await record(store, made.run_id)).state) == (StepState.CANCELLED, RunState.CANCELLED)
 
 
@@ -349,8 +347,7 @@ async def test_a_step_that_was_retired_may_come_back_in_a_later_definition(store
             retired_steps=tuple(row.id for key, row in rows.items() if key not in new),
             moved_steps={rows[key].id: new[key] for key in keys if key in rows},
         )
-        async with store.read() as connection:
-            return [step.key for step in (await steps_of_runs(connection, [made.run_id]))[made.run_id]]
+        return [step.key for step in (await steps_of_runs(store, [made.run_id]))[made.run_id]]
 
     await fail_first()
     assert await resume_with(["step1", "step3"]) == ["step1", "step3"]
@@ -408,8 +405,7 @@ async def test_deleting_a_run_keeps_what_another_reuses_until_that_goes_too(stor
     await worker.settle(Succeed())
 
     async def kept() -> int:
-        async with store.read() as connection:
-            return len((await artifacts_of_runs(connection, [first]))[first])
+        return len((await artifacts_of_runs(store, [first]))[first])
 
     await store.write(delete_run, first)
     assert await kept() == 1
@@ -454,8 +450,7 @@ async def test_the_database_itself_keeps_attempts_and_flights_apart(store: Store
     steal = Sql("UPDATE run SET flight = 'tea' WHERE id = :id")
     with pytest.raises(StoreError):
         await store.write(lambda conn: conn.run(steal, {"id": other.run_id}))
-    async with store.read() as connection:
-        (attempt,) = (await attempts_of_runs(connection, [made.run_id]))[made.run_id]
+    (attempt,) = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
     assert attempt.state is AttemptState.RUNNING
 
 

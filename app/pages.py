@@ -48,6 +48,7 @@ PAGE_PATHS = (
     "/tokens",
     "/audit",
     "/memory",
+    "/proposals",
     "/settings",
 )
 

@@ -29,8 +29,8 @@ async def test_home_searches_and_its_checklist_is_put_away_for_good(tmp_path: Pa
         await tab.page.reload()
         await tab.sees("Recent")
         assert await tab.page.get_by_role("heading", name="Where to go from here").count() == 0
-        await tab.page.get_by_label("Search packs and pipelines").fill("repeat after me")
-        await tab.page.keyboard.press("Enter")
+        await tab.page.get_by_label("Ask what to run").fill("repeat after me")
+        await tab.page.get_by_role("link", name="Search the catalog instead").click()
         await tab.page.wait_for_url("**/catalog?q=*")
         await tab.page.get_by_role("link", name="test.echo").wait_for()
 

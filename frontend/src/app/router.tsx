@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 
 import { Empty, Page } from "../components/Page.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
+import { AskBox } from "../features/ask/AskBox.tsx";
+import { askSearch } from "../features/ask/search.ts";
 import { auditSearch } from "../features/audit/search.ts";
 import { catalogSearch } from "../features/catalog/search.ts";
 import { compareSearch } from "../features/compare/search.ts";
@@ -11,13 +13,15 @@ import { credentialSearch, credentialsSearch } from "../features/credentials/sea
 import { editorSearch, newSearch } from "../features/editor/search.ts";
 import { HomePage } from "../features/home/HomePage.tsx";
 import { memorySearch } from "../features/memory/search.ts";
-import { pipelinesSearch, runFormSearch, versionsSearch } from "../features/pipelines/search.ts";
+import { pipelinesSearch, versionsSearch } from "../features/pipelines/search.ts";
+import { proposalsSearch } from "../features/proposals/search.ts";
 import { RunPage } from "../features/run/RunPage.tsx";
 import { runSearch } from "../features/run/search.ts";
 import { RunsPage } from "../features/runs/RunsPage.tsx";
 import { runsSearch } from "../features/runs/filter.ts";
 import { tokensSearch } from "../features/tokens/search.ts";
 import { BASE } from "../lib/base.ts";
+import { inputSearch } from "../lib/inputSearch.ts";
 import { Shell } from "./Shell.tsx";
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NothingHere, errorComponent: Broken });
@@ -38,11 +42,12 @@ const credentials = () => import("../features/credentials/CredentialsPage.tsx");
 const credential = () => import("../features/credentials/CredentialPage.tsx");
 const tokens = () => import("../features/tokens/TokensPage.tsx");
 const audit = () => import("../features/audit/AuditPage.tsx");
+const proposals = () => import("../features/proposals/ProposalsPage.tsx");
 const memory = () => import("../features/memory/MemoryPage.tsx");
 const settings = () => import("../features/settings/SettingsPage.tsx");
 
 const routes = root.addChildren([
-  createRoute({ ...at, path: "/", component: HomePage }),
+  createRoute({ ...at, path: "/", component: Home, validateSearch: askSearch }),
   createRoute({ ...at, path: "/runs", component: RunsPage, validateSearch: runsSearch }),
   createRoute({ ...at, path: "/runs/compare", component: lazyRouteComponent(compare, "ComparePage"), validateSearch: compareSearch }),
   createRoute({ ...at, path: "/runs/$run", component: RunPage, validateSearch: runSearch }),
@@ -51,9 +56,9 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/pipelines/new", component: lazyRouteComponent(editor, "NewPipelinePage"), validateSearch: newSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline/edit", component: lazyRouteComponent(editor, "EditorPage"), validateSearch: editorSearch }),
   createRoute({ ...at, path: "/pipelines/$pipeline/versions", component: lazyRouteComponent(versions, "VersionsPage"), validateSearch: versionsSearch }),
-  createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: runFormSearch }),
+  createRoute({ ...at, path: "/pipelines/$pipeline/run", component: lazyRouteComponent(runForm, "RunFormPage"), validateSearch: inputSearch }),
   createRoute({ ...at, path: "/catalog", component: lazyRouteComponent(catalog, "CatalogPage"), validateSearch: catalogSearch }),
-  createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage") }),
+  createRoute({ ...at, path: "/catalog/$pack", component: lazyRouteComponent(pack, "PackPage"), validateSearch: inputSearch }),
   createRoute({ ...at, path: "/artifacts", component: lazyRouteComponent(artifacts, "ArtifactsPage"), validateSearch: artifactsSearch }),
   createRoute({ ...at, path: "/connect", component: lazyRouteComponent(connect, "ConnectPage"), validateSearch: connectSearch }),
   createRoute({ ...at, path: "/artifacts/$artifact", component: lazyRouteComponent(artifact, "ArtifactPage"), validateSearch: artifactSearch }),
@@ -62,6 +67,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/tokens", component: lazyRouteComponent(tokens, "TokensPage"), validateSearch: tokensSearch }),
   createRoute({ ...at, path: "/audit", component: lazyRouteComponent(audit, "AuditPage"), validateSearch: auditSearch }),
   createRoute({ ...at, path: "/memory", component: lazyRouteComponent(memory, "MemoryPage"), validateSearch: memorySearch }),
+  createRoute({ ...at, path: "/proposals", component: lazyRouteComponent(proposals, "ProposalsPage"), validateSearch: proposalsSearch }),
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 
@@ -71,6 +77,10 @@ declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
   }
+}
+
+function Home(): ReactNode {
+  return <HomePage ask={<AskBox />} />;
 }
 
 function NothingHere(): ReactNode {

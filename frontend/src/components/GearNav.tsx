@@ -5,6 +5,7 @@ import type { ReactNode } from "react";
 const PLACES = [
   { to: "/settings", word: "Settings" },
   { to: "/memory", word: "Memory" },
+  { to: "/proposals", word: "Proposals" },
   { to: "/credentials", word: "Credentials" },
   { to: "/tokens", word: "Tokens" },
   { to: "/audit", word: "Audit" },

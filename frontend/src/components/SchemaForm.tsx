@@ -17,6 +17,10 @@ interface Props {
   filled?: Readonly<Record<string, Usual>>;
   onClear?: (name: string) => void;
   onNever?: (name: string) => void;
+  /** What is said beside the names of fields, such as where a value is from. */
+  notes?: Readonly<Record<string, ReactNode>> | undefined;
+  /** The optional fields that show at once, where it is known which matter. */
+  first?: readonly string[] | undefined;
 }
 
 /** How many optional fields show before the rest is folded. */
@@ -24,15 +28,16 @@ const AT_ONCE = 3;
 
 /** Fields of an input schema: what is required first, at most three at once, the rest behind “More”. */
 export function SchemaForm(props: Props): ReactNode {
-  const { fields, texts, problems } = props;
+  const { fields, texts, problems, first } = props;
   if (fields.length === 0) return <p className="text-soft">It takes no input.</p>;
   const needed = fields.filter((field) => field.required).length;
   const cut = Math.max(AT_ONCE, needed);
-  const rest = fields.slice(cut);
+  const atOnce = first === undefined ? fields.slice(0, cut) : fields.filter(({ name, required }) => required || first.includes(name));
+  const rest = fields.filter((field) => !atOnce.includes(field));
   const open = rest.some((field) => (texts[field.name] ?? "") !== "" || problems[field.name] !== undefined);
   return (
     <div className="space-y-4">
-      {fields.slice(0, cut).map((field) => (
+      {atOnce.map((field) => (
         <FieldRow key={field.name} field={field} {...props} />
       ))}
       {rest.length === 0 ? null : (
@@ -49,11 +54,12 @@ export function SchemaForm(props: Props): ReactNode {
   );
 }
 
-function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, onClear, onNever }: Props & { field: Field }): ReactNode {
+function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, onClear, onNever, notes }: Props & { field: Field }): ReactNode {
   const id = useId();
   const problem = problems[field.name];
   const usual = filled?.[field.name];
-  const described = [usual === undefined ? null : `${id}-memory`, field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
+  const note = notes?.[field.name];
+  const described = [note === undefined ? null : `${id}-note`, usual === undefined ? null : `${id}-memory`, field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
   const common = {
     id,
     value: texts[field.name] ?? "",
@@ -68,10 +74,17 @@ function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, on
   };
   return (
     <div>
-      <label htmlFor={id} className="mb-1 block font-medium">
-        {field.label}
-        {field.required ? null : <span className="font-normal text-soft"> · optional</span>}
-      </label>
+      <div className="mb-1 flex flex-wrap items-baseline gap-x-2">
+        <label htmlFor={id} className="font-medium">
+          {field.label}
+          {field.required ? null : <span className="font-normal text-soft"> · optional</span>}
+        </label>
+        {note === undefined ? null : (
+          <span id={`${id}-note`} className="text-meta text-accent">
+            {note}
+          </span>
+        )}
+      </div>
       <Control field={field} common={common} />
       {usual === undefined ? null : (
         <p className="mt-1 text-meta">

@@ -22,6 +22,12 @@ interface Props {
   target?: Target;
   /** What is usual for its inputs. */
   learned: Learned;
+  /** What is said beside the names of fields. */
+  notes?: Readonly<Record<string, ReactNode>>;
+  /** The optional fields that show at once. */
+  first?: readonly string[];
+  /** Stands beside the button. */
+  beside?: ReactNode;
 }
 
 /** What a form starts with. */
@@ -36,7 +42,7 @@ export interface Start {
 }
 
 /** Fields from an input schema and the button that starts; Ctrl-Enter starts, too. */
-export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, learned }: Props): ReactNode {
+export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, learned, notes, first, beside }: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
   const filled = filledIn(fields, typed, learned.usual);
   const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
@@ -85,6 +91,8 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
       <SchemaForm
         fields={fields}
         texts={texts}
+        notes={notes}
+        first={first}
         problems={{ ...told, ...refusal?.fields }}
         onLeave={(name) => setLeft(new Set([...left, name]))}
         onChange={change}
@@ -99,10 +107,11 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
       />
       <Notice problem={learned.refusal} />
       <Notice problem={refusal ?? (told[""] === undefined ? null : { message: told[""], hint: null, details: [], fields: {} })} />
-      <div className="mt-5">
+      <div className="mt-5 flex flex-wrap gap-2">
         <Button type="submit" kind="primary" disabled={busy} title="Ctrl-Enter">
           {word}
         </Button>
+        {beside}
       </div>
       {target === undefined ? null : <CopyAs target={target} inputs={read.values ?? {}} />}
     </form>

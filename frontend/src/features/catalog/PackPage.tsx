@@ -1,4 +1,4 @@
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
@@ -12,7 +12,9 @@ import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { Usage } from "../../components/Usage.tsx";
 import { useLearned } from "../../components/useLearned.ts";
 import { duration } from "../../lib/format.ts";
-import { PackPageDocument, type PackPageQuery, StartPackDocument } from "./catalog.generated.ts";
+import { textsFrom } from "../../lib/inputSearch.ts";
+import { StartPackDocument } from "../../lib/start.generated.ts";
+import { PackPageDocument, type PackPageQuery } from "./catalog.generated.ts";
 
 type Pack = NonNullable<PackPageQuery["pack"]>;
 
@@ -164,7 +166,8 @@ function KindWords({ kinds, derived, way }: { kinds: readonly string[]; derived:
 }
 
 function TryIt({ pack }: { pack: Pack }): ReactNode {
-  const [texts, setTexts] = useState<Record<string, string>>({});
+  const search = useSearch({ from: "/catalog/$pack" });
+  const [texts, setTexts] = useState(() => textsFrom(search));
   const [, start] = useMutation(StartPackDocument);
   const learned = useLearned(pack.id);
   const navigate = useNavigate();

@@ -7,19 +7,19 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { Page, Section, Unread } from "../../components/Page.tsx";
 import { RunTable } from "../../components/RunTable.tsx";
 import { useRunChanges } from "../../lib/runChanges.ts";
-import { CatalogSearch } from "./CatalogSearch.tsx";
 import { Checklist } from "./Checklist.tsx";
 import { HomeDocument, RunSampleDocument } from "./home.generated.ts";
 
-export function HomePage(): ReactNode {
+/** `ask` is the box to ask in, which is a feature of its own. */
+export function HomePage({ ask }: { ask: ReactNode }): ReactNode {
   const [{ data, fetching, error }, again] = useQuery({ query: HomeDocument });
   useRunChanges(() => again({ requestPolicy: "network-only" }));
   if (data === undefined) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const fresh = data.attention.nodes.length + data.now.nodes.length + data.recent.nodes.length === 0;
-  if (fresh) return <FirstRun />;
+  if (fresh) return <FirstRun ask={ask} />;
   return (
     <Page title="Home">
-      <CatalogSearch />
+      {ask}
       <Checklist />
       {data.attention.nodes.length === 0 ? (
         <p className="mb-8 text-soft">Nothing needs your attention.</p>
@@ -43,7 +43,7 @@ export function HomePage(): ReactNode {
 }
 
 /** The first thing a newcomer does: a run that teaches Resume. */
-function FirstRun(): ReactNode {
+function FirstRun({ ask }: { ask: ReactNode }): ReactNode {
   const [{ fetching }, start] = useMutation(RunSampleDocument);
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(4)).join("-"));
   const [problem, setProblem] = useState<Refusal | null>(null);
@@ -74,7 +74,11 @@ function FirstRun(): ReactNode {
           </Button>
         </div>
       </section>
-      <p className="mt-6 text-soft">
+      <section aria-label="Ask" className="mt-8">
+        <h2 className="mb-2">Or say what you want done</h2>
+        {ask}
+      </section>
+      <p className="text-soft">
         Or choose from{" "}
         <Link to="/pipelines" className="link">
           the pipelines

@@ -16,6 +16,8 @@ import { PLACES } from "./places.ts";
 
 /** While somebody types, the server is not asked at every key. */
 const TYPING_MS = 120;
+/** From so many words on, what is typed is a request rather than a name. */
+const SENTENCE_WORDS = 3;
 
 /** Pages, pipelines, packs, runs and what can be done here, by a few letters. */
 export function Palette({ onClose }: { onClose: () => void }): ReactNode {
@@ -46,6 +48,18 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const pipelines = found.flatMap((entry) => (entry.__typename === "Pipeline" ? [entry] : []));
   const packs = found.flatMap((entry) => (entry.__typename === "Pack" ? [entry] : []));
   const runs = data?.runs.nodes ?? [];
+  // A few letters look for a name; a sentence is a request, and stands where nothing that is found moves it.
+  const wish = typed.trim();
+  const sentence = wish.split(/\s+/).length >= SENTENCE_WORDS;
+  const ask = (
+    <Items heading="Ask">
+      {wish === "" ? [] : [
+        <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encodeURIComponent(wish)}`)}>
+          <span className="min-w-0 flex-1 truncate">What to run for “{wish}”</span>
+        </Item>,
+      ]}
+    </Items>
+  );
   return (
     // A click beside the palette closes it.
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events, jsx-a11y/no-noninteractive-element-interactions
@@ -60,6 +74,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
         <Command.Input ref={input} value={typed} onValueChange={setTyped} placeholder="Go to, find or do…" className="w-full border-b border-line bg-page px-4 py-3 text-body outline-none" />
         <Command.List className="max-h-[min(60vh,440px)] overflow-auto p-2">
           <Command.Empty className="px-3 py-4 text-soft">Nothing is called like this.</Command.Empty>
+          {sentence ? ask : null}
           {offered.map((group) => (
             <Here key={group.name} group={group} typed={typed} act={act} />
           ))}
@@ -96,6 +111,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
               </Item>
             ))}
           </Items>
+          {sentence ? null : ask}
         </Command.List>
       </Command>
     </dialog>

@@ -7,8 +7,9 @@ import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
 import { Absent, Page, Unread } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { useLearned } from "../../components/useLearned.ts";
-import { PipelinePageDocument, StartPipelineDocument } from "./pipelines.generated.ts";
-import { searchFrom, textsFrom } from "./search.ts";
+import { searchFrom, textsFrom } from "../../lib/inputSearch.ts";
+import { StartPipelineDocument } from "../../lib/start.generated.ts";
+import { PipelinePageDocument } from "./pipelines.generated.ts";
 
 /** What is typed goes into the address after a pause, so that a reload loses nothing. */
 const SETTLE_MS = 300;

@@ -1,0 +1,130 @@
+import { useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useId, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { ButtonLink } from "../../components/Button.tsx";
+import { Kinds } from "../../components/Kinds.tsx";
+import { Missing } from "../../components/Missing.tsx";
+import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { type Start, StartForm } from "../../components/StartForm.tsx";
+import { useLearned } from "../../components/useLearned.ts";
+import { outcomeOf } from "../../lib/command.ts";
+import { StartPackDocument, StartPipelineDocument } from "../../lib/start.generated.ts";
+import { AskEntryDocument } from "./ask.generated.ts";
+import { type Choice, fitWords, reasonsOf, type RouteAnswer, sourceWords, type Suggested, suggestedFor, textsOfSuggested } from "./asking.ts";
+
+interface Props {
+  answer: RouteAnswer;
+  choice: Choice;
+  isOpen: boolean;
+  onToggle: () => void;
+}
+
+/** An answer: folded a line, open a form that is filled in as far as anything is known. */
+export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNode {
+  const id = useId();
+  const [{ data, error }] = useQuery({ query: AskEntryDocument, variables: { id: choice.id, isPack: choice.kind === "PACK" } });
+  const entry = data?.pipeline ?? data?.pack ?? null;
+  const missing = entry?.availability.missing ?? [];
+  return (
+    <li className="py-2">
+      <h3>
+        <button type="button" aria-expanded={isOpen} aria-controls={id} onClick={onToggle} className="row flex w-full flex-wrap items-baseline gap-x-3 rounded px-2 py-1 text-left hover:bg-hover">
+          <span aria-hidden="true" className={isOpen ? "text-accent" : "text-idle"}>
+            {isOpen ? "●" : "○"}
+          </span>
+          <span className={`font-medium ${choice.kind === "PACK" ? "font-mono text-dense" : ""}`}>{entry?.name ?? choice.id}</span>
+          <span className="text-dense font-normal text-soft">
+            {fitWords(choice.confidence)}
+            {entry === null ? null : (
+              <>
+                {" · "}
+                <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} />
+              </>
+            )}
+          </span>
+          {missing.length === 0 ? null : <span className="text-dense font-normal text-warn">cannot run here yet</span>}
+        </button>
+      </h3>
+      <div id={id} className="pr-2 pl-8 max-md:pl-2">
+        <p className={isOpen ? "max-w-[72ch] text-dense" : "truncate text-dense text-soft"}>
+          {isOpen ? <span className="text-soft">Why: </span> : null}
+          <Prose text={reasonsOf(choice.why)} />
+        </p>
+        {isOpen && error !== undefined ? <Notice problem={lost(error)} /> : null}
+        {isOpen && missing.length > 0 ? <Missing missing={missing} /> : null}
+        {isOpen && entry !== null ? (
+          <Ready
+            choice={choice}
+            inputSchema={entry.inputSchema}
+            suggested={suggestedFor(answer, choice, entry.inputSchema)}
+            wanted={choice.id === answer.recommendation.id ? answer.recommendation.missingInputs : []}
+            decidedBy={answer.decidedBy}
+            pipeline={data?.pipeline?.key ?? null}
+          />
+        ) : null}
+      </div>
+    </li>
+  );
+}
+
+interface ReadyProps {
+  choice: Choice;
+  inputSchema: unknown;
+  suggested: Readonly<Record<string, Suggested>>;
+  /** Inputs that nobody said. */
+  wanted: readonly string[];
+  decidedBy: string;
+  pipeline: string | null;
+}
+
+function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: ReadyProps): ReactNode {
+  const [filled] = useState(() => textsOfSuggested(inputSchema, suggested));
+  const learned = useLearned(choice.id);
+  const [texts, setTexts] = useState(filled);
+  const [, startPack] = useMutation(StartPackDocument);
+  const [, startPipeline] = useMutation(StartPipelineDocument);
+  const navigate = useNavigate();
+
+  async function go({ values, key: idempotencyKey, fields, fromMemory }: Start): Promise<Refusal | null> {
+    const { done, refusal } =
+      choice.kind === "PACK"
+        ? await startPack({ pack: choice.id, input: values, fromMemory, idempotencyKey }).then(({ data, error }) => outcomeOf(error, data?.runPack, "StartRunSuccess", fields))
+        : await startPipeline({ pipeline: choice.id, inputs: values, fromMemory, idempotencyKey }).then(({ data, error }) => outcomeOf(error, data?.runPipeline, "StartRunSuccess", fields));
+    if (done?.run != null) await navigate({ to: "/runs/$run", params: { run: done.run.id }, search: {} });
+    return refusal;
+  }
+
+  const notes: Record<string, ReactNode> = {};
+  for (const name of wanted) if ((texts[name] ?? "") === "") notes[name] = "still to be said";
+  for (const [name, { source }] of Object.entries(suggested)) {
+    const words = sourceWords(source, decidedBy);
+    if (words !== null && (texts[name] ?? "") !== "" && texts[name] === filled[name]) notes[name] = `✎ ${words}`;
+  }
+  return (
+    <div className="mt-3 mb-2">
+      <StartForm
+        inputSchema={inputSchema}
+        texts={texts}
+        onTexts={setTexts}
+        learned={learned}
+        notes={notes}
+        first={[...wanted, ...Object.keys(suggested), ...Object.keys(learned.usual)]}
+        onStart={go}
+        word="Run"
+        beside={
+          pipeline === null ? (
+            <ButtonLink to="/catalog/$pack" params={{ pack: choice.id }}>
+              See the pack
+            </ButtonLink>
+          ) : (
+            <ButtonLink to="/pipelines/$pipeline" params={{ pipeline }}>
+              See steps
+            </ButtonLink>
+          )
+        }
+      />
+    </div>
+  );
+}

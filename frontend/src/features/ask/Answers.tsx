@@ -1,0 +1,54 @@
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+
+import { AnswerRow } from "./AnswerRow.tsx";
+import { BY_WORDS, type Choice, type RouteAnswer } from "./asking.ts";
+import { GapCard } from "./GapCard.tsx";
+
+interface Props {
+  answer: RouteAnswer;
+  request: string;
+  choices: readonly Choice[];
+  /** Which one is open; -1 for none. */
+  open: number;
+  onOpen: (index: number) => void;
+}
+
+/** At most three answers, one open and ready to run, and what is missing here. */
+export function Answers({ answer, request, choices, open, onOpen }: Props): ReactNode {
+  const nothing = answer.recommendation.id === null;
+  const gap = answer.gapWarning;
+  return (
+    <section aria-label="Answers" className="mt-2">
+      {gap !== null && nothing ? <GapCard gap={gap} request={request} answer={answer} /> : null}
+      {gap === null && nothing ? <p className="py-2">{answer.recommendation.why}</p> : null}
+      {choices.length === 0 ? null : (
+        <>
+          {nothing ? <h3 className="mt-4 mb-1 text-dense text-soft">What comes nearest</h3> : null}
+          <ol className="divide-y divide-line border-y border-line">
+            {choices.map((choice, index) => (
+              <AnswerRow key={choice.id} answer={answer} choice={choice} isOpen={index === open} onToggle={() => onOpen(index === open ? -1 : index)} />
+            ))}
+          </ol>
+        </>
+      )}
+      {gap !== null && !nothing ? <GapCard gap={gap} request={request} answer={answer} /> : null}
+      <details className="mt-2 text-meta text-soft">
+        <summary className="w-fit cursor-pointer">{answer.decidedBy === BY_WORDS ? "Matched by keywords only" : `Chosen by ${answer.decidedBy}`}</summary>
+        <p className="mt-1 max-w-[72ch]">{answer.reasoning}</p>
+        {answer.decidedBy === BY_WORDS ? (
+          <p className="mt-1">
+            A model tells requests apart by what they mean:{" "}
+            <Link to="/settings" className="link">
+              models in the settings
+            </Link>
+            .
+          </p>
+        ) : null}
+      </details>
+      <p role="status" className="sr-only">
+        {open < 0 ? `${choices.length} answers` : `Answer ${open + 1} of ${choices.length} is open`}
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,159 @@
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { type FormEvent, type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "react";
+import { useQuery } from "urql";
+
+import { Button } from "../../components/Button.tsx";
+import { Notice } from "../../components/Notice.tsx";
+import { useActions } from "../../lib/shortcuts.ts";
+import { useSettled } from "../../lib/useSettled.ts";
+import { AskRouterDocument } from "./ask.generated.ts";
+import { choicesOf } from "./asking.ts";
+import { useFiles } from "./useFiles.ts";
+import { useRoute } from "./useRoute.ts";
+
+const Answers = lazy(async () => ({ default: (await import("./Answers.tsx")).Answers }));
+
+/** A pause in typing after which words are compared. */
+const PAUSE_MS = 250;
+const LONGEST = 2000;
+
+/** What should I run for this? Answers with reasons, ready to run; runs nothing by itself. */
+export function AskBox(): ReactNode {
+  const { ask = "" } = useSearch({ from: "/" });
+  const navigate = useNavigate({ from: "/" });
+  const [typed, setTyped] = useState(ask);
+  const [entered, setEntered] = useState({ text: ask, round: 0 });
+  const [chosen, setChosen] = useState<{ key: string; index: number } | null>(null);
+  const attached = useFiles();
+  const input = useRef<HTMLInputElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  const answers = useRef<HTMLDivElement>(null);
+
+  const [{ data: roles }] = useQuery({ query: AskRouterDocument });
+  const model = roles?.modelRoles.find(({ role }) => role === "router")?.chain.find(({ availability }) => availability.usable)?.key ?? null;
+  const byWords = roles !== undefined && model === null;
+  const text = typed.trim();
+  const { value: settled } = useSettled(text, PAUSE_MS);
+  // With a model every question costs, so only Enter asks it.
+  const request = text === "" || text === entered.text ? text : byWords ? settled : entered.text;
+  const { told, asking, stop } = useRoute({ request, files: attached.files, round: entered.round });
+  const shown = told?.answer == null ? [] : choicesOf(told.answer);
+  const best = told?.answer?.recommendation.id == null ? -1 : 0;
+  const open = chosen !== null && chosen.key === told?.key ? chosen.index : best;
+
+  // The address has the question; one that comes from there, such as by the palette, is asked.
+  const written = useRef(ask);
+  useEffect(() => {
+    if (request === written.current) return;
+    written.current = request;
+    void navigate({ search: { ask: request === "" ? undefined : request }, replace: true, resetScroll: false });
+  }, [request, navigate]);
+  useEffect(() => {
+    if (ask === written.current) return;
+    written.current = ask;
+    setTyped(ask);
+    setEntered((known) => ({ text: ask, round: known.round }));
+  }, [ask]);
+
+  useActions("Home", [{ keys: "/", says: "Ask what to run", act: () => input.current?.focus() }]);
+
+  function choose(index: number): void {
+    if (told !== null) setChosen({ key: told.key, index });
+  }
+
+  function enter(event: FormEvent): void {
+    event.preventDefault();
+    setEntered((known) => ({ text, round: known.text === text ? known.round + 1 : known.round }));
+  }
+
+  function keys(event: KeyboardEvent): void {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      answers.current?.querySelector("form")?.requestSubmit();
+    } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && shown.length > 0) {
+      event.preventDefault();
+      choose(Math.min(shown.length - 1, Math.max(0, open + (event.key === "ArrowDown" ? 1 : -1))));
+    } else if (event.key === "Escape" && (asking || typed !== "")) {
+      event.preventDefault();
+      if (asking) stop();
+      else setTyped("");
+    }
+  }
+
+  return (
+    // Files may be dropped anywhere on it; the button does the same.
+    // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
+    <div
+      className="mb-8 max-w-3xl"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        // A field for a file has taken it already.
+        if (event.defaultPrevented) return;
+        event.preventDefault();
+        void attached.add(event.dataTransfer.files);
+      }}
+    >
+      <search>
+        <form onSubmit={enter} className="flex flex-wrap gap-2">
+          <input
+            ref={input}
+            type="search"
+            aria-label="Ask what to run"
+            aria-describedby="ask-how"
+            placeholder="What do you want done? For example: slides from a PDF"
+            maxLength={LONGEST}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            onKeyDown={keys}
+            className="field min-w-52 !w-auto flex-1"
+          />
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            aria-hidden="true"
+            tabIndex={-1}
+            className="hidden"
+            onChange={(event) => {
+              void attached.add([...(event.target.files ?? [])]);
+              event.target.value = "";
+            }}
+          />
+          <Button onClick={() => picker.current?.click()}>Add a file…</Button>
+          <Button type="submit">Ask</Button>
+        </form>
+      </search>
+      {attached.files.length === 0 ? null : (
+        <ul aria-label="Files" className="mt-2 flex flex-wrap gap-2">
+          {attached.files.map(({ id, name }) => (
+            <li key={id} className="inline-flex max-w-full items-center gap-1 rounded border border-line bg-panel py-0.5 pr-1 pl-2 text-dense">
+              <span className="truncate">{name}</span>
+              <button type="button" aria-label={`Without ${name}`} className="rounded px-1 text-soft hover:bg-hover hover:text-ink" onClick={() => attached.drop(id)}>
+                ✕
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p id="ask-how" className="mt-1 text-meta text-soft">
+        {model === null ? "Words and what is at hand are compared; nothing runs by itself." : `Enter asks ${model}; nothing runs by itself.`}{" "}
+        <Link to="/catalog" search={text === "" ? {} : { q: text }} className="link">
+          Search the catalog instead
+        </Link>
+      </p>
+      <p role="status" className={`text-dense ${attached.failed ? "text-fail" : "text-soft"}`}>
+        {attached.word}
+        {asking && !byWords ? "Asking… " : ""}
+      </p>
+      {asking && !byWords ? <Button kind="quiet" onClick={stop}>Stop</Button> : null}
+      <Notice problem={told?.problem ?? null} />
+      <div ref={answers} aria-busy={asking}>
+        {told?.answer == null ? null : (
+          <Suspense>
+            <Answers key={told.key} answer={told.answer} request={told.question.request} choices={shown} open={open} onOpen={choose} />
+          </Suspense>
+        )}
+      </div>
+    </div>
+  );
+}

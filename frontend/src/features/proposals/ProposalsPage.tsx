@@ -1,0 +1,93 @@
+import { Link, useSearch } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { useMutation, useQuery } from "urql";
+
+import { Button, ButtonLink } from "../../components/Button.tsx";
+import { Confirm } from "../../components/Confirm.tsx";
+import { CopyButton } from "../../components/CopyButton.tsx";
+import { GearNav } from "../../components/GearNav.tsx";
+import { Moment } from "../../components/Moment.tsx";
+import { lost } from "../../components/Notice.tsx";
+import { Empty, Page, Unread } from "../../components/Page.tsx";
+import { pageArguments, Pager } from "../../components/Pager.tsx";
+import { Prose } from "../../components/Prose.tsx";
+import { outcomeOf } from "../../lib/command.ts";
+import { searchFrom } from "../../lib/inputSearch.ts";
+import { DeleteProposalDocument, ProposalsDocument, type ProposalsQuery } from "./proposals.generated.ts";
+
+type Proposal = ProposalsQuery["gapProposals"]["nodes"][number];
+
+/** The pack that files an issue; its form is filled in from a proposal. */
+const FILING = "github.create_issue";
+
+export function ProposalsPage(): ReactNode {
+  const search = useSearch({ from: "/proposals" });
+  const [{ data, fetching, error }, ask] = useQuery({ query: ProposalsDocument, variables: pageArguments(search), requestPolicy: "cache-and-network" });
+  const [, remove] = useMutation(DeleteProposalDocument);
+  const [leaving, setLeaving] = useState<Proposal | null>(null);
+  return (
+    <Page title="Proposals" lead="Packs that were missing when somebody asked, kept to be built.">
+      <GearNav />
+      {data === undefined ? (
+        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
+      ) : data.gapProposals.nodes.length === 0 ? (
+        <Empty action={<Link to="/" className="link">Ask what to run</Link>}>None is kept. Where nothing here fits a request, the answer proposes a pack, which can be saved.</Empty>
+      ) : (
+        <>
+          <ul className="divide-y divide-line border-y border-line">
+            {data.gapProposals.nodes.map((proposal) => (
+              <Row key={proposal.id} proposal={proposal} onDelete={() => setLeaving(proposal)} />
+            ))}
+          </ul>
+          <Pager info={data.gapProposals.pageInfo} place={search} />
+        </>
+      )}
+      {leaving === null ? null : (
+        <Confirm
+          title="Delete this proposal?"
+          word="Delete the proposal"
+          keep="Keep it"
+          onClose={() => setLeaving(null)}
+          onConfirm={async () => {
+            const answer = await remove({ id: leaving.id });
+            const { refusal } = outcomeOf(answer.error, answer.data?.deleteGapProposal, "DeleteSuccess");
+            if (refusal === null) ask({ requestPolicy: "network-only" });
+            return refusal;
+          }}
+        >
+          <p>
+            <span className="font-mono text-dense">{leaving.gap.proposedPack.name}</span>, for “{leaving.userIntent}”. It cannot be brought back; an issue that was filed stays.
+          </p>
+        </Confirm>
+      )}
+    </Page>
+  );
+}
+
+function Row({ proposal, onDelete }: { proposal: Proposal; onDelete: () => void }): ReactNode {
+  const { gap, userIntent, createdBy, createdAt, issueText, issueInput } = proposal;
+  const texts = issueInput as Record<string, string>;
+  return (
+    <li className="px-2 py-3" aria-label={`Proposal ${gap.proposedPack.name}`}>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <h2 className="font-mono text-body">{gap.proposedPack.name}</h2>
+        <p className="text-dense text-soft">
+          {createdBy.name} · <Moment at={createdAt} />
+        </p>
+      </div>
+      <p className="wrap-anywhere">“{userIntent}”</p>
+      <p className="max-w-[90ch] text-dense text-soft wrap-anywhere">
+        <Prose text={gap.proposedPack.whyUseful} />
+      </p>
+      <div className="mt-2 flex flex-wrap items-center gap-2">
+        <ButtonLink to="/catalog/$pack" params={{ pack: FILING }} search={searchFrom(texts)}>
+          File as a GitHub issue…
+        </ButtonLink>
+        <Button kind="danger" onClick={onDelete}>
+          Delete…
+        </Button>
+        <CopyButton text={issueText} label="Copy as issue" what={`for ${gap.proposedPack.name}`} />
+      </div>
+    </li>
+  );
+}

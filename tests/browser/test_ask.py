@@ -1,0 +1,118 @@
+"""The box that answers "what should I run for this?", over what ships and with a keyboard (UX 7.3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tests.support.browser import BROWSER, browsing
+from tests.support.front_door import command
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.product import Product
+
+pytestmark = BROWSER
+
+NOTES = {"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Tea\n\nTea is a drink made from leaves.\n"}
+GAP = "book a flight to Lisbon"
+
+
+async def runs(it: Product) -> int:
+    data: dict[str, Any] = await it.query("{ runs { totalCount } }")
+    return int(data["runs"]["totalCount"])
+
+
+async def test_a_request_with_a_file_is_answered_filled_in_and_run_when_told(tmp_path: Path) -> None:
+    async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.page.locator("input[type=file]").set_input_files(NOTES)
+        await tab.page.get_by_role("list", name="Files").get_by_text("notes.md").wait_for()
+        box = tab.page.get_by_label("Ask what to run")
+        await box.fill("read the text out of this file")
+        answers = tab.page.get_by_role("region", name="Answers")
+        opened = answers.get_by_role("button", name="doc.parse", expanded=True)
+        await opened.wait_for()
+        await answers.get_by_text("from what you handed over").wait_for()
+        assert (await answers.get_by_label("Artifact").input_value()).startswith("art_")
+        await answers.get_by_text("Matched by keywords only", exact=True).wait_for()
+        await tab.page.wait_for_url("**/?ask=read*")
+        assert await tab.violations() == []
+
+        await box.press("ArrowDown")
+        await answers.get_by_role("button", name="doc.parse", expanded=False).wait_for()
+        assert await answers.get_by_role("button", expanded=True).count() == 1
+        await box.press("ArrowUp")
+        await opened.wait_for()
+        assert await runs(it) == 0
+        await box.press("Control+Enter")
+        await tab.page.wait_for_url("**/runs/run_*")
+        await tab.state("Succeeded")
+        assert await runs(it) == 1
+
+
+async def test_what_cannot_run_here_says_what_to_set_up_and_shows_its_steps(tmp_path: Path) -> None:
+    async with product(tmp_path, builtins=True) as it, browsing(it, theme="dark", size=(360, 740)) as tab:
+        await tab.visit("/?ask=turn+my+notes+into+a+blog+post+for+executives")
+        answers = tab.page.get_by_role("region", name="Answers")
+        await answers.get_by_text("It cannot run here yet.").wait_for()
+        await answers.get_by_text("No model serves the role", exact=False).first.wait_for()
+        await answers.get_by_text("from your request").first.wait_for()
+        assert await tab.violations() == []
+        assert await tab.page.evaluate("document.documentElement.scrollWidth") <= 360
+        await answers.get_by_role("link", name="See steps").click()
+        await tab.page.wait_for_url("**/pipelines/*")
+
+
+async def test_what_is_missing_is_proposed_kept_copied_and_ready_to_be_filed(tmp_path: Path) -> None:
+    async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
+        await tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        await tab.page.get_by_label("Ask what to run").wait_for()
+        await tab.page.keyboard.press("Control+k")
+        await tab.page.get_by_placeholder("Go to, find or do…").fill(GAP)
+        await tab.page.get_by_role("option", name="What to run for").click()
+        card = tab.page.get_by_role("region", name="What is missing")
+        await card.get_by_text("text (string)").wait_for()
+        assert await tab.page.get_by_role("button", name="Run", exact=True).count() == 0
+        assert await tab.violations() == []
+        await card.get_by_role("button", name="Save proposal").click()
+        await card.get_by_text("Saved among the").wait_for()
+        await card.get_by_role("button", name="Copy as issue").click()
+        await card.get_by_text("Copied.").wait_for()
+        assert GAP in await tab.page.evaluate("navigator.clipboard.readText()")
+
+        await card.get_by_role("link", name="proposals").click()
+        kept = tab.page.get_by_role("listitem", name="Proposal custom.book")
+        await kept.wait_for()
+        assert await kept.count() == 1, "copying kept it a second time"
+        assert await tab.violations() == []
+        await kept.get_by_role("link", name="File as a GitHub issue").click()
+        await tab.page.wait_for_url("**/catalog/github.create_issue?*")
+        assert GAP in await tab.page.get_by_label("Title").input_value()
+        assert GAP in await tab.page.get_by_label("Body").input_value()
+
+        await tab.page.go_back()
+        await kept.get_by_role("button", name="Delete…").click()
+        await tab.press("Delete the proposal", within="dialog")
+        await tab.sees("None is kept.")
+        await tab.visit(f"/?ask={GAP.replace(' ', '+')}")
+        await card.get_by_role("link", name="Build from template").click()
+        await tab.page.wait_for_url("**/pipelines/new*")
+
+
+async def test_what_somebody_usually_chooses_is_filled_in_with_a_mark(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        for number in range(3):
+            given = {"persona": "executive", "text": f"tea {number}"}
+            await command(it, "runPack", pack="test.style", input=given, waitSeconds=20)
+        await tab.visit("/?ask=same+as+last+time")
+        answers = tab.page.get_by_role("region", name="Answers")
+        await answers.get_by_role("button", name="test.style", expanded=True).wait_for()
+        await answers.get_by_text("from your last 3 runs").wait_for()
+        assert await answers.get_by_role("textbox", name="Persona").input_value() == "executive"
+        await answers.get_by_role("textbox", name="Persona").fill("engineer")
+        await answers.get_by_text("from your last 3 runs").wait_for(state="detached")
+        await tab.page.get_by_label("Ask what to run").press("Escape")
+        await answers.wait_for(state="detached")
+        await tab.page.wait_for_url(it.url("/"))

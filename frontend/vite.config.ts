@@ -50,5 +50,6 @@ export default defineConfig({
       "/login": server,
     },
   },
-  test: { css: true, include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+  // Patient: a test that types a form takes a second, and ten on a machine with other work.
+  test: { css: true, include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true, testTimeout: 60_000 },
 });

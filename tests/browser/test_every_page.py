@@ -82,6 +82,14 @@ OPENED = (
 )
 
 
+#: What is to be pressed and is less than 44 pixels high; the text editor and words of a sentence are left out.
+SMALL = """() => [...document.querySelectorAll(
+    'button, select, summary, nav a, [role=tab], input:not([type=checkbox]):not([type=radio])')]
+  .filter(one => one.checkVisibility() && one.closest('.cm-editor, p, .sr-only') === null)
+  .filter(one => { const {width, height} = one.getBoundingClientRect(); return width > 1 && height < 43.5; })
+  .map(one => one.outerHTML.slice(0, 120))"""
+
+
 async def settled(tab: Tab) -> None:
     """Waits until the page has shown what it was asked for."""
     await tab.page.locator("main h1").first.wait_for()
@@ -159,6 +167,19 @@ async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
             found[name] = await too_wide(tab, 360)
         bench.release.set()
         assert {name: wrong for name, wrong in found.items() if wrong} == {}
+
+
+async def test_a_finger_meets_what_it_aims_at(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it, size=(390, 844), touch=True) as tab:
+        at = await furnished(it, bench)
+        found: dict[str, list[str]] = {}
+        for name, path in at.items():
+            await tab.visit(path)
+            await settled(tab)
+            found[name] = await tab.page.evaluate(SMALL)
+        bench.release.set()
+        assert {name: small for name, small in found.items() if small} == {}
 
 
 async def test_a_keyboard_alone_walks_a_run(tmp_path: Path) -> None:

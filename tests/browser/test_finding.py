@@ -63,7 +63,10 @@ async def test_settings_change_this_browser(tmp_path: Path) -> None:
         await tab.visit("/settings")
         await tab.page.get_by_label("Theme", exact=True).last.select_option("dark")
         assert await tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
-        await tab.page.get_by_label("Time zone").select_option("Asia/Tokyo")
+        zones = tab.page.get_by_label("Time zone")
+        # There are hundreds, listed once somebody reaches for them.
+        await zones.focus()
+        await zones.select_option("Asia/Tokyo")
         await tab.sees("Runs of one caller at a time")
         assert await tab.violations() == []
         await tab.page.get_by_label("Single keys act").uncheck()

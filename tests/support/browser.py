@@ -106,6 +106,7 @@ async def browsing(
     *,
     theme: Literal["light", "dark"] = "light",
     size: tuple[int, int] = (1280, 800),
+    touch: bool = False,
     signed_in: bool = True,
     expect: tuple[str, ...] = (),
 ) -> AsyncIterator[Tab]:
@@ -115,6 +116,7 @@ async def browsing(
         it: The product.
         theme: What the system prefers.
         size: Width and height in pixels.
+        touch: Whether it is used with a finger.
         signed_in: Whether to follow a login link first.
         expect: Parts of complaints that belong to the test.
     """
@@ -123,7 +125,11 @@ async def browsing(
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         context = await browser.new_context(
-            viewport={"width": size[0], "height": size[1]}, color_scheme=theme, reduced_motion="reduce"
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme=theme,
+            reduced_motion="reduce",
+            has_touch=touch,
+            is_mobile=touch,
         )
         page = await context.new_page()
         page.set_default_timeout(PATIENCE_MS)

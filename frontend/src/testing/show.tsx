@@ -1,11 +1,14 @@
 // Renders a part of the page as it stands in a test: in a router of its own, with a server that answers by name.
 
 import { createMemoryHistory, createRootRoute, createRoute, createRouter, Outlet, RouterProvider } from "@tanstack/react-router";
-import { render } from "@testing-library/react";
+import { configure, render } from "@testing-library/react";
 import { Client, type Exchange, makeErrorResult, makeResult, type Operation } from "@urql/core";
 import type { ReactNode } from "react";
 import { Provider } from "urql";
 import { filter, fromPromise, mergeMap, pipe } from "wonka";
+
+// A loaded machine is slow, not wrong.
+configure({ asyncUtilTimeout: 20_000 });
 
 /** What an operation is answered: its data, or what makes it from its variables. An Error is a lost connection. */
 export type Answers = Readonly<Record<string, unknown>>;

@@ -49,7 +49,7 @@ export function ArtifactsPage(): ReactNode {
                   {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
                 </span>
                 <span className="w-20 text-right text-soft">{bytes(artifact.sizeBytes)}</span>
-                <span className="w-48 truncate max-md:hidden">
+                <span className="w-72 truncate max-md:hidden max-lg:w-48">
                   {artifact.run === null ? (
                     <span className="text-soft">uploaded</span>
                   ) : (

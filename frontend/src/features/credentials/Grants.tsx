@@ -3,6 +3,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
+import { SearchBox } from "../../components/Filters.tsx";
 import { Labelled } from "../../components/Labelled.tsx";
 import { Notice, type Refusal } from "../../components/Notice.tsx";
 import { outcomeOf } from "../../lib/command.ts";
@@ -88,9 +89,12 @@ function Name({ grant }: { grant: GrantTargetFragment }): ReactNode {
 }
 
 function Add({ taken, busy, onAdd }: { taken: readonly string[]; busy: boolean; onAdd: (id: string) => Promise<boolean> }): ReactNode {
-  const [{ data }] = useQuery({ query: GrantChoicesDocument });
+  const [text, setText] = useState("");
+  const [{ data }] = useQuery({ query: GrantChoicesDocument, variables: { text: text === "" ? null : text } });
   const [chosen, setChosen] = useState("");
   if (data === undefined) return null;
+  // More than one answer holds: they are found by words.
+  const many = text !== "" || [data.packs, data.pipelines, data.callers].some(({ pageInfo }) => pageInfo.hasNextPage);
   const free = (id: string) => !taken.includes(id);
 
   async function add(event: FormEvent): Promise<void> {
@@ -100,6 +104,7 @@ function Add({ taken, busy, onAdd }: { taken: readonly string[]; busy: boolean; 
 
   return (
     <form onSubmit={(event) => void add(event)} className="flex flex-wrap items-end gap-2">
+      {many ? <SearchBox label="Search packs, pipelines and callers" text={text} onSearch={setText} /> : null}
       <Labelled label="Share it with">
         {(given) => (
           <select {...given} className="field !w-72" value={chosen} onChange={(event) => setChosen(event.target.value)}>

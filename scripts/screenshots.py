@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""Takes the pictures of `docs/page.md`: every page in both themes, from a real server with real runs.
+
+Run it after a change to how the page looks; it needs Chromium and the built page (`make ui`):
+
+    .venv/bin/python scripts/screenshots.py [NAME…]
+
+The server is one of its own, on a free port, with its data in a folder that is gone afterwards. Its runs are starters
+on the documents of `builtins/samples`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import os
+import shutil
+import socket
+import sys
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from scripts.make_run import DEMOS, LOOPBACK, House, Running
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from playwright.async_api import Browser, Page
+
+PAGES = ROOT / "docs" / "images" / "pages"
+#: In whose dark corners small text stays readable.
+QUALITY = 66
+DESKTOP = (1280, 800)
+PHONE = (390, 844)
+
+Theme = Literal["light", "dark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One picture.
+
+    Attributes:
+        name: Of the file, before the theme.
+        path: Address on the server.
+        press: Button or key to press once the page is there.
+        wait: Text to wait for.
+        size: Of the window.
+    """
+
+    name: str
+    path: str
+    press: str | None = None
+    wait: str | None = None
+    size: tuple[int, int] = DESKTOP
+
+
+class Furnisher:
+    """Puts believable data into a fresh server, as its users would."""
+
+    def __init__(self, house: House, running: Running) -> None:
+        self._house = house
+        self._running = running
+        self._token = (house.data / "cli-token").read_text("utf-8").strip()
+
+    def ask(
+        self, query: str, variables: Mapping[str, Any] | None = None, *, token: str | None = None
+    ) -> dict[str, Any]:
+        """The only field that a query or command answers."""
+        request = urllib.request.Request(
+            f"{self._running.url}/graphql",
+            json.dumps({"query": query, "variables": dict(variables or {})}).encode(),
+            {
+                "content-type": "application/json",
+                "authorization": f"Bearer {token or self._token}",
+                "x-packline-client": "web page" if token is None else "reading-agent 1.4",
+            },
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=60) as answer:
+            said = json.load(answer)
+        if said.get("errors"):
+            raise RuntimeError(said["errors"])
+        found: dict[str, Any] = next(iter(said["data"].values()))
+        if str(found.get("__typename", "")).endswith("Problem"):
+            raise RuntimeError(found)
+        return found
+
+    def token(self, name: str, subject: str) -> str:
+        """A new token of a caller."""
+        made = self.ask(
+            """mutation ($input: CreateTokenInput!) { createToken(input: $input) {
+                __typename ... on CreateTokenSuccess { plaintext } ... on Problem { message } } }""",
+            {"input": {"name": name, "subject": subject, "scopes": ["READ", "RUN"]}},
+        )
+        return str(made["plaintext"])
+
+    def run(
+        self, pipeline: str, inputs: Mapping[str, Any], title: str | None = None, *, token: str | None = None
+    ) -> dict[str, Any]:
+        """A run of a pipeline that has ended, or waits to be tried again."""
+        given = {"target": pipeline, "inputs": inputs, "title": title}
+        call = "runPipeline(pipeline: $target, inputs: $inputs, title: $title, waitSeconds: 45)"
+        return self._started(f"($target: ID!, $inputs: JSON!, $title: String) {{ started: {call}", given, token)
+
+    def call(self, pack: str, given: Mapping[str, Any]) -> None:
+        """Runs a single pack to its end."""
+        call = "runPack(pack: $target, input: $inputs, waitSeconds: 45)"
+        self._started(f"($target: ID!, $inputs: JSON!) {{ started: {call}", {"target": pack, "inputs": given}, None)
+
+    def _started(self, command: str, variables: Mapping[str, Any], token: str | None) -> dict[str, Any]:
+        started = self.ask(
+            f"""mutation {command} {{ __typename ... on Problem {{ message }} ... on StartRunSuccess {{
+                run {{ id state artifacts(first: 5) {{ nodes {{ id }} }} }} }} }} }}""",
+            variables,
+            token=token,
+        )
+        run: dict[str, Any] = started["run"]
+        return run
+
+    def resume(self, run: str) -> None:
+        """Goes on with a failed run."""
+        self.ask(
+            "mutation ($id: ID!) { resumeRun(id: $id, waitSeconds: 45) { __typename ... on Problem { message } } }",
+            {"id": run},
+        )
+
+    def copy(self, pipeline: str, key: str, name: str) -> None:
+        """A user's own copy of a starter, changed once."""
+        self.ask(
+            """mutation ($pipeline: ID!, $key: Key!, $name: String!) {
+                clonePipeline(pipeline: $pipeline, key: $key, name: $name) {
+                    __typename ... on Problem { message } } }""",
+            {"pipeline": pipeline, "key": key, "name": name},
+        )
+        fields = {
+            "description": "The keeper's reading of the week, as slides for Monday's meeting.",
+            "deadline_seconds": 300,
+        }
+        self.ask(
+            """mutation ($pipeline: ID!, $fields: JSON!, $note: String!) {
+                updatePipeline(pipeline: $pipeline, change: {fields: $fields}, ifVersion: 1, note: $note) {
+                    __typename ... on Problem { message } } }""",
+            {"pipeline": key, "fields": fields, "note": "Says what it is for, and stops after five minutes."},
+        )
+
+    def credential(self, key: str, kind: str, fields: Mapping[str, str], description: str) -> str:
+        """A stored credential; its id."""
+        made = self.ask(
+            """mutation ($input: SetCredentialInput!) { setCredential(input: $input) {
+                __typename ... on Problem { message } ... on CredentialSuccess { credential { id } } } }""",
+            {"input": {"key": key, "kind": kind, "fields": fields, "description": description}},
+        )
+        return str(made["credential"]["id"])
+
+    def furnish(self) -> list[Shot]:
+        """Makes everything; what there is to be seen of it."""
+        samples = f"http://{LOOPBACK}:{self._running.samples_port}"
+        agent = self.token("Reading agent", "reading-agent")
+        self.token("Ada's laptop", "ada")
+        self.copy(DEMOS[0].pipeline, "monday-reading", "Monday reading")
+        github = self.credential("github", "github", {"token": "ghp_" + "a1b2" * 9}, "Reads and comments on issues.")
+        self.credential("newsletter", "generic", {"secret": "correct-horse-battery"}, "Sends the weekly letter.")
+        sample = self.run("sample", {})
+        self.resume(sample["id"])
+        paper = {"source_url": f"{samples}/lighthouses.pdf"}
+        for theme, audience in (("dark", "the board"), ("dark", "the board"), ("light", "keepers")):
+            slides = {"markdown": "# Lights at sea\n\nA lens bends what a lamp wastes.\n", "theme": theme}
+            self.call("slides.render", slides)
+            done = self.run("monday-reading", {**paper, "audience": audience}, f"Lights at sea, for {audience}")
+        page = self.run("scrape-deck", {"url": f"{samples}/fresnel-lens.html"}, "How a Fresnel lens works", token=agent)
+        again = self.run(
+            "monday-reading", {**paper, "audience": "new engineers"}, "Lights at sea, for new engineers", token=agent
+        )
+        missing = self.run(
+            "scrape-deck", {"url": f"{samples}/fresnel-lenses.html"}, "Fresnel lenses compared", token=agent
+        )
+        failed = self.run("sample", {})
+        assert missing["state"] == failed["state"] == "FAILED", (missing, failed)
+        deck = done["artifacts"]["nodes"][0]["id"]
+        run = f"/runs/{failed['id']}"
+        return [
+            Shot("home", "/", wait="Needs attention"),
+            Shot("runs", "/runs"),
+            Shot("run-failed", run, wait="What happened"),
+            Shot("run-resume", run, press="Resume from step 3", wait="Will run"),
+            Shot("run-succeeded", f"/runs/{page['id']}?step=render"),
+            Shot("run-wrong-input", f"/runs/{missing['id']}", wait="What happened"),
+            Shot("runs-compared", f"/runs/compare?a={done['id']}&b={again['id']}"),
+            Shot("pipelines", "/pipelines"),
+            Shot("pipeline", "/pipelines/monday-reading"),
+            Shot("editor", "/pipelines/monday-reading/edit?step=render"),
+            Shot("editor-yaml", "/pipelines/monday-reading/edit?view=yaml"),
+            Shot("versions", "/pipelines/monday-reading/versions?a=1&b=2"),
+            Shot("run-form", "/pipelines/monday-reading/run"),
+            Shot("catalog", "/catalog?accepts=document"),
+            Shot("pack", "/catalog/slides.render"),
+            Shot("artifacts", "/artifacts"),
+            Shot("artifact", f"/artifacts/{deck}"),
+            Shot("memory", "/memory"),
+            Shot("connect", "/connect?client=claude-code"),
+            Shot("credentials", "/credentials"),
+            Shot("credential", f"/credentials/{github}"),
+            Shot("tokens", "/tokens"),
+            Shot("audit", "/audit"),
+            Shot("settings", "/settings"),
+            Shot("palette", "/runs", press="Control+k"),
+            Shot("phone-home", "/", size=PHONE),
+            Shot("phone-run", run, wait="What happened", size=PHONE),
+        ]
+
+
+async def take(browser: Browser, house: House, running: Running, shots: list[Shot], theme: Theme) -> None:
+    """Takes every picture in one theme."""
+    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
+    page = await context.new_page()
+    page.set_default_timeout(60_000)
+    await page.goto(house.login_link(running))
+    await page.wait_for_url(f"{running.url}/")
+    for shot in shots:
+        await page.set_viewport_size({"width": shot.size[0], "height": shot.size[1]})
+        await page.goto(running.url + shot.path)
+        await _settle(page, shot)
+        file = PAGES / f"{shot.name}-{theme}.webp"
+        # Playwright itself writes no WebP, which is half the size here.
+        session = await context.new_cdp_session(page)
+        taken = await session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
+        await session.detach()
+        file.write_bytes(base64.b64decode(taken["data"]))
+        print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1000:.0f} kB", flush=True)
+    await context.close()
+
+
+async def _settle(page: Page, shot: Shot) -> None:
+    await page.locator("main h1").first.wait_for()
+    await page.wait_for_load_state("networkidle")
+    await page.wait_for_function("() => !document.body.innerText.includes('Loading…')")
+    if shot.press is not None:
+        if "+" in shot.press:
+            await page.keyboard.press(shot.press)
+        else:
+            await page.get_by_role("button", name=shot.press).first.click()
+        await page.get_by_role("dialog").wait_for()
+        await page.wait_for_load_state("networkidle")
+    if shot.wait is not None:
+        await page.get_by_text(shot.wait).first.wait_for()
+    # A picture of a document paints in a process of its own.
+    await page.wait_for_timeout(700)
+
+
+async def photograph(house: House, running: Running, shots: list[Shot]) -> None:
+    """Takes every picture in both themes."""
+    from playwright.async_api import async_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        await take(browser, house, running, shots, "light")
+        await take(browser, house, running, shots, "dark")
+        await browser.close()
+
+
+def main() -> int:
+    """Returns the exit status of the process."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="pictures to take; all when left out")
+    parser.add_argument("--wait", action="store_true", help="keep the server until Enter is pressed")
+    given = parser.parse_args()
+    PAGES.mkdir(parents=True, exist_ok=True)
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port = probe.getsockname()[1]
+    with tempfile.TemporaryDirectory(prefix="packline-pictures-") as folder:
+        house = House({**os.environ, "PACKLINE_DATA_DIR": folder, "PACKLINE_PORT": str(port)})
+        running, _ = house.open()
+        try:
+            shots = Furnisher(house, running).furnish()
+            wanted = [shot for shot in shots if not given.names or shot.name in given.names]
+            asyncio.run(photograph(house, running, wanted))
+            if given.wait:
+                input(f"{house.login_link(running)} — Enter ends it. ")
+        finally:
+            house.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

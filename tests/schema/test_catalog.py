@@ -64,7 +64,7 @@ async def test_a_search_is_paged_both_ways(tmp_path: Path) -> None:
     async with product(tmp_path, Workbench().packs) as it:
         for text in (None, "test"):
             whole = [node["id"] for node in (await it.query(SEARCH, {"filter": {"text": text}}))["catalog"]["nodes"]]
-            assert len(whole) == 15
+            assert len(whole) == len(Workbench().packs)
             forwards: list[str] = []
             cursor = None
             while len(forwards) < len(whole):
@@ -107,7 +107,7 @@ async def test_a_pack_tells_its_contract_its_source_and_who_uses_it(tmp_path: Pa
         assert echo["outputSchema"]["properties"].keys() == {"text", "call"}
         assert (echo["effects"], echo["repeatable"], echo["atMostOnce"]) == ("NONE", True, False)
         assert echo["timeoutSeconds"] == 600.0
-        assert (echo["source"]["kind"], echo["source"]["packCount"]) == ("USER_FOLDER", 15)
+        assert (echo["source"]["kind"], echo["source"]["packCount"]) == ("USER_FOLDER", len(Workbench().packs))
         assert [node["key"] for node in echo["usedBy"]["nodes"]] == ["quoting", "say-it"]
         assert echo["usage"]["runs"] == 1
         assert echo["metadata"]["accepts"] == ["text"]

@@ -6,10 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from sqlalchemy import select
 
 from runner.failures import FAILURE_CAUSES, Failure, FailureCode
 from schema.cursors import RUNS
 from schema.payloads import EXCERPT
+from store.tables import RUN as RUN_TABLE
 from tests.support.front_door import (
     RUN,
     command,
@@ -24,6 +26,7 @@ from tests.support.front_door import (
 )
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -334,10 +337,15 @@ async def test_a_long_list_takes_a_fixed_number_of_statements(it: Product, bench
     await save(it, "two", step("a", "test.artifact"), step("b", "test.switch", text="${{ inputs.text }}"))
     query = f'{{ runs(first: 100) {{ nodes {{ {RUN} workSeconds step(key: "a") {{ key }} }} }} }}'
 
+    async def remembered() -> bool:
+        async with it.services.store.read() as connection:
+            return (await connection.execute(select(RUN_TABLE.c.id).where(RUN_TABLE.c.memory_due))).first() is None
+
     async def counted() -> int:
+        await eventually(remembered)  # memory takes up what has ended by itself, beside requests
         with statements() as seen:
             await it.query(query)
-        return len(seen)
+        return len([statement for statement in seen if "memory_due" not in str(statement)])
 
     for number in range(2):
         await ran(it, "one", {"text": f"{number}"})

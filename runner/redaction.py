@@ -10,7 +10,6 @@ and the fixed parts of tokens; only when that hits is each string looked at.
 
 from __future__ import annotations
 
-import re
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -28,8 +27,6 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
     from runner.token_shapes import Span, Token
-
-_BREAK = re.compile(r"\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +178,9 @@ class Redactor:
     def _undecided_from(self, text: str, start: int, spans: list[Span]) -> int:
         """Where the part begins that text yet to come may still turn into a secret, or into a longer one."""
         earliest = max(start, len(text) - MAX_TOKEN_LENGTH)
-        cut = earliest
-        for match in _BREAK.finditer(text, earliest):
-            cut = match.end()
+        tail = text[earliest:]
+        word = tail.rsplit(None, 1)[-1] if tail and not tail[-1].isspace() else ""
+        cut = len(text) - len(word)  # no token but an open key block crosses white space
         key = OPEN_KEY.search(text, earliest)
         if key is not None:
             cut = min(cut, key.start())

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -69,7 +70,7 @@ class MockAgent:
 
     @classmethod
     def load(cls, path: Path | None) -> MockAgent:
-        """Reads a script; without one, the agent repeats its prompt.
+        """A script as it is now, read again only when its file has changed; without one, the agent repeats its prompt.
 
         Raises:
             PackError: `invalid_input` when it cannot be read, naming what is wrong.
@@ -77,8 +78,8 @@ class MockAgent:
         if path is None:
             return cls(Script.model_validate({"answers": [{"say": ECHO}]}), ECHO)
         try:
-            text = path.read_text("utf-8")
-            return cls(Script.model_validate(load_document(text)), text)
+            found = path.stat()
+            return _read(path, found.st_mtime_ns, found.st_size)
         except (OSError, UnicodeError, DocumentError, ValidationError) as error:
             raise PackError(
                 FailureCode.INVALID_INPUT,
@@ -107,6 +108,13 @@ class MockAgent:
         if answer.error_output:
             on_output("stderr", answer.error_output.encode())
         return answer.exit_code
+
+
+@lru_cache(maxsize=32)
+def _read(path: Path, changed_ns: int, size: int) -> MockAgent:
+    """A script, kept for as long as its file stays as it is."""
+    text = path.read_text("utf-8")
+    return MockAgent(Script.model_validate(load_document(text)), text)
 
 
 def _filled(text: str, prompt: str, workspace: Path) -> str:

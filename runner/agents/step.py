@@ -105,9 +105,8 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         transcript=Transcript(ctx.resources.store, ctx.resources.redactor, ctx.attempt_id),
     )
     try:
-        await asyncio.to_thread(_make_folders, current)
         current.inputs = [await _input_file(ctx, entry) for entry in input.inputs]
-        script = await asyncio.to_thread(MockAgent.load, profile.script) if profile.is_mock else None
+        script = MockAgent.load(profile.script) if profile.is_mock else None
         key = result_key(
             step,
             profile,
@@ -118,6 +117,7 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         )
         if step.cache and not ctx.force and (replayed := await _replayed(current, key)) is not None:
             return replayed
+        await asyncio.to_thread(_make_folders, current)
         current.transcript.add("prompt", current.prompt, _told(current))
         output = await _perform(current, script)
         if step.cache:
@@ -125,7 +125,8 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         return output
     finally:
         await current.transcript.close()
-        await asyncio.to_thread(remove_folder, folder)
+        if folder.exists():  # what is replayed made none
+            await asyncio.to_thread(remove_folder, folder)
 
 
 def _make_folders(current: _Work) -> None:

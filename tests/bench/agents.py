@@ -118,9 +118,9 @@ def _masking() -> float:
     for _ in range(5):
         nowhere: Transcript = _Nowhere()  # type: ignore[assignment]
         reader = RawReader(nowhere, redactor, "output")
-        begun = time.perf_counter()
+        begun = time.process_time()
         for _part in range(300):
             reader.feed(data)
         reader.close()
-        times.append(time.perf_counter() - begun)
+        times.append(time.process_time() - begun)
     return 300 * len(data) / 1e6 / statistics.median(times)

@@ -1,4 +1,5 @@
-"""Defaults of a caller with 10,000 remembered outcomes: at hand, after one more, after a start, and from nothing."""
+"""Defaults of a caller with 10,000 remembered outcomes: at hand, after one more, after a start, and from nothing; and
+what it takes to remember a run."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel
+
 from catalog.defaults import DefaultsBook
 from catalog.memory import Memory
+from packline import PackContext, pack
 from runner.redaction import Redactor
 from runner.vault_keeper import VaultKeeper
 from store.callers import ensure_caller
@@ -18,6 +22,7 @@ from store.ids import new_id
 from store.memory import note_change, place_of
 from store.vault_key import KeyFile
 from tests.bench.rows import Figure
+from tests.support.engine import laboratory, step
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,6 +32,8 @@ if TYPE_CHECKING:
     from store.vault import Cipher
 
 ROWS = 10_000
+#: Runs that are remembered, and steps of each.
+RUNS, STEPS = 200, 5
 _INSERT = Sql(
     """INSERT INTO memory_entry (id, caller_id, kind, target, run_id, step_id, at, outcome, duration_seconds, sealed,
         revision, expires_at)
@@ -57,6 +64,38 @@ def add(conn: Connection, caller_id: str, cipher: Cipher, numbers: Sequence[int]
     note_change(conn, caller_id)
     conn.many(_INSERT, rows)
     conn.run(_REVISION, {"revision": revision, "caller_id": caller_id})
+
+
+class Said(BaseModel):
+    """Input and output of the pack."""
+
+    text: str
+    persona: str = ""
+
+
+@pack(name="bench.say", version="1.0.0", effects="none", repeatable=True)
+async def say(context: PackContext, given: Said) -> Said:
+    """Says it again."""
+    return given
+
+
+async def remembered(folder: Path) -> Figure:
+    """CPU that a run costs memory, beside the engine: its rows read, sealed and written."""
+    steps = [step(f"s{number}", "bench.say", text="a", persona="executive") for number in range(STEPS)]
+    async with laboratory(folder, [say]) as lab:
+        keeper = VaultKeeper(lab.store, KeyFile(folder), Redactor())
+        await keeper.start()
+        try:
+            await keeper.for_sealing()
+            kept = Memory(lab.store, keeper, Redactor(), keep_days=30)
+            for number in range(RUNS):
+                await lab.run(steps, {"text": str(number)})
+            began = time.process_time()
+            await kept.catch_up()
+            cpu = time.process_time() - began
+        finally:
+            await keeper.stop()
+    return Figure("memory", f"CPU to remember a run of {STEPS} steps", cpu / RUNS * 1000, "ms", None)
 
 
 async def memory(folder: Path) -> list[Figure]:
@@ -91,6 +130,7 @@ async def memory(folder: Path) -> list[Figure]:
         Figure("memory", "the same, first time after a start", statistics.median(starts) * 1000, "ms", 10),
         Figure("memory", "the same, in CPU time", statistics.median(cpu) * 1000, "ms", 10),
         Figure("memory", "the same, from nothing", nothing * 1000, "ms", None),
+        await remembered(folder / "runs"),
     ]
 
 

@@ -174,3 +174,31 @@ async def test_a_hidden_tab_draws_nothing_but_its_title(tmp_path: Path) -> None:
         await tab.page.evaluate(hide, False)
         await tab.page.get_by_role("button", name="Wait Succeeded").wait_for()
         assert (await look(it, run["id"]))["state"] == "SUCCEEDED"
+
+
+async def test_hands_that_never_leave_the_keyboard_resume_a_run(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "typed", step("make", "test.echo", text="tea"), step("send", "test.switch"))
+        run = await ran(it, "typed")
+        keys = tab.page.keyboard
+        await tab.sees("Needs attention")
+        await keys.press("g")
+        await keys.press("r")
+        await tab.page.wait_for_url("**/runs")
+        await tab.page.get_by_role("table", name="Runs").get_by_role("link", name="Typed").wait_for()
+        await keys.press("j")
+        await tab.page.wait_for_function("() => document.activeElement.closest('tr[data-run]') !== null")
+        await keys.press("Enter")
+        await tab.page.wait_for_url(f"**/runs/{run['id']}")
+        await tab.state("Failed")
+        bench.failing = False
+        await keys.press("r")
+        await tab.page.wait_for_function("() => document.activeElement.matches('dialog button[data-autofocus]')")
+        await keys.press("Enter")
+        await tab.state("Succeeded")
+        await keys.press("Control+k")
+        await tab.page.get_by_placeholder("Go to, find or do…").wait_for()
+        await keys.type("catalog")
+        await keys.press("Enter")
+        await tab.page.wait_for_url("**/catalog")

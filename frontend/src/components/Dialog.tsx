@@ -10,8 +10,18 @@ export function Dialog({ title, onClose, children, wide = false }: { title: stri
     const shown = dialog.current;
     leaving.current = false;
     shown?.showModal();
-    shown?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
+    const wanted = shown?.querySelector<HTMLElement>("[data-autofocus]");
+    wanted?.focus();
+    // A button that waits for an answer cannot have the focus yet: it gets it when it can, unless somebody has moved on.
+    const start = document.activeElement;
+    const waiting = new MutationObserver(() => {
+      if (wanted?.matches(":disabled") !== false) return;
+      waiting.disconnect();
+      if (document.activeElement === start) wanted.focus();
+    });
+    if (wanted?.matches(":disabled") === true) waiting.observe(wanted, { attributes: true, attributeFilter: ["disabled"] });
     return () => {
+      waiting.disconnect();
       leaving.current = true;
       shown?.close();
     };

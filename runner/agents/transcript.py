@@ -115,13 +115,23 @@ class Transcript:
 
     async def _flush(self) -> None:
         lines, first = self._lines, self._first
-        self._lines, self._first, size, self._size = deque(), self._sequence + 1, self._size, 0
-        chunk = Chunk(first, first + len(lines) - 1, b"\n".join(lines).decode())
+        self._lines, self._first, self._size = deque(), self._sequence + 1, 0
+        # In small chunks: joined as a whole, what is gathered would take its size twice more.
+        while lines:
+            taken: list[bytes] = []
+            size = 0
+            while lines and (not taken or size + len(lines[0]) < FLUSH_BYTES):
+                taken.append(lines.popleft())
+                size += len(taken[-1]) + 1
+            await self._store_chunk(Chunk(first, first + len(taken) - 1, b"\n".join(taken).decode()), size)
+            first += len(taken)
+
+    async def _store_chunk(self, chunk: Chunk, size: int) -> None:
         is_tail = self._written + size > HEAD_BYTES
         dropped: list[int] = []
         if is_tail:
             self._written = HEAD_BYTES  # once the head is full, everything is tail
-            self._tail.append((first, size))
+            self._tail.append((chunk.first, size))
             self._tail_size += size
             while self._tail_size > TAIL_BYTES and len(self._tail) > 1:
                 given_up, its_size = self._tail.popleft()

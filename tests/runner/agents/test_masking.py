@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import random
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -173,6 +175,34 @@ def test_what_is_cut_is_masked_before() -> None:
         for kept in (reader.text, reader.end):
             assert secret[:4] not in kept
             assert secret[-4:] not in kept
+
+
+async def test_much_output_is_kept_at_both_ends_in_small_chunks() -> None:
+    stored: dict[int, Chunk] = {}
+
+    class Store:
+        async def write(self, _: object, __: str, chunk: Chunk, *, is_tail: bool, dropped: tuple[int, ...]) -> None:
+            for first in dropped:
+                del stored[first]
+            stored[chunk.first] = chunk
+
+    redactor = Redactor()
+    transcript = Transcript(Store(), redactor, "att_1")  # type: ignore[arg-type]
+    reader = RawReader(transcript, redactor, "output")
+    for number in range(40_000):
+        reader.feed(f"{number} {'x' * 990}\n".encode())
+        if number % 500 == 0:
+            await asyncio.sleep(0)  # lets it store
+    reader.close()
+    await transcript.close()
+
+    chunks = [stored[first] for first in sorted(stored)]
+    assert all(len(chunk.lines) <= 256 << 10 for chunk in chunks)
+    assert all(one.last < other.first for one, other in pairwise(chunks))
+    assert chunks[0].first == 1
+    assert "39999 x" in chunks[-1].lines
+    assert sum(len(chunk.lines) for chunk in chunks) <= 17 << 20
+    assert any(other.first > one.last + 1 for one, other in pairwise(chunks))
 
 
 class _Silent:

@@ -9,6 +9,7 @@ import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { useLearned } from "../../components/useLearned.ts";
 import { searchFrom, textsFrom } from "../../lib/inputSearch.ts";
 import { StartPipelineDocument } from "../../lib/start.generated.ts";
+import { AgentChoices } from "./AgentChoices.tsx";
 import { PipelinePageDocument } from "./pipelines.generated.ts";
 
 /** What is typed goes into the address after a pause, so that a reload loses nothing. */
@@ -29,6 +30,7 @@ function RunForm({ id }: { id: string }): ReactNode {
   const [{ data, fetching, error }] = useQuery({ query: PipelinePageDocument, variables: { id } });
   const [, start] = useMutation(StartPipelineDocument);
   const learned = useLearned(id);
+  const [agent, setAgent] = useState("");
 
   useEffect(() => {
     const timer = setTimeout(() => {
@@ -39,7 +41,7 @@ function RunForm({ id }: { id: string }): ReactNode {
   }, [texts, navigate]);
 
   async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
-    const answer = await start({ pipeline: id, inputs: values, fromMemory, idempotencyKey: key });
+    const answer = await start({ pipeline: id, inputs: values, fromMemory, idempotencyKey: agent === "" ? key : `${key}-${agent}`, agent: agent === "" ? undefined : agent });
     const told = answer.data?.runPipeline;
     if (answer.error !== undefined) return lost(answer.error);
     if (told?.__typename !== "StartRunSuccess" || told.run === null) return refusalOf(told ?? {}, fields);
@@ -65,6 +67,7 @@ function RunForm({ id }: { id: string }): ReactNode {
       }
     >
       {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
+      {pipeline.steps.some((step) => "candidates" in step) ? <AgentChoices chosen={agent} onChoose={setAgent} /> : null}
       <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} learned={learned} />
     </Page>
   );

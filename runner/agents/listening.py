@@ -1,0 +1,94 @@
+"""Takes what an agent prints while it works, and tells what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, BinaryIO
+
+from runner.agents.streams import JsonReader, RawReader, reader_for
+from runner.executor import plain_text
+from runner.failures import FailureCode, PackError
+from runner.gateway.uses import ModelUse
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.agents.work import Work
+    from runner.context import AttemptContext
+
+#: End of a program's standard error that a failure tells.
+ERROR_CHARACTERS = 2_000
+
+
+class Listener:
+    """Takes what the program prints: into the transcript, and word for word into a file when it is to be kept."""
+
+    def __init__(self, current: Work) -> None:
+        redactor = current.ctx.resources.redactor
+        self._limit = current.ctx.resources.agents.output_bytes
+        self._stdout = reader_for(current.profile.stream, current.transcript, redactor)
+        # Cut only once it is masked: half a secret would not be known as one.
+        self._stderr = RawReader(current.transcript, redactor, "error_output", keep_end=ERROR_CHARACTERS)
+        self._profile = current.profile
+        self._model = current.model
+        self._size = 0
+        self.excess: PackError | None = None
+        self.exceeded = asyncio.Event()
+        self.spool: Path | None = None
+        self._file: BinaryIO | None = None
+        if current.step.stdout_to is not None:
+            self.spool = current.folder / "stdout"
+            self._file = self.spool.open("wb")
+
+    def take(self, name: str, data: bytes) -> None:
+        """Takes bytes of one stream."""
+        self._size += len(data)
+        if self._size > self._limit:
+            if self.excess is None:
+                self.excess = PackError(
+                    FailureCode.RESOURCE_EXHAUSTED,
+                    f"The agent printed more than {self._limit:,} bytes.",
+                    hint="Have it print less, or have an operator raise PACKLINE_AGENT_OUTPUT_BYTES.",
+                )
+                self.exceeded.set()
+            return
+        if name == "stdout":
+            if self._file is not None:
+                self._file.write(data)
+            self._stdout.feed(data)
+        else:
+            self._stderr.feed(data)
+
+    def close(self) -> None:
+        """Takes what was held back."""
+        self._stdout.close()
+        self._stderr.close()
+        if self._file is not None:
+            self._file.close()
+
+    def answer(self) -> str:
+        """The program's answer, masked."""
+        said = self._stdout.heard.text() if isinstance(self._stdout, JsonReader) else self._stdout.text
+        return plain_text(said)  # programs print U+0000 at times, which no output may hold
+
+    def last_error(self) -> str:
+        """The end of its standard error, masked."""
+        return self._stderr.end.strip()
+
+    def note_use(self, ctx: AttemptContext) -> None:
+        """Records tokens and cost, when the program told."""
+        if not isinstance(self._stdout, JsonReader):
+            return
+        usage = self._stdout.heard.usage
+        if usage.input_tokens is None and usage.output_tokens is None and usage.cost_usd is None:
+            return
+        model = usage.model or self._model or "unknown"
+        ctx.model_uses.append(
+            ModelUse(
+                f"{self._profile.key}:{model}",
+                usage.input_tokens,
+                usage.output_tokens,
+                None if usage.cost_usd is None else round(usage.cost_usd * 1_000_000),
+                role="agent",
+            )
+        )

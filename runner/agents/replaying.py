@@ -1,0 +1,54 @@
+"""Replays a kept result of an agent step, and keeps one (CONTRACT 6.8)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.agents.caching import Receipt
+from runner.agents.exchange import AgentOutput
+from runner.failures import PackError
+from store.agent_results import CachedFile, find_result, put_result
+from store.states import ArtifactStatus
+
+if TYPE_CHECKING:
+    from runner.agents.work import Work
+
+
+async def replayed_result(current: Work, key: str) -> AgentOutput | None:
+    """A kept result, its artifacts proposed anew; None when there is none, or a content of it is gone."""
+    ctx = current.ctx
+    async with ctx.resources.store.read() as connection:
+        kept = await find_result(connection, ctx.caller_id, key)
+    if kept is None:
+        return None
+    artifacts = []
+    try:
+        for file in kept.files:
+            path = await ctx.resources.blobs.local(file.digest)
+            artifacts.append(await ctx.save_artifact(file.name, path, file.media_type, status=ArtifactStatus.PROPOSED))
+    except (FileNotFoundError, PackError):
+        return None
+    ctx.receipt = orjson.dumps(asdict(Receipt(key, kept.made_at.isoformat(), kept.attempt_id))).decode()
+    ctx.progress(None, "replayed from the cache")
+    return AgentOutput(artifacts=artifacts, **orjson.loads(kept.output))
+
+
+async def keep_result(current: Work, key: str, output: AgentOutput) -> None:
+    """Keeps a result for as long as artifacts are; one that holds a secret is not kept."""
+    ctx = current.ctx
+    if any(artifact.status == ArtifactStatus.QUARANTINED for artifact in ctx.artifacts):
+        return
+    value = ctx.resources.redactor.value(output.model_dump(mode="json", exclude={"artifacts"}))
+    files = [CachedFile(ref.name, ref.media_type, ref.digest, ref.size_bytes) for ref in output.artifacts]
+    await ctx.resources.store.write(
+        put_result,
+        caller_id=ctx.caller_id,
+        key=key,
+        attempt_id=ctx.attempt_id,
+        output=orjson.dumps(value).decode(),
+        files=files,
+        keep_days=ctx.resources.limits.artifact_days,
+    )

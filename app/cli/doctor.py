@@ -68,6 +68,7 @@ def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
         found = shutil.which(program)
         state: State = "ok" if found else "warning"
         yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
+    yield from _agents(settings)
     yield _page()
     told = list(_server(server))
     yield from told
@@ -92,6 +93,40 @@ def _data_folder(folder: Path) -> Iterator[Finding]:
         yield Finding(
             "data folder", "warning", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
         )
+
+
+def _agents(settings: Settings) -> Iterator[Finding]:
+    """How far this machine keeps agents apart, and whether the programs of their profiles are there."""
+    from app.settings_agents import agents_of
+    from runner.agents.isolation import Isolation, has_landlock, weaker
+
+    agents = agents_of(
+        settings.agents,
+        folder=settings.data_dir / "agents",
+        output_bytes=settings.agent_output_bytes,
+        workspace_bytes=settings.agent_workspace_bytes,
+    )
+    level = agents.isolation
+    held = "held to what a step lets them spawn" if has_landlock() else "not held to what a step lets them spawn"
+    message = f"agents reach isolation `{level}` and are {held}"
+    if level is Isolation.PROCESS or not has_landlock():
+        yield Finding(
+            "agent isolation",
+            "warning",
+            f"{message}. Install bubblewrap, allow user namespaces, use a kernel with Landlock (5.13 or newer).",
+        )
+    else:
+        yield Finding("agent isolation", "ok", message)
+    for key in sorted(settings.agents):
+        profile = agents.profiles[key]
+        lack = agents.missing(profile)
+        demanded = agents.demanded(None, profile)
+        if lack is not None:
+            yield Finding(f"agent {key}", "warning", f"{lack.message} {lack.hint}")
+        elif not profile.is_mock and weaker(level, demanded):
+            yield Finding(f"agent {key}", "warning", f"needs isolation `{demanded}`, which is out of reach here")
+        else:
+            yield Finding(f"agent {key}", "ok", " ".join(profile.command[:4]))
 
 
 def _database(settings: Settings) -> Finding:

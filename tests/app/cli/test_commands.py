@@ -763,6 +763,17 @@ def test_doctor_goes_on_without_a_server(packline):
     assert "none is running here" in result.out
 
 
+def test_doctor_tells_of_agents_and_how_far_they_are_kept_apart(packline, tmp_path):
+    (tmp_path / "data").mkdir(exist_ok=True)
+    tables = '[agents.gone]\ncommand = ["no-such-agent"]\n[agents.here]\ncommand = ["sh", "-c", "cat"]\n'
+    (tmp_path / "data" / "packline.toml").write_text(tables)
+    found = {line["what"]: line for line in packline("doctor", "--server", "http://127.0.0.1:1").lines}
+    assert "agents reach isolation" in found["agent isolation"]["message"]
+    assert found["agent gone"]["state"] == "warning"
+    assert "`no-such-agent`" in found["agent gone"]["message"]
+    assert (found["agent here"]["state"], found["agent here"]["message"]) == ("ok", "sh -c cat")
+
+
 def test_doctor_knows_the_database_of_a_newer_release(packline, tmp_path):
     assert packline("migrate").status == 0
     with closing(sqlite3.connect(tmp_path / "data" / "packline.db")) as raw:

@@ -97,8 +97,12 @@ def test_scripts_of_the_mock_agent_in_the_documentation_are_read(text, tmp_path)
 
 def test_agent_profiles_in_the_documentation_are_read():
     page = (ROOT / "docs" / "agent-steps.md").read_text("utf-8")
-    (text,) = [text for name, text in BLOCK.findall(page) if name == "toml"]
-    tables = tomllib.loads(text)["agents"]
+    tables = {
+        key: table
+        for name, text in BLOCK.findall(page)
+        if name == "toml"
+        for key, table in tomllib.loads(text)["agents"].items()
+    }
     agents = agents_of(
         {key: AgentSetting.model_validate(table) for key, table in tables.items()},
         folder=ROOT,

@@ -17,6 +17,7 @@ from tests.support.front_door import ended, look, save, step
 from tests.support.mcp_agent import agent, told
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,8 +99,12 @@ async def test_a_file_is_sent_from_here_or_chosen_from_what_is_kept(tmp_path: Pa
             await tab.press("Upload…")
         await (await chooser.value).set_files(paper)
         await tab.sees("paper.txt, 6 B")
-        sent = await field.input_value()
-        assert sent.startswith("art_")
+
+        async def filled() -> str | None:
+            value = await field.input_value()
+            return value if value.startswith("art_") else None
+
+        sent = await eventually(filled)
         await tab.press("Run")
         await tab.state("Succeeded")
         assert bench.calls_of("test.echo")[-1].input["text"] == sent

@@ -66,8 +66,8 @@ class Product:
         return services
 
     def url(self, path: str = "/") -> str:
-        """An address on this server."""
-        return self.served.url(path)
+        """An address on this server; a whole one, such as agents are given, stays as it is."""
+        return path if path.startswith("http://") else self.served.url(path)
 
     def client(self, token: str | None) -> GraphQLClient:
         """Speaks as whoever holds a token; closed with the product."""

@@ -28,7 +28,7 @@ async def test_a_chain_of_calls_becomes_a_pipeline_that_runs(api: Api) -> None:
     second = await called(api, "test.style", text=first["output"]["json"]["text"], persona="executive")
     last = await called(api, "test.echo", text=f"As was said: {second['output']['json']['text']}")
 
-    made = await api.me.call("promote_run", id=last["id"], name="Said again")
+    made = await api.me.call("promote_run", id=last["id"], name=f"Said again by {api.subject}")
 
     assert [run["id"] for run in made["madeFrom"]] == [first["id"], second["id"], last["id"]]
     assert made["check"] == {"valid": True, "issues": []}

@@ -40,8 +40,6 @@ SIGNALS = (
     "repeats",
     "audience",
 )
-#: Signals there are only with an embedding model.
-MEANING_SIGNALS = ("meaning", "meaning_third", "meaning_mean")
 #: Kinds that somebody must have at hand: an entry that takes nothing else cannot do without.
 _AT_HAND_KINDS = (
     "url source_url repo_url pdf docx xlsx pptx html document audio mp3 mp4 video image composition_html "

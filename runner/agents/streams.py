@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -91,16 +91,6 @@ class Heard:
         if masked and self._left > 0:
             self._said.append(masked[: self._left])
             self._left -= len(masked)
-
-
-class Reader(Protocol):
-    """Takes the bytes of one output stream."""
-
-    def feed(self, data: bytes) -> None:
-        """Takes the next bytes."""
-
-    def close(self) -> None:
-        """Takes what is left over."""
 
 
 class RawReader:

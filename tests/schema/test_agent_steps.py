@@ -136,15 +136,23 @@ async def test_a_profile_that_the_step_denies_is_never_started(tmp_path: Path) -
     assert started["run"]["failure"]["code"] == "POLICY_DENIED"
 
 
-async def test_an_agent_sees_neither_the_servers_files_nor_its_environment(tmp_path: Path) -> None:
-    vault_key = tmp_path / "data" / "vault.key"
-    agents = {"reader": program("read", str(vault_key), "/root/.bashrc", "/proc/1/environ")}
+async def test_an_agent_sees_neither_the_servers_files_nor_its_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OF_THE_SERVER", "marked")
+    beside = tmp_path / "beside.txt"
+    beside.write_text("marked")
+    database = tmp_path / "data" / "packline.db"
+    agents = {
+        "reader": program("search", "marked", str(database), str(beside), "/proc/1/environ", "/proc/self/environ")
+    }
     async with product(tmp_path, agents=agents) as it:
+        assert database.is_file()
         started = await run(it, {"use": "reader"})
 
-    lines = text_of(started).splitlines()
-    assert lines[0].endswith("No such file or directory")
-    assert lines[1].endswith("No such file or directory")
+    told = [line.split(" ", 1)[1] for line in text_of(started).splitlines()]
+    assert told[:2] == ["No such file or directory"] * 2
+    assert told[2] in {"Permission denied", "does not hold it"}  # the kernel decides who reads what leads the sandbox
 
 
 async def test_an_agent_writes_into_its_workspace_alone(tmp_path: Path) -> None:

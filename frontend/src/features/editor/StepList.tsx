@@ -1,5 +1,5 @@
 import { Copy, GripVertical, Plus, Trash2 } from "lucide-react";
-import { type DragEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
 import { humanise } from "../../lib/format.ts";
@@ -31,8 +31,9 @@ export function StepList({ steps, at, issues, readOnly, onSelect, onMove, onDupl
   const [said, setSaid] = useState("");
   const follow = useRef(false);
 
-  useEffect(() => {
-    // The focus goes along with a step that was moved, and to the one that takes the place of one removed.
+  // The focus goes along with a step that was moved, and to the one that takes the place of one removed.
+  // A passive effect of an earlier render could still be due when the key is pressed, and would use up the wish.
+  useLayoutEffect(() => {
     if (!follow.current || at === "pipeline") return;
     follow.current = false;
     list.current?.querySelectorAll<HTMLElement>("[data-step]")[at]?.focus();

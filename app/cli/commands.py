@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from app.cli import connect, history, machine, mcp, pipelines, runs
+from app.cli.artifacts import artifacts
 from app.cli.credential_files import credentials
 from app.cli.memory import memory
 from app.cli.promote import promote
@@ -51,6 +52,7 @@ cli.command()(pipelines.packs)
 cli.command()(route)
 cli.add_typer(memory, name="memory")
 cli.command()(promote)
+cli.add_typer(artifacts, name="artifact")
 cli.add_typer(tokens, name="token")
 cli.add_typer(credentials, name="credential")
 cli.command()(connect.connect)

@@ -17,7 +17,7 @@ def runs(
         list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
     ] = None,
     pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
-    text: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
+    search: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
     attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
     server: Server = None,
@@ -39,8 +39,8 @@ def runs(
         wanted["states"] = states
     if pipeline:
         wanted["pipelines"] = pipeline
-    if text:
-        wanted["text"] = text
+    if search:
+        wanted["text"] = search
     if attention:
         wanted["needsAttention"] = True
     with Client(Target.find(server)) as client:

@@ -25,6 +25,13 @@ STATES: dict[str, tuple[str, str, str]] = {
     "CANCELLED": ("⊘", "cancelled", "magenta"),
     "LOST": ("?", "lost", "magenta"),
 }
+#: What makes a terminal do something, or show text in another order than it stands: control characters but for line
+#: breaks and tabs, and the signs that turn the direction of writing.
+_SIGNS = {
+    code: "\N{REPLACEMENT CHARACTER}"
+    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if chr(code) not in "\n\t"
+}
 _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+", "✗": "x", "⊘": "/", "?": "?"}
 
 
@@ -43,10 +50,12 @@ class Output:
     def console(self) -> Console:
         """The terminal; made at first use, because rich is slow to import."""
         if self._console is None:
-            from rich.console import Console
+            from app.cli.terminal import DefusedConsole
 
             on_terminal = sys.stdout.isatty()
-            self._console = Console(highlight=False, soft_wrap=not on_terminal, width=None if on_terminal else 140)
+            self._console = DefusedConsole(
+                highlight=False, soft_wrap=not on_terminal, width=None if on_terminal else 140
+            )
         return self._console
 
     def emit(self, value: object) -> None:
@@ -61,7 +70,7 @@ class Output:
 
     def note(self, text: str) -> None:
         """Prints a sentence for people on standard error, whatever the mode."""
-        print(text, file=sys.stderr, flush=True)
+        print(defused(text), file=sys.stderr, flush=True)
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
         """Prints a table; cells are text or rich texts. Without rows, the sentence `empty`."""
@@ -89,6 +98,11 @@ class Output:
         if self.console.options.ascii_only:
             sign = _ASCII[sign]
         return Text(f"{sign} {word}", style=colour)
+
+
+def defused(text: str) -> str:
+    """Text of logs, files and providers as a terminal may have it: what would command the terminal is shown as �."""
+    return text.translate(_SIGNS)
 
 
 def accept(result: JSON) -> JSON:

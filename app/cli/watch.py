@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from app.cli import documents
 from app.cli.client import EXIT_INTERRUPTED, CliError
 from app.cli.output import duration, instant, size, took
+from app.cli.saving import free_name
 from app.cli.view import RunView
 
 if TYPE_CHECKING:
@@ -207,19 +208,6 @@ def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:
         target = free_name(folder, artifact["name"])
         client.download(f"/artifacts/{artifact['id']}", target)
         output.note(f"saved {target}")
-
-
-def free_name(folder: Path, name: str) -> Path:
-    """A path in `folder` for a file called `name`: without its folders, and never one that exists."""
-    bare = name.replace("\\", "/").rpartition("/")[2].strip()
-    bare = "".join(sign if sign.isprintable() else "_" for sign in bare)
-    bare = bare if bare.strip(".") else "artifact"
-    target = folder / bare
-    number = 1
-    while target.exists():
-        number += 1
-        target = folder / f"{(folder / bare).stem}-{number}{(folder / bare).suffix}"
-    return target
 
 
 def _end(message: JSON) -> JSON:

@@ -10,7 +10,7 @@ from contextlib import closing
 import pytest
 
 from app.cli.client import Target
-from app.cli.watch import free_name
+from app.cli.saving import free_name
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -464,11 +464,13 @@ def page(name, *nodes, more=False):
 
 def test_runs_pages_and_filters(packline, server):
     server.answers["CliRuns"] = [page("runs", run(), more=True), page("runs", run("FAILED", failure=failure()))]
-    result = packline("runs", "--state", "failed", "--pipeline", "deck", "--attention", "--limit", "150", "--text")
+    result = packline(
+        "runs", "--state", "failed", "--pipeline", "deck", "--search", "tide", "--attention", "--limit", "150", "--text"
+    )
     assert result.status == 0
     assert "shorten: The text is empty." in result.out
     first, second = server.asked_for("CliRuns")
-    assert first["filter"] == {"states": ["FAILED"], "pipelines": ["deck"], "needsAttention": True}
+    assert first["filter"] == {"states": ["FAILED"], "pipelines": ["deck"], "text": "tide", "needsAttention": True}
     assert (first["first"], second["first"], second["after"]) == (50, 50, "e")
 
 

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 from graphql import build_schema, parse, validate
+from typer.main import get_command
 
+from app.cli.commands import cli
 from app.cli.documents import DOCUMENTS
 
 SDL = Path(__file__).resolve().parents[3] / "schema" / "schema.graphql"
@@ -20,3 +22,14 @@ def test_documents_fit_the_schema(name, schema):
 
 def test_documents_are_all_listed():
     assert {"RUN", "RUN_EVENTS", "RUN_PIPELINE", "CREATE_TOKEN"} <= set(DOCUMENTS)
+
+
+def _commands(group):
+    for command in group.commands.values():
+        yield from _commands(command) if hasattr(command, "commands") else [command]
+
+
+def test_no_option_of_a_command_hides_another():
+    for command in _commands(get_command(cli)):
+        names = [name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)]
+        assert len(names) == len(set(names)), command.name

@@ -1,0 +1,71 @@
+"""What the commands about artifacts ask of the server."""
+
+from __future__ import annotations
+
+from app.cli.documents import _ARTIFACT, _PROBLEM
+
+_FILE = (
+    _ARTIFACT
+    + """
+fragment FileParts on Artifact { ...ArtifactParts createdAt pinned run { id title } }
+"""
+)
+
+ARTIFACTS = (
+    _FILE
+    + """
+query CliArtifacts($filter: ArtifactFilter, $first: Int, $after: Cursor) {
+  artifacts(filter: $filter, first: $first, after: $after) {
+    nodes { ...FileParts }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+)
+
+ARTIFACT = (
+    _FILE
+    + """
+query CliArtifact($id: ID!) { node(id: $id) { ... on Artifact { ...FileParts } } }
+"""
+)
+
+ARTIFACT_TEXT = (
+    _FILE
+    + """
+query CliArtifactText($id: ID!, $offset: Long!, $limit: Int!) {
+  result: artifactText(id: $id, offset: $offset, limitBytes: $limit) { artifact { ...FileParts } text nextOffset }
+}
+"""
+)
+
+PIN_ARTIFACT = (
+    _FILE
+    + _PROBLEM
+    + """
+mutation CliPinArtifact($id: ID!, $pinned: Boolean!) {
+  result: pinArtifact(id: $id, pinned: $pinned) {
+    __typename
+    ... on ArtifactSuccess { artifact { ...FileParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+RELEASE_ARTIFACT = (
+    _FILE
+    + _PROBLEM
+    + """
+mutation CliReleaseArtifact($id: ID!) {
+  result: releaseArtifact(id: $id) {
+    __typename
+    ... on ArtifactSuccess { artifact { ...FileParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+#: Every document by name, for the test that checks them.
+DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}

@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 #: End of a program's standard error that a failure tells.
 ERROR_CHARACTERS = 2_000
+#: Longest name of a model that is recorded.
+MODEL_CHARACTERS = 200
 
 
 class Listener:
     """Takes what the program prints: into the transcript, and word for word into a file when it is to be kept."""
 
     def __init__(self, current: Work) -> None:
-        redactor = current.ctx.resources.redactor
+        redactor = self._redactor = current.ctx.resources.redactor
         self._limit = current.ctx.resources.agents.output_bytes
         self._stdout = reader_for(current.profile.stream, current.transcript, redactor)
         # Cut only once it is masked: half a secret would not be known as one.
@@ -82,7 +84,9 @@ class Listener:
         usage = self._stdout.heard.usage
         if usage.input_tokens is None and usage.output_tokens is None and usage.cost_usd is None:
             return
-        model = usage.model or self._model or "unknown"
+        # What a program calls its model is text of its own, like everything else it prints.
+        told = None if usage.model is None else plain_text(self._redactor.text(usage.model))[:MODEL_CHARACTERS]
+        model = told or self._model or "unknown"
         ctx.model_uses.append(
             ModelUse(
                 f"{self._profile.key}:{model}",

@@ -21,8 +21,12 @@ if TYPE_CHECKING:
 
 #: Longest line taken as JSON; a longer one is plain output.
 MAX_LINE = 4 << 20
+#: Deepest JSON taken; what is deeper could not be kept as a part of an entry (orjson writes 254 levels).
+MAX_DEPTH = 100
 #: Text of the answer that is kept for the step's output, in characters.
 ANSWER_CHARACTERS = 200_000
+#: Largest count of tokens and of dollars taken for true; a program may print any number, which no database keeps.
+MAX_TOKENS, MAX_COST_USD = 10**12, 1e6
 
 
 @dataclass(slots=True)
@@ -189,8 +193,26 @@ class JsonReader:
             found = orjson.loads(line)
         except orjson.JSONDecodeError:
             found = None
-        if not isinstance(found, dict) or not self._take(found, self._transcript, self.heard):
+        is_known = isinstance(found, dict) and not _is_deep(found, line)
+        if not is_known or not self._take(found, self._transcript, self.heard):
             self._raw.feed(line)
+
+
+def _is_deep(value: JSONValue, line: bytes) -> bool:
+    """Whether a value read from a line is nested deeper than `MAX_DEPTH`."""
+    if line.count(b"{") + line.count(b"[") <= MAX_DEPTH:
+        return False
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for holder in level
+            if isinstance(holder, dict | list)
+            for item in (holder.values() if isinstance(holder, dict) else holder)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def reader_for(stream: StreamFormat, transcript: Transcript, redactor: Redactor) -> RawReader | JsonReader:
@@ -224,7 +246,8 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
             counted = usage if isinstance(usage, dict) else {}
             _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), event.get("total_cost_usd"))
             transcript.add("usage", None, _usage(heard, turns=event.get("num_turns")))
-            for denial in event.get("permission_denials") or ():
+            denials = event.get("permission_denials")
+            for denial in denials if isinstance(denials, list) else ():
                 transcript.add("denial", None, denial)
             return True
     return False
@@ -368,12 +391,18 @@ _TAKERS: dict[str, Callable[[dict[str, Any], Transcript, Heard], bool]] = {
 def _count(heard: Heard, input_tokens: object, output_tokens: object, cost: object) -> None:
     """Adds what one turn or the whole used."""
     usage = heard.usage
-    if isinstance(input_tokens, int):
-        usage.input_tokens = (usage.input_tokens or 0) + input_tokens
-    if isinstance(output_tokens, int):
-        usage.output_tokens = (usage.output_tokens or 0) + output_tokens
-    if isinstance(cost, int | float) and not isinstance(cost, bool):
-        usage.cost_usd = (usage.cost_usd or 0.0) + cost
+    if (counted := _within(input_tokens, MAX_TOKENS)) is not None:
+        usage.input_tokens = min((usage.input_tokens or 0) + int(counted), MAX_TOKENS)
+    if (counted := _within(output_tokens, MAX_TOKENS)) is not None:
+        usage.output_tokens = min((usage.output_tokens or 0) + int(counted), MAX_TOKENS)
+    if (counted := _within(cost, MAX_COST_USD)) is not None:
+        usage.cost_usd = min((usage.cost_usd or 0.0) + counted, MAX_COST_USD)
+
+
+def _within(value: object, most: float) -> float | None:
+    """A number from nothing up to a limit; None for what is none."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value if is_number and 0 <= value <= most else None  # type: ignore[operator,return-value]
 
 
 def _usage(heard: Heard, *, turns: object = None) -> dict[str, JSONValue]:

@@ -9,6 +9,7 @@ from mcp.server.stdio import stdio_server
 from app.main import create_app
 from app.mcp.server import build_server
 from app.mcp.session import Selection, Session
+from app.mcp.toolbox import Toolbox
 from resolvers.context import Context
 from store.states import RunCause
 
@@ -39,7 +40,7 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
         def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
             return session
 
-        server = build_server(application.schema, session_of)
+        server = build_server(Toolbox(application.schema), session_of)
         # Takes the real stdout for itself and points everybody else's at stderr.
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())

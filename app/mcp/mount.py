@@ -13,7 +13,7 @@ import contextlib
 import importlib
 from dataclasses import replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 import structlog
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from app.auth import Authenticator
     from app.settings import Settings
-    from resolvers.context import Caller, Context
+    from resolvers.context import Caller, Context, Services
     from schema.guarded import GuardedSchema
 
 log = structlog.get_logger(__name__)
@@ -46,6 +46,8 @@ METADATA_PATHS: Final = frozenset(
 IDLE_SECONDS: Final = 5.0
 #: Longest request body; larger inputs are uploaded as artifacts.
 BODY_BYTES: Final = 4 << 20
+#: Names the server is called by whose services are kept.
+_ORIGINS_MAX: Final = 64
 #: Where a request's session stands in its ASGI scope.
 _SESSION: Final = "packline.mcp.session"
 
@@ -75,6 +77,8 @@ class McpMount:
         self._stopping = asyncio.Event()
         self._ready: asyncio.Future[ASGIApp] | None = None
         self._owner: asyncio.Task[None] | None = None
+        #: By the origin that a caller sees the server under.
+        self._services: dict[str, Services] = {}
 
     def start(self) -> None:
         """Starts the task that owns the server; imports nothing yet."""
@@ -112,7 +116,7 @@ class McpMount:
         if caller is None:
             return self._challenge(request, token)
         try:
-            selection = Selection.parse(request.url.query, request.headers)
+            selection = Selection.parse(scope["query_string"].decode("latin-1"), request.headers)
         except SelectionError as wrong:
             return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
         length = request.headers.get("content-length", "0")
@@ -123,8 +127,7 @@ class McpMount:
                 "`POST /artifacts`, and give the artifact's id.",
             )
         context = self._make_context(caller, request)
-        services = replace(context.services, sign_download=self._whole(request, context.services.sign_download))
-        context = replace(context, services=services, cause=RunCause.AGENT)
+        context = replace(context, services=self._whole(request, context.services), cause=RunCause.AGENT)
         # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
@@ -163,12 +166,19 @@ class McpMount:
         outward = self._settings.outward
         return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
 
-    def _whole(self, request: Request, sign: Callable[[str, str], str]) -> Callable[[str, str], str]:
-        """Signs addresses that can be used as they are: an agent has no page they could be relative to."""
+    def _whole(self, request: Request, services: Services) -> Services:
+        """Services that sign addresses as they can be used: an agent has no page they could be relative to."""
         if self._settings.public_url:
-            return sign
-        origin = f"{request.url.scheme}://{request.url.netloc}"
-        return lambda item, caller_id: origin + sign(item, caller_id)
+            return services
+        origin = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
+        found = self._services.get(origin)
+        if found is None:
+            sign = services.sign_download
+            found = replace(services, sign_download=lambda item, caller_id: origin + sign(item, caller_id))
+            if len(self._services) >= _ORIGINS_MAX:
+                self._services.clear()
+            self._services[origin] = found
+        return found
 
     async def _own(self) -> None:
         assert self._ready is not None, "started with it"
@@ -181,7 +191,7 @@ class McpMount:
             await asyncio.to_thread(importlib.import_module, "app.mcp.transport")
             from app.mcp.transport import http_server
 
-            async with http_server(self._schema, _session_of, BODY_BYTES) as answer:
+            async with http_server(self._schema, _session_in, BODY_BYTES) as answer:
                 self._ready.set_result(answer)
                 await self._stopping.wait()
         except Exception as error:
@@ -190,8 +200,8 @@ class McpMount:
                 self._ready.set_exception(error)
 
 
-def _session_of(ctx: Any) -> Session:  # noqa: ANN401 - the request context of `mcp`, which is imported late
-    session: Session = ctx.request.scope[_SESSION]
+def _session_in(scope: Scope) -> Session:
+    session: Session = scope[_SESSION]
     return session
 
 

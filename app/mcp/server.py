@@ -26,13 +26,12 @@ from app.mcp import resource_handlers, tasks
 from app.mcp.toolbox import Toolbox, UnknownToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from app.mcp.answers import Answer
     from app.mcp.session import Session
     from app.mcp.tool import ToolText
     from app.mcp.waiting import Progress
-    from schema.guarded import GuardedSchema
 
 RequestContext = ServerRequestContext[Any, Any]
 #: Who a request is from, and what they chose to be shown.
@@ -40,6 +39,8 @@ SessionOf = Callable[[RequestContext], "Session"]
 #: Registers more handlers; see the module's docstring.
 Part = Callable[["Server[Any]", SessionOf, Toolbox], None]
 
+#: What a request is answered when something broke, as the SDK says it.
+INTERNAL: Final = {"code": types.INTERNAL_ERROR, "message": "Internal server error"}
 #: Parts every server has, on every transport.
 PARTS: Final[tuple[Part, ...]] = (resource_handlers.add_to, tasks.add_to)
 
@@ -53,25 +54,24 @@ INSTRUCTIONS: Final = (
 )
 
 
-def build_server(schema: GuardedSchema, session_of: SessionOf, parts: Sequence[Part] = PARTS) -> Server[Any]:
+def build_server(toolbox: Toolbox, session_of: SessionOf, parts: Sequence[Part] = PARTS) -> Server[Any]:
     """The server.
 
     Args:
-        schema: What tools are made of and run on.
+        toolbox: The tools.
         session_of: Tells who a request is from.
         parts: More of what it serves.
     """
-    toolbox = Toolbox(schema)
 
     async def list_tools(ctx: RequestContext, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(text) for text in toolbox.texts(session_of(ctx))])
 
-    async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> dict[str, Any]:
         try:
             answer = await toolbox.call(session_of(ctx), params.name, params.arguments, _progress(ctx))
         except UnknownToolError as unknown:
             raise MCPError(types.INVALID_PARAMS, str(unknown)) from unknown
-        return _result(answer)
+        return wire_answer(answer)
 
     server: Server[Any] = Server(
         "packline",
@@ -81,8 +81,8 @@ def build_server(schema: GuardedSchema, session_of: SessionOf, parts: Sequence[P
         cache_hints={"tools/list": CacheHint(ttl_ms=60_000, scope="private")},
         get_tool_input_schema=toolbox.input_schema,
         on_list_tools=list_tools,
-        on_call_tool=call_tool,
     )
+    server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
     server.middleware.clear()  # its spans are of no use without an exporter, and cost every call
     for part in parts:
         part(server, session_of, toolbox)
@@ -116,18 +116,21 @@ def _progress(ctx: RequestContext) -> Progress | None:
     return tell
 
 
-def _result(answer: Answer) -> types.CallToolResult:
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
+def wire_answer(answer: Answer) -> dict[str, Any]:
+    """An answer in the members of the protocol's `CallToolResult`.
+
+    Without the SDK's models, which would validate and copy what was made here.
+    """
+    content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
     if answer.data is None:
-        return types.CallToolResult(content=content, is_error=True)
-    content += [
-        types.ResourceLink(
-            type="resource_link",
-            uri=artifact["uri"],
-            name=artifact.get("name", artifact["id"]),
-            mime_type=artifact.get("media_type"),
-            size=artifact.get("size_bytes"),
-        )
-        for artifact in answer.artifacts
-    ]
-    return types.CallToolResult(content=content, structured_content=answer.data)
+        return {"content": content, "isError": True, "resultType": "complete"}
+    content += map(_link, answer.artifacts)
+    return {"content": content, "structuredContent": answer.data, "isError": False, "resultType": "complete"}
+
+
+def _link(artifact: Mapping[str, Any]) -> dict[str, Any]:
+    link = {"type": "resource_link", "uri": artifact["uri"], "name": artifact.get("name", artifact["id"])}
+    for name, key in (("mimeType", "media_type"), ("size", "size_bytes")):
+        if artifact.get(key) is not None:
+            link[name] = artifact[key]
+    return link

@@ -56,14 +56,19 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
     """Announces the extension, and answers starts of those who declare it with tasks."""
     entry = server.get_request_handler("tools/call")
     assert entry is not None, "tools are served"
-    call_tool = entry.handler
+    answer = entry.handler
+
+    async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> dict[str, Any]:
+        result = await answer(ctx, params)
+        assert isinstance(result, dict), "tools answer with results"
+        return result
 
     async def call(ctx: RequestContext, params: types.CallToolRequestParams) -> Any:  # noqa: ANN401 - as the SDK has it
         if not _declared(ctx) or not _starts(toolbox, params.name):
             return await call_tool(ctx, params)
         arguments = {**(params.arguments or {}), "wait_seconds": MOMENT_SECONDS}
         result = await call_tool(ctx, params.model_copy(update={"arguments": arguments}))
-        run = result.structured_content if isinstance(result, types.CallToolResult) else None
+        run = result.get("structuredContent")
         if run is None or run.get("state") in _STATUS or "run_id" not in run:
             return result
         return {"resultType": "task", **_told(await _find(session_of(ctx), run["run_id"]), session_of(ctx))}
@@ -74,7 +79,6 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         if told["status"] == "completed":
             wait = types.CallToolRequestParams(name="wait_run", arguments={"run_id": params.task_id, "wait_seconds": 0})
             result = await call_tool(ctx, wait)
-            assert isinstance(result, types.CallToolResult), "tools answer with results"
             told["result"] = _ended(result)
         return {"resultType": "complete", **told}
 
@@ -157,13 +161,14 @@ def _told(run: Mapping[str, Any], session: Session) -> dict[str, Any]:
     }
 
 
-def _ended(result: types.CallToolResult) -> dict[str, Any]:
+def _ended(result: dict[str, Any]) -> dict[str, Any]:
     """What the start would have answered, had it waited: the answer of `wait_run` without what is about the wait."""
-    if result.structured_content is not None:
-        data = {key: value for key, value in result.structured_content.items() if key not in ("timed_out", "cursor")}
-        text = types.TextContent(type="text", text=orjson.dumps(data).decode())
-        result = result.model_copy(update={"structured_content": data, "content": [text, *result.content[1:]]})
-    return result.model_dump(by_alias=True, exclude_none=True, mode="json")
+    told = result.get("structuredContent")
+    if told is None:
+        return result
+    data = {key: value for key, value in told.items() if key not in ("timed_out", "cursor")}
+    text = {"type": "text", "text": orjson.dumps(data).decode()}
+    return {**result, "structuredContent": data, "content": [text, *result["content"][1:]]}
 
 
 def _whole(session: Session) -> Session:

@@ -13,7 +13,7 @@ from runner.issues import did_you_mean, nearest
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from app.mcp.answers import Answer
     from app.mcp.pack_tools import PackTool
@@ -50,6 +50,11 @@ class Toolbox:
     def operations(self) -> Mapping[str, OperationTool]:
         """The use cases, by the names of their tools."""
         return self._operations
+
+    @property
+    def names(self) -> Iterable[str]:
+        """Of all tools that are no packs', whoever asks."""
+        return self._tools.keys()
 
     def shown(self, session: Session) -> dict[str, Tool]:
         """The tools a session is shown, by name, in the order of their names."""

@@ -1,4 +1,4 @@
-"""The HTTP transport of the SDK, as Packline runs it. Imports `mcp`."""
+"""The HTTP transport: plain calls here and now, everything else by the SDK. Imports `mcp`."""
 
 from __future__ import annotations
 
@@ -7,61 +7,59 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from app.mcp.quick import QuickCalls
 from app.mcp.server import build_server
+from app.mcp.toolbox import Toolbox
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from app.mcp.server import SessionOf
+    from app.mcp.server import RequestContext
+    from app.mcp.session import Session
     from schema.guarded import GuardedSchema
 
-#: Versions of the protocol from this one on name method and tool in headers.
+#: Versions of the protocol from this one on name the method in a header.
 _HEADED: Final = b"2026"
-#: A query of the caller's own may wait for a run.
-_MAY_WAIT: Final = frozenset({"graphql_query"})
 
 
 @asynccontextmanager
-async def http_server(schema: GuardedSchema, session_of: SessionOf, body_bytes: int) -> AsyncIterator[ASGIApp]:
+async def http_server(
+    schema: GuardedSchema, session_in: Callable[[Scope], Session], body_bytes: int
+) -> AsyncIterator[ASGIApp]:
     """What answers requests; leave it in the task that entered it.
 
     Stateless for clients of the handshake versions: sessions would die with the process, and none of the clients tried
     opens a new one. Host and Origin are checked for the whole server, in `app.hosts`. What is answered at once is
     answered without a stream that could tell of progress, at two thirds of the CPU.
     """
-    server = build_server(schema, session_of)
-    lookup = server.get_tool_input_schema
-    assert lookup is not None, "build_server gives one"
+
+    def session_of(ctx: RequestContext) -> Session:
+        assert ctx.request is not None, "it came over HTTP"
+        return session_in(ctx.request.scope)
+
+    toolbox = Toolbox(schema)
+    server = build_server(toolbox, session_of)
     streams, plain = (
         StreamableHTTPSessionManager(server, stateless=True, json_response=json, max_request_body_size=body_bytes)
         for json in (False, True)
     )
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        manager = plain if _is_quick(scope, lookup) else streams
+        manager = plain if _is_list(scope) else streams
         await manager.handle_request(scope, receive, send)
 
     async with streams.run(), plain.run():
-        yield answer
+        yield QuickCalls(toolbox, server, session_in, answer, body_bytes)
 
 
-def _is_quick(scope: Scope, lookup: Callable[[str], Mapping[str, object] | None]) -> bool:
-    """Whether a request is answered at once, by what its headers say; the SDK holds them against the body."""
-    version = method = name = b""
+def _is_list(scope: Scope) -> bool:
+    """Whether a request asks for the tools, by what its headers say; the SDK holds them against the body."""
+    version = method = b""
     for key, value in scope["headers"]:
         if key == b"mcp-protocol-version":
             version = value
         elif key == b"mcp-method":
             method = value
-        elif key == b"mcp-name":
-            name = value
-    if version < _HEADED:
-        return False
-    if method != b"tools/call":
-        return method == b"tools/list"
-    tool = name.decode("latin-1")
-    schema = lookup(tool)
-    properties = schema.get("properties") if schema is not None and tool not in _MAY_WAIT else None
-    return isinstance(properties, dict) and "wait_seconds" not in properties
+    return version >= _HEADED and method == b"tools/list"

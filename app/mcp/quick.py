@@ -1,0 +1,199 @@
+"""Calls that are answered at once, on the newest wire, without the layers of the SDK.
+
+The SDK validates a call and its answer by models six times over, and makes contexts and tasks that a call without a
+stream has no use for: half a millisecond of CPU a call. What is answered here is a call without any fault, of a tool
+that does not wait; the same tool box answers it, as `app.mcp.server` would. Whatever is unusual about a request is left
+to the SDK, from the beginning: so every refusal of the protocol is the SDK's, and so is every word about it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import mcp_types as types
+import orjson
+from mcp_types import methods
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from app.mcp.server import INTERNAL, wire_answer
+from schema.masking import report
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from mcp.server import Server
+    from starlette.types import Message, Receive, Scope, Send
+
+    from app.mcp.session import Session
+    from app.mcp.toolbox import Toolbox
+
+#: A query of the caller's own may wait for a run.
+_MAY_WAIT: Final = frozenset({"graphql_query"})
+_ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"content-length", b"accept"})
+_VERSIONS: Final = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
+_PARAMS: Final = frozenset({"name", "arguments", "_meta"})
+#: Envelopes found well, remembered by their bytes: a client sends the same one with every request.
+_ENVELOPES_MAX: Final = 512
+#: orjson reads whole numbers beyond 64 bits as floats; the SDK reads them exactly.
+_LONG_DIGITS: Final = re.compile(rb"\d{19}")
+
+
+class _Call(NamedTuple):
+    request_id: str | int
+    tool: str
+    arguments: Mapping[str, Any] | None
+
+
+class QuickCalls:
+    """Answers calls of tools that do not wait.
+
+    Args:
+        toolbox: Answers them.
+        server: Told as who answers.
+        session_of: Who a request is from, by its scope.
+        otherwise: Answers everything else.
+        body_bytes: Longest body.
+    """
+
+    def __init__(
+        self,
+        toolbox: Toolbox,
+        server: Server[Any],
+        session_of: Callable[[Scope], Session],
+        otherwise: Callable[[Scope, Receive, Send], Awaitable[None]],
+        body_bytes: int,
+    ) -> None:
+        self._toolbox = toolbox
+        self._session_of = session_of
+        self._otherwise = otherwise
+        self._body_bytes = body_bytes
+        self._stamp = {types.SERVER_INFO_META_KEY: server.server_info_stamp}
+        self._quick: dict[bytes, str] = {}
+        self._envelopes: set[tuple[str, bytes]] = set()
+        for name in toolbox.names:
+            properties = (toolbox.input_schema(name) or {}).get("properties", {})
+            if "wait_seconds" not in properties and name not in _MAY_WAIT:
+                self._quick[name.encode()] = name
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        headed = self._headed(scope)
+        if headed is None:
+            await self._otherwise(scope, receive, send)
+            return
+        chunks: list[bytes] = []
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            chunks.append(message.get("body", b""))
+            more = message.get("more_body", False)
+        body = b"".join(chunks)
+        call = self._read(body, *headed)
+        if call is None:
+            await self._otherwise(scope, _again(body, receive), send)
+            return
+        try:
+            answer = await self._toolbox.call(self._session_of(scope), call.tool, call.arguments)
+            result = wire_answer(answer)
+            if answer.data is not None:
+                result["structuredContent"] = orjson.Fragment(answer.text)  # the same object, in JSON already
+            told: dict[str, Any] = {"result": {**result, "_meta": self._stamp}}
+        except Exception as error:
+            report(error, "call failed", tool=call.tool)
+            told = {"error": INTERNAL}
+        encoded = orjson.dumps({"jsonrpc": "2.0", "id": call.request_id, **told})
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(encoded))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": encoded})
+
+    def _headed(self, scope: Scope) -> tuple[str, str] | None:
+        """The version and the tool that a request's headers name, each said once; None where it is not for us."""
+        if scope["method"] != "POST":
+            return None
+        found: dict[bytes, bytes] = {}
+        for name, value in scope["headers"]:
+            if name in _ROUTING:
+                if name in found:
+                    return None
+                found[name] = value
+            elif name.startswith(b"mcp-param-"):
+                return None
+        version = _VERSIONS.get(found.get(b"mcp-protocol-version", b""))
+        tool = self._quick.get(found.get(b"mcp-name", b""))
+        if version is None or tool is None or found.get(b"mcp-method") != b"tools/call":
+            return None
+        accept, length = found.get(b"accept", b""), found.get(b"content-length", b"")
+        if not (b"application/json" in accept or b"*/*" in accept) or b";" in accept:
+            return None
+        if not length.isdigit() or int(length) > self._body_bytes:
+            return None
+        return version, tool
+
+    def _read(self, body: bytes, version: str, tool: str) -> _Call | None:
+        """The call in a body; None where anything is unusual about it."""
+        try:
+            given = orjson.loads(body)
+        except orjson.JSONDecodeError:
+            return None
+        match given:
+            case {
+                "jsonrpc": "2.0",
+                "method": "tools/call",
+                "id": str() | int() as request_id,
+                "params": {"name": str() as name, "_meta": dict() as meta, **others} as params,
+            }:
+                arguments = others.get("arguments")
+            case _:
+                return None
+        if (
+            isinstance(request_id, bool)
+            or name != tool
+            or not _PARAMS.issuperset(params)
+            or not (arguments is None or isinstance(arguments, dict))
+            or not self._is_envelope(meta, version)
+            or _LONG_DIGITS.search(body) is not None
+        ):
+            return None
+        return _Call(request_id, tool, arguments)
+
+    def _is_envelope(self, meta: dict[str, Any], version: str) -> bool:
+        """Whether what a request tells of its client is as the protocol has it."""
+        if meta.get(types.PROTOCOL_VERSION_META_KEY) != version:
+            return False
+        if "progressToken" in meta:
+            # Another with each request; a call that does not wait tells of no progress.
+            if type(meta["progressToken"]) not in (str, int):
+                return False
+            meta = {name: value for name, value in meta.items() if name != "progressToken"}
+        key = (version, orjson.dumps(meta))
+        if key in self._envelopes:
+            return True
+        if types.CLIENT_CAPABILITIES_META_KEY not in meta:
+            return False
+        try:
+            methods.validate_client_request("tools/call", version, {"name": "get_run", "_meta": meta})
+        except ValidationError:
+            return False
+        if len(self._envelopes) >= _ENVELOPES_MAX:
+            self._envelopes.clear()
+        if len(key[1]) <= 4_096:
+            self._envelopes.add(key)
+        return True
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Hands out a body that has been read, and then what else is received."""
+    read = False
+
+    async def receiving() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving

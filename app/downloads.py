@@ -18,7 +18,9 @@ from starlette.routing import Route
 
 from app.auth import address_of, bearer_token
 from app.pages import built_page, wants_page
-from app.ranges import plain, send, send_lines
+from app.ranges import plain, send, send_lines, send_whole
+from runner.failures import PackError
+from runner.page_strips import PageStrips
 from store.artifacts import ArtifactRecord, find_artifact
 from store.blob_port import NOT_HERE, BlobError
 from store.run_reads import find_runs
@@ -70,6 +72,7 @@ class Downloads:
         self._store = store
         self._blobs = blobs
         self._previews = previews
+        self._strips = PageStrips(blobs)
         self._authenticator = authenticator
         self._settings = settings
         self._clock = clock
@@ -123,12 +126,26 @@ class Downloads:
         found = await self._find(request, artifact_id, f"{artifact_id}/preview")
         if not isinstance(found, ArtifactRecord):
             return found
+        if "pages" in request.query_params:
+            return await self._send_strip(found)
         preview = await self._previews.made(found, wait_seconds=PREVIEW_SECONDS)
         if preview is None:
             return plain(503, f"The preview of {found.name} is not ready yet.", {"retry-after": "2"})
         if preview.image_digest is None or preview.image_type is None:
             return plain(404, f"There is no picture of {found.name}: {preview.reason or 'it is shown as text'}.")
         return await self._send(request, preview.image_digest, f"{found.name} preview", preview.image_type)
+
+    async def _send_strip(self, artifact: ArtifactRecord) -> Response:
+        """All pages in one picture: `?pages` of a preview."""
+        try:
+            strip = await self._strips.of(artifact)
+        except PackError as error:
+            return plain(404, f"There is no picture of the pages of {artifact.name}: {error.failure.message}")
+        except FileNotFoundError:
+            return plain(410, f"The content of {artifact.name} {NOT_HERE}")
+        except BlobError as error:
+            return plain(503, str(error), {"retry-after": "5"})
+        return send_whole(strip, "image/webp")
 
     async def _serve_transcript(self, request: Request) -> Response:
         attempt_id: str = request.path_params["id"]

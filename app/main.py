@@ -27,7 +27,7 @@ from app.logging import mask_logs
 from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
-from app.pages import health_route, page_routes
+from app.pages import health_route, nothing_here, page_routes
 from app.settings_agents import agents_of
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
@@ -234,7 +234,8 @@ class Application:
                 *graphiql_routes(),
                 *agent_file_routes(authenticator, self.schema, self._command, self.settings.public_url),
                 *page_routes(base=self._base),
-            ]
+            ],
+            exception_handlers={404: nothing_here(base=self._base)},
         )
 
         async def inner(scope: Scope, receive: Receive, send: Send) -> None:

@@ -12,15 +12,16 @@ from functools import partial
 from mimetypes import guess_type
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from anyio import to_thread
 from starlette.datastructures import Headers
-from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -154,6 +155,36 @@ def built_page(files: Path | None = None, *, base: str = "") -> Response | None:
     return HTMLResponse(text, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
 
 
+def redirects(base: str = "") -> list[BaseRoute]:
+    """Addresses that people try first: packs are found in the catalog."""
+
+    async def packs(request: Request) -> Response:
+        pack = request.path_params.get("id")
+        where = "/catalog?kind=PACK" if pack is None else f"/catalog/{quote(pack)}"
+        return RedirectResponse(base + where, 308)
+
+    return [Route("/packs", packs, methods=["GET"]), Route("/packs/{id}", packs, methods=["GET"])]
+
+
+def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What answers an address that leads nowhere: to a browser the page, which says so and leads on; else a line.
+
+    Args:
+        files: Where `npm run build` has put the page.
+        base: Path everything lies below, for what is told to browsers.
+    """
+
+    async def answer(request: Request, _error: Exception) -> Response:
+        goes_there = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+        shown = built_page(files, base=base) if goes_there else None
+        if shown is None:
+            return PlainTextResponse(f"There is nothing at {request.url.path}.\n", 404)
+        shown.status_code = 404
+        return shown
+
+    return answer
+
+
 def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
     """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
 
@@ -172,6 +203,7 @@ def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
 
     return [
         *(Route(path, show, methods=["GET"]) for path in PAGE_PATHS),
+        *redirects(base),
         Route("/theme.js", theme, methods=["GET"]),
         Mount("/assets", _Assets(directory=files / "assets")),
     ]

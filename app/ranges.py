@@ -93,6 +93,12 @@ def send_lines(request: Request, parts: AsyncIterator[bytes], *, name: str) -> R
     return Response(headers=headers) if request.method == "HEAD" else StreamingResponse(parts, headers=headers)
 
 
+def send_whole(content: bytes, media_type: str) -> Response:
+    """The answer to a GET or HEAD for a small picture that was made of a file; the browser keeps it for a while."""
+    headers = {key: value for key, value in _HEADERS.items() if key != "accept-ranges"}
+    return Response(content, headers={**headers, "cache-control": "private, max-age=600"}, media_type=media_type)
+
+
 async def _read(content: Content, start: int, end: int) -> AsyncIterator[bytes]:
     try:
         async with aclosing(content.read(start, end)) as pieces:

@@ -21,7 +21,7 @@ from store.pipeline_reads import (
     find_versions,
 )
 from store.run_heads import find_run_by_id
-from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, latest_runs
+from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, newest_runs
 from store.sessions import SessionRecord, find_sessions
 from store.spending import Spending, spending_of_runs, spending_of_steps
 from store.start_reads import Ahead, queue_places
@@ -102,7 +102,26 @@ class Loaders:
     def latest_run(self) -> DataLoader[str, RunRecord | None]:
         """The newest run of a pipeline that the caller may see, by pipeline id."""
         only = visible_to(self._context)
-        return self._loader(lambda connection, ids: latest_runs(connection, ids, visible_to=only))
+
+        async def latest(connection: ReadConnection, ids: Sequence[str]) -> dict[str, RunRecord]:
+            found = await newest_runs(connection, ids, 1, visible_to=only)
+            return {key: run for key, (run,) in found.items()}
+
+        return self._loader(latest)
+
+    @cached_property
+    def newest_runs(self) -> DataLoader[tuple[str, int], list[RunRecord]]:
+        """So many of the newest runs of a pipeline that the caller may see, by pipeline id and number."""
+        only = visible_to(self._context)
+        store = self._context.services.store
+
+        async def load(keys: list[tuple[str, int]]) -> list[list[RunRecord]]:
+            most = max(each for _, each in keys)
+            async with store.read() as connection:
+                found = await newest_runs(connection, [key for key, _ in keys], most, visible_to=only)
+            return [found.get(key, [])[:each] for key, each in keys]
+
+        return DataLoader(load_fn=load)
 
     @cached_property
     def queue_place(self) -> DataLoader[str, Ahead | None]:

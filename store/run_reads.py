@@ -187,20 +187,23 @@ async def count_runs(connection: AsyncConnection, wanted: RunFilter, *, visible_
     return await capped_count(connection, select(RUN.c.id).where(*_conditions(wanted, visible_to)))
 
 
-async def latest_runs(
-    connection: AsyncConnection, pipeline_ids: Sequence[str], *, visible_to: str | None = None
-) -> dict[str, RunRecord]:
-    """The newest run of each pipeline that has one, by pipeline id."""
+async def newest_runs(
+    connection: AsyncConnection, pipeline_ids: Sequence[str], each: int, *, visible_to: str | None = None
+) -> dict[str, list[RunRecord]]:
+    """So many of the newest runs of each pipeline that has any, newest first, by pipeline id."""
     if not pipeline_ids:
         return {}
     newest = []
     for pipeline_id in dict.fromkeys(pipeline_ids):
-        one = select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(1)
+        some = select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(each)
         if visible_to is not None:
-            one = one.where(RUN.c.caller_id == visible_to)
-        newest.append(select(one.subquery().c.id))
-    rows = await connection.execute(select(*_COLUMNS).where(RUN.c.id.in_(union_all(*newest))))
-    return {row[2]: _record(row) for row in rows}
+            some = some.where(RUN.c.caller_id == visible_to)
+        newest.append(select(some.subquery().c.id))
+    rows = await connection.execute(select(*_COLUMNS).where(RUN.c.id.in_(union_all(*newest))).order_by(RUN.c.id.desc()))
+    found: dict[str, list[RunRecord]] = {}
+    for row in rows:
+        found.setdefault(row[2], []).append(_record(row))
+    return found
 
 
 def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:

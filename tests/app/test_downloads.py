@@ -1,9 +1,12 @@
+import io
 import stat
 from datetime import timedelta
 from urllib.parse import unquote
 
 import httpx2
+import pypdfium2
 import pytest
+from PIL import Image
 from starlette.applications import Starlette
 
 from app.auth import Authenticator
@@ -11,6 +14,7 @@ from app.downloads import Downloads, signing_key
 from app.gate import AttemptGate
 from app.hosts import HostGuard
 from app.settings import Settings
+from runner.page_strips import CELL
 from runner.previews import Previews
 from store.artifacts import add_upload, change_status, erase_artifacts
 from store.blobs import BlobStore
@@ -319,3 +323,47 @@ async def test_a_browser_that_goes_to_a_file_is_shown_the_page(house, ada, monke
     assert (await house.http.get(f"/artifacts/{artifact}", headers=browser | headers)).content == CONTENT
     assert (await house.http.get(signed, headers=browser)).content == CONTENT
     assert (await house.http.get(f"/artifacts/{artifact}", headers={"accept": "*/*"})).status_code == 401
+
+
+def pdf(*sizes):
+    document = pypdfium2.PdfDocument.new()
+    for width, height in sizes:
+        document.new_page(width, height)
+    written = io.BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+async def test_the_pages_of_a_document_are_one_picture_for_whoever_may_see_it(house, ada):
+    caller, headers = ada
+    artifact = await house.artifact(caller, content=pdf((960, 540), (595, 842), (595, 842)))
+    address = f"{house.downloads.sign(f'{artifact}/preview', caller.id)}&pages"
+
+    answer = await house.http.get(address)
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/webp")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    with Image.open(io.BytesIO(answer.content)) as strip:
+        assert strip.size == (CELL[0], CELL[1] * 3)
+        # A slide is wider than high, a sheet of paper stands: what is around each is left clear.
+        alpha = strip.convert("RGBA").getchannel("A")
+    at = [alpha.getpixel((place, CELL[1] * page + 72)) for page, place in ((0, 2), (1, 2), (1, 96))]
+    assert at == [255, 0, 255]
+    assert (await house.http.get(f"/artifacts/{artifact}/preview?pages", headers=headers)).content == answer.content
+    assert (await house.http.get(f"/artifacts/{artifact}/preview?pages")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "content", "reason"),
+    [
+        ("bad.pdf", "application/pdf", b"%PDF-1.7 nothing", "cannot be read"),
+        ("talk.mp3", "audio/mpeg", b"ID3", "has no pages"),
+    ],
+)
+async def test_what_has_no_pages_says_so_as_often_as_it_is_asked(house, ada, name, media_type, content, reason):
+    caller, headers = ada
+    artifact = await house.artifact(caller, name=name, media_type=media_type, content=content)
+    for _ in range(2):
+        answer = await house.http.get(f"/artifacts/{artifact}/preview?pages", headers=headers)
+        assert answer.status_code == 404
+        assert reason in answer.text

@@ -8,7 +8,7 @@ import pytest
 from httpx2 import AsyncClient
 from starlette.applications import Starlette
 
-from app.pages import BUILT_POLICY, PAGE_PATHS, page_routes
+from app.pages import BUILT_POLICY, PAGE_PATHS, nothing_here, page_routes
 from tests.support.graphql_client import serve
 
 if TYPE_CHECKING:
@@ -42,6 +42,34 @@ async def test_every_address_of_the_page_shows_the_page(built: Path) -> None:
             assert answer.headers["content-security-policy"] == BUILT_POLICY
         assert (await http.get(server.url("/nothing"))).status_code == 404
         assert (await http.post(server.url("/runs"))).status_code == 405
+
+
+async def test_an_address_that_leads_nowhere_shows_the_page_to_browsers(built: Path) -> None:
+    app = Starlette(routes=page_routes(built), exception_handlers={404: nothing_here(built)})
+    async with serve(app) as server, AsyncClient(trust_env=False) as http:
+        shown = await http.get(server.url("/nowhere/at/all"), headers={"accept": "text/html,*/*;q=0.8"})
+        assert (shown.status_code, shown.text) == (404, "<title>built</title>")
+        assert shown.headers["content-security-policy"] == BUILT_POLICY
+        told = await http.get(server.url("/nowhere"), headers={"accept": "application/json"})
+        assert (told.status_code, told.text) == (404, "There is nothing at /nowhere.\n")
+        assert (await http.post(server.url("/nowhere"), headers={"accept": "text/html"})).text.startswith("There is")
+
+
+@pytest.mark.parametrize(
+    ("asked", "led"),
+    [
+        ("/packs", "/catalog?kind=PACK"),
+        ("/packs/web.scrape", "/catalog/web.scrape"),
+        ("/packs/a%3Fb", "/catalog/a%3Fb"),
+    ],
+)
+async def test_packs_are_found_in_the_catalog(built: Path, asked: str, led: str) -> None:
+    async with (
+        serve(Starlette(routes=page_routes(built, base="/tools"))) as server,
+        AsyncClient(trust_env=False) as http,
+    ):
+        answer = await http.get(server.url(asked))
+    assert (answer.status_code, answer.headers["location"]) == (308, f"/tools{led}")
 
 
 async def test_files_with_a_digest_in_their_name_are_kept_and_others_are_not(built: Path) -> None:

@@ -79,7 +79,10 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         assert await frame.get_attribute("sandbox") is None
         await tab.page.get_by_role("link", name="Page 2").click()
         await tab.page.wait_for_url("**page=2*")
-        assert str(await frame.get_attribute("src")).endswith("#page=2")
+        assert str(await frame.get_attribute("src")).endswith("#page=2&navpanes=0")
+        # Each page of the strip is cut out of one picture of them all.
+        strip = tab.page.get_by_role("navigation", name="Pages").locator("img").first
+        await tab.page.wait_for_function("image => image.naturalHeight === 2 * 144", arg=await strip.element_handle())
         assert await tab.violations() == []
 
         await tab.visit(f"/artifacts/{at['film.mp4']}")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import audit_rows, command, ran, save, step
+from tests.support.mcp_agent import agent
+from tests.support.mcp_agent import told as result_of
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -122,18 +125,28 @@ async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_pa
 
         await tab.visit("/pipelines/styled/run?input.text=mine")
         await tab.sees("from your last 3 runs")
+        # The call that an agent would make tells the same.
+        await tab.page.get_by_text("Copy as GraphQL").click()
+        await tab.page.get_by_label("MCP call", exact=True).check()
+        call = json.loads(await tab.page.get_by_role("region", name="MCP call").inner_text())
+        async with agent(it) as client:
+            answered = result_of(await client.call_tool(call["params"]["name"], call["params"]["arguments"]))
+        taken = await told(it, answered["run_id"])
+        assert taken == {"inputs": {"persona": "executive", "text": "mine"}, "from_memory": ["PERSONA"]}
+        await tab.page.reload()
+        await tab.sees("from your last 4 runs")
         await persona.fill("student")
-        await tab.page.get_by_text("from your last 3 runs").wait_for(state="detached")
+        await tab.page.get_by_text("from your last 4 runs").wait_for(state="detached")
         await tab.press("Run")
         await tab.state("Succeeded")
         taken = await told(it, tab.page.url.split("/runs/")[1].split("?")[0])
         assert taken == {"inputs": {"persona": "student", "text": "mine"}, "from_memory": []}
 
         await tab.visit("/catalog/test.style")
-        await tab.sees("of your last 4 runs")
+        await tab.sees("of your last 5 runs")
         assert await persona.input_value() == "executive"
         await tab.press("never learn this: Persona")
-        await tab.page.get_by_text("of your last 4 runs").wait_for(state="detached")
+        await tab.page.get_by_text("of your last 5 runs").wait_for(state="detached")
         assert await persona.input_value() == ""
         await eventually(lambda: _excluded(it))
 

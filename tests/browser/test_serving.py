@@ -52,3 +52,22 @@ async def test_a_page_of_another_version_says_reload(tmp_path: Path, monkeypatch
         await tab.page.evaluate("window.same = true")
         await tab.press("Reload")
         await tab.page.wait_for_function("window.same === undefined")
+
+
+async def test_an_address_that_leads_nowhere_says_so_and_leads_on(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it, expect=("status of 404",)) as tab:
+        answer = await tab.page.goto(it.url("/runz/of/mine?state=odd"))
+        assert answer is not None
+        assert answer.status == 404
+        await tab.page.get_by_role("heading", name="There is no such page").wait_for()
+        await tab.sees("/runz/of/mine")
+        assert await tab.violations() == []
+        await tab.page.get_by_role("main").get_by_role("link", name="Catalog").click()
+        await tab.page.get_by_role("heading", name="Catalog").wait_for()
+
+        await tab.visit("/packs")
+        await tab.page.wait_for_url("**/catalog?kind=PACK")
+        await tab.sees("test.echo")
+        await tab.visit("/packs/test.echo")
+        await tab.page.get_by_role("heading", name="test.echo").wait_for()
+        assert tab.page.url == it.url("/catalog/test.echo")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.support.front_door import statements
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -413,6 +414,28 @@ async def test_runs_of_a_pipeline_and_its_use_are_told(tmp_path: Path) -> None:
         other = await it.token_for("ada", "READ")
         unseen = await it.query('{pipeline(id: "ant") {latestRun {id} runs {totalCount}}}', token=other)
         assert unseen["pipeline"] == {"latestRun": None, "runs": {"totalCount": 0}}
+
+
+async def test_the_last_runs_of_all_pipelines_of_a_list_are_one_statement(tmp_path: Path) -> None:
+    async with running(tmp_path) as it:
+        names = ("ant", "bee", "cat")
+        for name in names:
+            await create(it, named(name))
+            for _ in range(3):
+                await it.mutate(f'mutation {{runPipeline(pipeline: "{name}", waitSeconds: 20) {{__typename}}}}')
+
+        async def told(arguments: str) -> dict[str, Any]:
+            asked = f"runs({arguments}) {{nodes {{id}} pageInfo {{hasNextPage hasPreviousPage startCursor endCursor}}}}"
+            nodes = (await it.query(f"{{pipelines {{nodes {{key {asked}}}}}}}"))["pipelines"]["nodes"]
+            return {node["key"]: node["runs"] for node in nodes}
+
+        with statements() as seen:
+            batched = await told("first: 2")
+        assert len([statement for statement in seen if "ORDER BY run.id DESC" in statement]) == 1
+        assert {len(page["nodes"]) for page in batched.values()} == {2}
+        # An empty filter takes the way of any other list.
+        assert await told("first: 2, filter: {}") == batched
+        assert await told("first: 3") == await told("first: 3, filter: {}")
 
 
 async def test_the_number_of_steps_is_a_setting_that_saved_pipelines_survive(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, lazyRouteComponent, Link } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, lazyRouteComponent, Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
 import { Empty, Page } from "../components/Page.tsx";
@@ -84,9 +84,21 @@ function Home(): ReactNode {
 }
 
 function NothingHere(): ReactNode {
+  const { pathname } = useLocation();
   return (
     <Page title="There is no such page">
-      <Empty action={<Link to="/" className="link">Home</Link>}>The address may be mistyped, or the page has moved.</Empty>
+      <Empty
+        action={
+          <p className="flex flex-wrap gap-x-4 gap-y-1">
+            <Link to="/" className="link">Home</Link>
+            <Link to="/runs" className="link">Runs</Link>
+            <Link to="/pipelines" className="link">Pipelines</Link>
+            <Link to="/catalog" className="link">Catalog</Link>
+          </p>
+        }
+      >
+        Nothing is at <code className="font-mono wrap-anywhere">{pathname}</code>. The address may be mistyped, or what it showed has moved.
+      </Empty>
     </Page>
   );
 }

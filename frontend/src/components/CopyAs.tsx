@@ -1,15 +1,15 @@
 import { type ReactNode, useId, useState } from "react";
 
 import { BASE } from "../lib/base.ts";
-import { copyAs, type Form, FORMS, type Target } from "../lib/copyAs.ts";
+import { copyAs, type Form, FORMS, type Given, type Target } from "../lib/copyAs.ts";
 import { CopyButton } from "./CopyButton.tsx";
 import { Code } from "./JsonView.tsx";
 
 /** The same start for a script, an agent or a terminal, with what the form holds now. */
-export function CopyAs({ target, inputs }: { target: Target; inputs: Readonly<Record<string, unknown>> }): ReactNode {
+export function CopyAs({ target, given }: { target: Target; given: Given }): ReactNode {
   const [form, setForm] = useState<Form>("curl");
   const id = useId();
-  const text = copyAs(form, target, inputs, location.origin + BASE);
+  const text = copyAs(form, target, given, location.origin + BASE);
   return (
     <details className="mt-6 border-t border-line pt-4">
       <summary className="link w-fit">Copy as GraphQL, curl, MCP call, CLI or prompt</summary>

@@ -20,6 +20,8 @@ interface Props {
   word: string;
   /** What is started, for those who would rather copy the call. */
   target?: Target;
+  /** The profile that was chosen for its agent steps. */
+  agent?: string | undefined;
   /** What is usual for its inputs. */
   learned: Learned;
   /** What is said beside the names of fields. */
@@ -42,7 +44,7 @@ export interface Start {
 }
 
 /** Fields from an input schema and the button that starts; Ctrl-Enter starts, too. */
-export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, learned, notes, first, beside }: Props): ReactNode {
+export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, target, agent, learned, notes, first, beside }: Props): ReactNode {
   const fields = useMemo(() => fieldsOf(inputSchema), [inputSchema]);
   const filled = filledIn(fields, typed, learned.usual);
   const texts = { ...typed, ...Object.fromEntries(Object.entries(filled).map(([name, { value }]) => [name, value])) };
@@ -113,7 +115,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
         </Button>
         {beside}
       </div>
-      {target === undefined ? null : <CopyAs target={target} inputs={read.values ?? {}} />}
+      {target === undefined ? null : <CopyAs target={target} given={{ inputs: read.values ?? {}, fromMemory: Object.values(filled).map(({ field }) => field), agent }} />}
     </form>
   );
 }

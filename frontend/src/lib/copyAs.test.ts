@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { copyAs } from "./copyAs.ts";
 
 const INPUTS = { title: "Don't panic", count: 3, handle: "@ada", parts: ["a"] };
-const say = (form: Parameters<typeof copyAs>[0]) => copyAs(form, { pipeline: "sample" }, INPUTS, "http://here:8420");
+const say = (form: Parameters<typeof copyAs>[0]) => copyAs(form, { pipeline: "sample" }, { inputs: INPUTS, fromMemory: [] }, "http://here:8420");
 
 test("curl sends the request as one quoted word, the token from the environment", () => {
   const text = say("curl");
@@ -19,9 +19,19 @@ test("the command line gets texts as they are and all else as JSON", () => {
 test("agents get the call or a prompt", () => {
   expect(JSON.parse(say("MCP call"))).toMatchObject({ method: "tools/call", params: { name: "run_pipeline", arguments: { pipeline: "sample", inputs: INPUTS } } });
   expect(say("Agent prompt")).toContain('pipeline "sample" with the tool run_pipeline');
-  expect(copyAs("MCP call", { pack: "web.scrape" }, {}, "")).toContain('"run_pack"');
+  expect(copyAs("MCP call", { pack: "web.scrape" }, { inputs: {}, fromMemory: [] }, "")).toContain('"run_pack"');
 });
 
 test("GraphQL comes with its variables", () => {
   expect(say("GraphQL")).toMatch(/^mutation Run\(\$pipeline: ID!, \$inputs: JSON!\)/);
+});
+
+test("what memory filled in, and the agent that was chosen, go along where they can be told", () => {
+  const given = { inputs: { persona: "executive" }, fromMemory: ["PERSONA"], agent: "careful one" };
+  const as = (form: Parameters<typeof copyAs>[0]) => copyAs(form, { pipeline: "styled" }, given, "http://here");
+  expect(as("GraphQL")).toContain("mutation Run($pipeline: ID!, $inputs: JSON!, $fromMemory: [LearnedField!], $agent: String)");
+  expect(as("curl")).toContain('"fromMemory":["PERSONA"],"agent":"careful one"');
+  expect(JSON.parse(as("MCP call"))).toMatchObject({ params: { arguments: { pipeline: "styled", inputs: { persona: "executive" }, from_memory: ["PERSONA"] } } });
+  expect(as("CLI")).toContain("--agent 'careful one'");
+  expect(as("Agent prompt")).toContain('memory filled in persona: pass from_memory ["PERSONA"]');
 });

@@ -4,11 +4,19 @@ export type Target = { pipeline: string } | { pack: string };
 export type Form = "GraphQL" | "curl" | "MCP call" | "CLI" | "Agent prompt";
 export const FORMS: readonly Form[] = ["GraphQL", "curl", "MCP call", "CLI", "Agent prompt"];
 
-type Inputs = Readonly<Record<string, unknown>>;
+/** What a start is given. */
+export interface Given {
+  inputs: Readonly<Record<string, unknown>>;
+  /** Inputs whose values came from memory, as the server names them: the run then says so, and does not learn from itself. */
+  fromMemory: readonly string[];
+  /** Profile for its agent steps; none leaves it to them. */
+  agent?: string | undefined;
+}
 
 /** What a form says, ready to be sent by whoever has a token. */
-export function copyAs(form: Form, target: Target, inputs: Inputs, origin: string): string {
-  const request = requestOf(target, inputs);
+export function copyAs(form: Form, target: Target, given: Given, origin: string): string {
+  const { inputs, fromMemory, agent } = given;
+  const request = requestOf(target, given);
   switch (form) {
     case "GraphQL":
       return `${request.query}\n\n# Variables\n${JSON.stringify(request.variables, null, 2)}`;
@@ -20,13 +28,14 @@ export function copyAs(form: Form, target: Target, inputs: Inputs, origin: strin
         `  --data-raw ${quoted(JSON.stringify({ query: request.query.replaceAll(/\s+/g, " "), variables: request.variables }))}`,
       ].join("\n");
     case "MCP call":
-      return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: toolOf(target), arguments: request.variables } }, null, 2);
+      return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: toolOf(target), arguments: argumentsOf(target, given) } }, null, 2);
     case "CLI":
-      return [`packline run ${quoted(nameOf(target))}`, ...Object.entries(inputs).map(([name, value]) => `  --input ${quoted(pair(name, value))}`)].join(" \\\n");
+      return [`packline run ${quoted(nameOf(target))}`, ...(agent === undefined ? [] : [`  --agent ${quoted(agent)}`]), ...Object.entries(inputs).map(([name, value]) => `  --input ${quoted(pair(name, value))}`)].join(" \\\n");
     case "Agent prompt":
       return [
         `Run the Packline ${"pipeline" in target ? "pipeline" : "pack"} "${nameOf(target)}" with the tool ${toolOf(target)}.`,
         Object.keys(inputs).length === 0 ? "It gets no inputs." : `Its inputs:\n${JSON.stringify(inputs, null, 2)}`,
+        ...(fromMemory.length === 0 ? [] : [`Of these, memory filled in ${fromMemory.map((field) => field.toLowerCase()).join(", ")}: pass from_memory ${JSON.stringify(fromMemory)}.`]),
         "Wait for the run to end. If it fails, tell me the failure's message and hint, and ask before you resume it.",
       ].join("\n\n");
     default:
@@ -34,14 +43,25 @@ export function copyAs(form: Form, target: Target, inputs: Inputs, origin: strin
   }
 }
 
-function requestOf(target: Target, inputs: Inputs): { query: string; variables: Record<string, unknown> } {
-  const told = "    __typename\n    ... on StartRunSuccess { run { id state } }\n    ... on Problem { message hint }";
-  return "pipeline" in target
-    ? {
-        query: `mutation Run($pipeline: ID!, $inputs: JSON!) {\n  runPipeline(pipeline: $pipeline, inputs: $inputs) {\n${told}\n  }\n}`,
-        variables: { pipeline: target.pipeline, inputs },
-      }
-    : { query: `mutation Run($pack: ID!, $input: JSON!) {\n  runPack(pack: $pack, input: $input) {\n${told}\n  }\n}`, variables: { pack: target.pack, input: inputs } };
+/** What is given beside the target and its inputs, as the API declares it. */
+const OPTIONS = { fromMemory: "[LearnedField!]", agent: "String" } as const;
+
+function requestOf(target: Target, { inputs, fromMemory, agent }: Given): { query: string; variables: Record<string, unknown> } {
+  const [field, named, values] = "pipeline" in target ? (["runPipeline", "pipeline", "inputs"] as const) : (["runPack", "pack", "input"] as const);
+  const options = { ...(fromMemory.length === 0 ? {} : { fromMemory }), ...(agent === undefined ? {} : { agent }) };
+  const types = { [named]: "ID!", [values]: "JSON!", ...Object.fromEntries(Object.keys(options).map((name) => [name, OPTIONS[name as keyof typeof OPTIONS]])) };
+  const declared = Object.entries(types).map(([name, type]) => `$${name}: ${type}`);
+  const passed = Object.keys(types).map((name) => `${name}: $${name}`);
+  return {
+    query: `mutation Run(${declared.join(", ")}) {\n  ${field}(${passed.join(", ")}) {\n    __typename\n    ... on StartRunSuccess { run { id state } }\n    ... on Problem { message hint }\n  }\n}`,
+    variables: { [named]: nameOf(target), [values]: inputs, ...options },
+  };
+}
+
+/** The arguments of the tool, which chooses agents by itself. */
+function argumentsOf(target: Target, { inputs, fromMemory }: Given): Record<string, unknown> {
+  const learned = fromMemory.length === 0 ? {} : { from_memory: fromMemory };
+  return "pipeline" in target ? { pipeline: target.pipeline, inputs, ...learned } : { pack: target.pack, input: inputs, ...learned };
 }
 
 function toolOf(target: Target): string {

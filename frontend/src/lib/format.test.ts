@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ago, bytes, count, duration, humanise, money, tokens } from "./format.ts";
 
 test.each([
-  [0, "0.0 s"], [0.44, "0.4 s"], [12.3, "12 s"], [59.4, "59 s"], [60, "1 min"], [185, "3 min 5 s"], [7800, "2 h 10 min"], [90_000, "1 d 1 h"], [-1, "0.0 s"],
+  [0, "0 ms"], [0.0123, "12 ms"], [0.096, "0.1 s"], [0.44, "0.4 s"], [12.3, "12 s"], [59.4, "59 s"], [60, "1 min"], [185, "3 min 5 s"], [7800, "2 h 10 min"], [90_000, "1 d 1 h"], [-1, "0 ms"],
 ])("%d seconds are %s", (seconds, text) => {
   expect(duration(seconds)).toBe(text);
 });

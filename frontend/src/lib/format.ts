@@ -14,9 +14,10 @@ export function bytes(size: number): string {
   return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${UNITS[unit]}`;
 }
 
-/** How long, with the unit that fits: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
+/** How long, with the unit that fits: `40 ms`, `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */
 export function duration(seconds: number): string {
   const value = Math.max(0, seconds);
+  if (value < 0.095) return `${Math.round(value * 1000)} ms`;
   if (value < 10) return `${value.toFixed(1)} s`;
   if (value < 59.5) return `${Math.round(value)} s`;
   const whole = Math.round(value);

@@ -14,8 +14,8 @@ from store.run_reads import (
     find_payloads,
     find_run,
     find_runs,
-    latest_runs,
     list_runs,
+    newest_runs,
 )
 from store.start_reads import Ahead, queue_places
 from store.states import AttemptState, RunCause, RunState, StepState
@@ -133,7 +133,7 @@ async def test_lists_page_without_gap_or_repeat_both_ways(store: Store, wanted: 
     assert forwards == backwards == whole
 
 
-async def test_the_latest_run_of_each_pipeline(store: Store):
+async def test_the_newest_runs_of_each_pipeline(store: Store):
     ada, bob = await caller(store), await caller(store, "bob")
     deck, notes = await pipeline(store, ada.id), await pipeline(store, ada.id, "notes")
     await run(store, ada.id, number=1, pipeline_id=deck.pipeline_id)
@@ -141,11 +141,11 @@ async def test_the_latest_run_of_each_pipeline(store: Store):
     of_bob = await run(store, bob.id, number=3, pipeline_id=deck.pipeline_id)
     async with store.read() as connection:
         ids = [deck.pipeline_id, notes.pipeline_id]
-        newest = await latest_runs(connection, ids)
-        visible = await latest_runs(connection, ids, visible_to=ada.id)
-        assert await latest_runs(connection, []) == {}
-    assert {key: value.id for key, value in newest.items()} == {deck.pipeline_id: of_bob}
-    assert {key: value.id for key, value in visible.items()} == {deck.pipeline_id: of_ada}
+        newest = await newest_runs(connection, ids, 2)
+        visible = await newest_runs(connection, ids, 1, visible_to=ada.id)
+        assert await newest_runs(connection, [], 1) == {}
+    assert {key: [run.id for run in runs] for key, runs in newest.items()} == {deck.pipeline_id: [of_bob, of_ada]}
+    assert {key: [run.id for run in runs] for key, runs in visible.items()} == {deck.pipeline_id: [of_ada]}
 
 
 async def test_queued_runs_know_their_place(store: Store):

@@ -1,37 +1,56 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import type { Artifact } from "./ArtifactPage.tsx";
 
-/** Pages a strip has room for; a long document is turned in the frame itself. */
+/** Pages a strip has room for and the server draws; a longer document is turned in the frame itself. */
 const STRIP = 60;
 
 /** A document in the browser's own viewer, with a strip of its pages beside it; the page stands in the address. */
 export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: string; page: number }): ReactNode {
   const pages = artifact.pageCount ?? 0;
-  // No `sandbox` attribute: browsers refuse PDF with it. The file itself comes with a policy that runs nothing.
-  // oxlint-disable-next-line react/iframe-missing-sandbox
-  const frame = <iframe src={`${url}#page=${page}`} title={artifact.name} className="h-[78vh] w-full min-w-0 shrink-0 rounded md:flex-1 border border-line bg-panel" />;
-  if (pages < 2 || pages > STRIP) return frame;
+  const strip = pages >= 2 && pages <= STRIP;
+  // Beside our strip the viewer's own would be a second one.
+  const place = `#page=${page}${strip ? "&navpanes=0" : ""}`;
   return (
-    <div className="flex gap-3 max-md:flex-col">
-      <nav aria-label="Pages" className="flex max-h-[78vh] shrink-0 gap-1 overflow-auto md:w-14 md:flex-col">
-        {Array.from({ length: pages }, (_, index) => index + 1).map((number) => (
-          <Link
-            key={number}
-            to="/artifacts/$artifact"
-            params={{ artifact: artifact.id }}
-            search={{ page: number }}
-            replace
-            aria-label={`Page ${number}`}
-            aria-current={number === page ? "page" : undefined}
-            className={`rounded border px-2 py-1 text-center text-dense hover:bg-hover ${number === page ? "border-accent font-medium text-accent" : "border-line text-soft"}`}
-          >
-            {number}
-          </Link>
-        ))}
-      </nav>
-      {frame}
+    <div className="flex h-[80vh] gap-3 max-md:h-auto max-md:flex-col">
+      {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
+      {/* No `sandbox` attribute: browsers refuse PDF with it. The file itself comes with a policy that runs nothing. */}
+      {/* oxlint-disable-next-line react/iframe-missing-sandbox */}
+      <iframe src={`${url}${place}`} title={artifact.name} className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none" />
     </div>
+  );
+}
+
+/** Every page, small: cut out of one picture, in which each has a cell of 4 to 3. */
+function Strip({ artifact, pages, page }: { artifact: Artifact; pages: number; page: number }): ReactNode {
+  const [drawn, setDrawn] = useState(true);
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    list.current?.querySelector(`:nth-child(${page})`)?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [page]);
+  return (
+    <nav ref={list} aria-label="Pages" className="flex shrink-0 gap-1.5 overflow-auto p-0.5 md:w-[8.25rem] md:flex-col">
+      {Array.from({ length: pages }, (_, index) => index + 1).map((number) => (
+        <Link
+          key={number}
+          to="/artifacts/$artifact"
+          params={{ artifact: artifact.id }}
+          search={{ page: number }}
+          replace
+          aria-label={`Page ${number}`}
+          aria-current={number === page ? "page" : undefined}
+          className={`block shrink-0 rounded border p-1 text-center text-meta hover:bg-hover max-md:w-20 ${number === page ? "border-accent bg-accent-tint font-medium text-accent" : "border-line text-soft"}`}
+        >
+          <span className="block aspect-[4/3] overflow-hidden">
+            {drawn && artifact.previewUrl !== null ? (
+              // The address of a preview holds its signature; `pages` asks for all of them in one picture.
+              <img src={`${artifact.previewUrl}&pages`} alt="" className="w-full max-w-none" style={{ transform: `translateY(${(-100 * (number - 1)) / pages}%)` }} onError={() => setDrawn(false)} />
+            ) : null}
+          </span>
+          {number}
+        </Link>
+      ))}
+    </nav>
   );
 }

@@ -69,7 +69,7 @@ function Heads({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
     ["Started", (run) => <Moment key="at" at={run.createdAt} />],
     ["By", (run) => run.caller.name],
     ["Work", (run) => duration(run.workSeconds)],
-    ["Cost", (run) => (run.cost.amountUsd === null ? "unknown" : money(run.cost.amountUsd))],
+    ["Cost", (run) => (run.cost.amountUsd === null ? "unknown" : run.cost.amountUsd === 0 ? "nothing" : money(run.cost.amountUsd))],
   ];
   return (
     <table aria-label="The runs" className="mb-8 w-full table-fixed border-collapse">
@@ -107,7 +107,7 @@ function Steps({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): Re
           <th className="w-[22%]">Step</th>
           <th>First</th>
           <th>Second</th>
-          <th className="w-28 text-right max-md:w-16">Difference</th>
+          <th className="w-28 pr-0! text-right max-md:w-16">Difference</th>
         </tr>
       </thead>
       <tbody>

@@ -14,7 +14,8 @@ const BARS = 12;
 const HEIGHT = 20;
 const WIDTH = 5;
 const GAP = 2;
-const LOWEST = 4;
+/** Low enough to tell from high ones, high enough for their shape to be seen. */
+const LOWEST = 8;
 const INK: Record<Tone, string> = { ok: "text-ok", run: "text-run", warn: "text-warn", fail: "text-fail", idle: "text-idle" };
 
 /** The last runs, oldest left: height is how long they worked, the shape at the top is how they ended. */

@@ -68,7 +68,7 @@ function RunForm({ id }: { id: string }): ReactNode {
     >
       {pipeline.availability.usable ? null : <Missing missing={pipeline.availability.missing} />}
       {pipeline.steps.some((step) => "candidates" in step) ? <AgentChoices chosen={agent} onChoose={setAgent} /> : null}
-      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} learned={learned} />
+      <StartForm inputSchema={pipeline.inputSchema} texts={texts} onTexts={setTexts} onStart={go} word="Run" target={{ pipeline: pipeline.key }} agent={agent === "" ? undefined : agent} learned={learned} />
     </Page>
   );
 }

@@ -58,9 +58,10 @@ def agent_file_routes(
             return PlainTextResponse("The skill needs a token with the scope `read`.\n", 403, _HEADERS)
         try:
             selection = Selection.parse(request.url.query, request.headers)
+            session = Session(schema, make_context(caller, request), selection)
+            session.refuse_unknown_packs()
         except SelectionError as wrong:
             return PlainTextResponse(f"{wrong}\n", 400, _HEADERS)
-        session = Session(schema, make_context(caller, request), selection)
         pipelines = (await session.execute(PIPELINES, {"first": PIPELINES_MAX}))["catalog"]["nodes"]
         text = skill(toolbox().texts(session), pipelines)
         return PlainTextResponse(text, headers=_HEADERS, media_type="text/markdown")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
@@ -22,6 +23,7 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
 
     Raises:
         StoreError: the database cannot be used, such as by a server that runs on it already.
+        SelectionError: packs are asked for as tools that there are not.
     """
     application = create_app(settings)
     await application.start()
@@ -36,9 +38,10 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
             cause=RunCause.AGENT,
         )
         session = Session(application.schema, context, selection)
+        session.refuse_unknown_packs()
 
         def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
-            return session
+            return replace(session, context=replace(context, misses=[]))
 
         server = build_server(Toolbox(application.schema), session_of)
         # Takes the real stdout for itself and points everybody else's at stderr.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from catalog.search import Entry, EntryKind, Placed, by_kinds, placed
+from resolvers.lookups import no_kind, no_pack
 from resolvers.operations import operation
 from resolvers.pipeline_lookups import PipelineQuery, lacks_of, list_some_pipelines, read_metadata
 from resolvers.tools import Parameter, Tool
@@ -59,8 +60,11 @@ class CatalogQuery:
     ),
 )
 async def find_pack(context: Context, *, pack: str) -> Pack | None:
-    """The newest version of a pack; None when there is none."""
-    return context.services.registry.find(pack)
+    """The newest version of a pack; None when there is none, which is noted."""
+    found = context.services.registry.find(pack)
+    if found is None:
+        context.missed(await no_pack(context, pack))
+    return found
 
 
 @operation(
@@ -88,6 +92,7 @@ async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Place
         entries += _packs(context, query.source)
     if query.kind != "pack" and query.source is None:
         entries += await _pipelines(context)
+    _note_unknown_kinds(context, query, entries)
     entries = by_kinds(entries, accepts=query.accepts, produces=query.produces)
     found = placed(entries, query.text)
     return found if query.usable is None else await _usable(context, found, query.usable)
@@ -106,6 +111,15 @@ def window_of(found: Sequence[Placed[Found]], window: PageWindow) -> list[Placed
 async def catalog_entries(context: Context) -> list[Entry[Found]]:
     """Every pack and pipeline, without their input schemas."""
     return [*_packs(context, None), *await _pipelines(context)]
+
+
+def _note_unknown_kinds(context: Context, query: CatalogQuery, entries: Sequence[Entry[Found]]) -> None:
+    asked = {*(query.accepts or ()), *(query.produces or ())}
+    if asked:
+        used = {kind for entry in entries for kind in (*entry.metadata.accepts, *entry.metadata.produces)}
+        for kind in sorted(asked - used):
+            if (miss := no_kind(kind, used)) is not None:
+                context.missed(miss)
 
 
 def _packs(context: Context, source: SourceKind | None) -> list[Entry[Found]]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from catalog.defaults import DefaultsBook
     from catalog.memory import Memory
     from resolvers.operations import Trail
+    from resolvers.problems import NotFound
     from resolvers.versions import Versions
     from runner.availability import Lacks
     from runner.engine import Engine
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from runner.vault import Vault
     from runner.vault_keeper import VaultKeeper
     from store.engine import Store
+
+
+#: Names told of one call that were looked for in vain.
+MISSES_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +56,9 @@ class Caller:
     tools: frozenset[str] | None = None
 
     def may(self, scope: Scope) -> bool:
-        """Whether the token carries a scope; `manage` carries all of them."""
-        return scope in self.scopes or Scope.MANAGE in self.scopes
+        """Whether the token carries a scope; `manage` carries all of them, and `observe` carries `read`."""
+        scopes = self.scopes
+        return scope in scopes or Scope.MANAGE in scopes or (scope is Scope.READ and Scope.OBSERVE in scopes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +147,7 @@ class Context:
         client_name: Program it calls with, as it names itself.
         cause: What a run started by this call was started by.
         trail: The audit row of the command under way; set by `resolvers.operations`.
+        misses: Names that were looked for in vain; see `missed`.
     """
 
     services: Services
@@ -148,6 +155,12 @@ class Context:
     client_name: str | None = None
     cause: RunCause = RunCause.PERSON
     trail: Trail | None = None
+    misses: list[NotFound] = field(default_factory=list, compare=False)
+
+    def missed(self, miss: NotFound) -> None:
+        """Notes a name that a read looked for in vain, to be told beside its answer (`resolvers.lookups`)."""
+        if len(self.misses) < MISSES_MAX and all(miss.ref != told.ref for told in self.misses):
+            self.misses.append(miss)
 
     def lacks(self, pipeline_id: str | None = None, *, caller_id: str | None = None, agent: str | None = None) -> Lacks:
         """Tells which credentials, models and agents a pack needs and cannot have in a run.

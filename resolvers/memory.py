@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Literal
 
 from catalog.learning import VALUE_CHARACTERS, LearnedField, is_learnable
 from catalog.memory import ScopeError, parse_scope
+from resolvers.lookups import no_pack, no_pipeline, no_target
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
 from runner.availability import Requirement
-from runner.issues import error
+from runner.issues import did_you_mean, error
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_callers
 from store.credentials import VaultChangedError
 from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
 from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, list_memory
 from store.memory import set_learning as store_learning
-from store.pipeline_reads import find_pipeline
+from store.pipeline_reads import find_pipeline, find_pipelines
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -132,6 +133,8 @@ async def forget_memory(context: Context, *, scope: str, caller: str | None = No
         entry = await find_entry(context, wanted.entry_id)
         if entry is None or entry.caller_id != caller_id:
             raise NotFound("memory entry", wanted.entry_id, hint="`memoryEntries` lists those there are.")
+    elif wanted.target is not None and wanted.kind is not None:
+        await _require_known(context, caller_id, wanted.kind, wanted.target)
     count = await context.services.memory.forget(caller_id, wanted, dry_run=dry_run, along=along)
     if trail is not None:
         trail.written = True
@@ -227,7 +230,7 @@ async def target_of(context: Context, ref: str, *, caller_id: str | None = None)
     for kind, target in defaults.entries:
         if target == ref:
             return kind, target
-    raise NotFound("pack or pipeline", ref, hint="`catalog` lists those there are.")
+    raise await no_target(context, ref)
 
 
 def scope_of(text: str) -> MemoryScope:
@@ -239,7 +242,8 @@ def scope_of(text: str) -> MemoryScope:
     try:
         return parse_scope(text)
     except ScopeError as refused:
-        raise Invalid(str(refused), [error(("scope",), "unknown_scope", str(refused))]) from refused
+        near = did_you_mean(text, ("all", "packs", "pipelines"))
+        raise Invalid(str(refused), [error(("scope",), "unknown_scope", str(refused), near)]) from refused
 
 
 async def _known_scope(context: Context, text: str) -> MemoryScope:
@@ -250,6 +254,23 @@ async def _known_scope(context: Context, text: str) -> MemoryScope:
         if pipeline is not None:
             return MemoryScope(kind="pipeline", target=pipeline.id)
     return scope
+
+
+async def _require_known(context: Context, caller_id: str, kind: TargetKind, target: str) -> None:
+    """Refuses a name that nothing has, lest a slip look like a memory that was empty; of what is gone rows may be left.
+
+    Raises:
+        NotFound: there is no such pack or pipeline, and nothing is remembered of one.
+    """
+    if kind == "pack" and context.services.registry.find(target) is not None:
+        return
+    if kind == "pipeline" and await find_pipelines(context.services.store, [target]):
+        return
+    if await context.services.memory.forget(caller_id, MemoryScope(kind=kind, target=target), dry_run=True):
+        return
+    miss = await (no_pack if kind == "pack" else no_pipeline)(context, target)
+    near = None if miss.suggestion is None else f"{kind}:{miss.suggestion}"
+    raise NotFound(kind, f"{kind}:{target}", suggestion=near)
 
 
 async def _learned(context: Context, caller_id: str, kind: TargetKind, target: str, field: LearnedField) -> str:

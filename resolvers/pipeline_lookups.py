@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
@@ -116,8 +117,16 @@ class ReadMetadata:
     ),
 )
 async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
-    """A pipeline by id, key or alias; None when there is none."""
-    return await find_pipeline(context.services.store, pipeline)
+    """A pipeline by id, key or alias; None when there is none, which is noted."""
+    found = await find_pipeline(context.services.store, pipeline)
+    if found is None:
+        context.missed(await no_pipeline(context, pipeline))
+    return found
+
+
+async def find_listed_pipeline(context: Context, ref: str) -> PipelineRecord | None:
+    """The same for what stands in a list of the caller's, where what is gone is no news."""
+    return await find_pipeline(context.services.store, ref)
 
 
 @operation("pipelines", scope=Scope.READ, kind="query")

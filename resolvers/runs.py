@@ -8,13 +8,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from resolvers.access import changeable_run, readable_run, visible_to
+from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.tools import RUN, RUN_ID, RUN_STEPS, WAIT_SECONDS_MAX, Parameter, Tool
 from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
-from store.pipeline_reads import find_pipeline
+from store.pipeline_reads import find_pipeline, find_pipelines
 from store.run_heads import list_heads, list_whole
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run
@@ -130,6 +131,15 @@ async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     )
 
 
+async def _note_unknown(context: Context, wanted: RunFilter) -> None:
+    """Notes what a filter names that is no pipeline's; the id of a deleted one is, and its runs are still there."""
+    ids = wanted.pipeline_ids or ()
+    known = await find_pipelines(context.services.store, ids) if ids else {}
+    for ref in ids:
+        if ref not in known:
+            context.missed(await no_pipeline(context, ref))
+
+
 @operation(
     "get_run",
     scope=Scope.READ,
@@ -174,6 +184,7 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
     if query == RunQuery():
         return await list_whole(context.services.store, window, visible_to=only)
     wanted = await filter_of(context, query)
+    await _note_unknown(context, wanted)
     async with context.services.store.read() as connection:
         return await list_runs(connection, wanted, window, visible_to=only)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from resolvers.lookups import no_pack
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, Limited, NotFound
 from resolvers.start_checks import (
@@ -27,7 +28,7 @@ from runner.aliases import translated
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
-from runner.issues import Issue, has_errors, nearest
+from runner.issues import Issue, has_errors
 from runner.preflight import CalledStep, preflight
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
 from store.runs.submit import IDEMPOTENCY_KEEP
@@ -206,7 +207,7 @@ async def run_pack(
         versions = registry.versions(pack)
         if versions:
             raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
-        raise NotFound("pack", pack, suggestion=nearest(pack, registry.names()))
+        raise await no_pack(context, pack)
     issues = [*masked_issues(context, partial(pack_input_issues, found), input), *not_from_memory(input, from_memory)]
     called = [CalledStep(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())

@@ -8,25 +8,19 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from resolvers.lookups import no_pipeline
 from resolvers.problems import NotFound
 from runner.compiled import CompiledPipeline, compile_document
-from runner.issues import nearest
-from store.paging import PageWindow
 from store.pipeline_reads import (
-    PipelineFilter,
-    PipelineOrder,
     PipelineRecord,
     VersionBody,
     VersionRecord,
     find_bodies,
     find_pipeline,
     find_version,
-    list_pipelines,
 )
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from resolvers.context import Context
     from runner.failures import JSONValue
 
@@ -98,14 +92,5 @@ async def get_pipeline(context: Context, ref: str) -> PipelineRecord:
     """
     found = await find_pipeline(context.services.store, ref)
     if found is None:
-        raise NotFound("pipeline", ref, suggestion=nearest(ref, await _keys(context)), hint=None)
+        raise await no_pipeline(context, ref)
     return found
-
-
-async def _keys(context: Context) -> list[str]:
-    since: datetime = context.services.now()
-    async with context.services.store.read() as connection:
-        listed = await list_pipelines(
-            connection, PipelineFilter(), PipelineOrder.NAME, PageWindow(limit=200), used_since=since
-        )
-    return [entry.pipeline.key for entry in listed]

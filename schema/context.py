@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import strawberry
 
 from schema.loaders import Loaders
+from schema.masking import told_of
 
 if TYPE_CHECKING:
     from resolvers.context import Caller, Context
@@ -30,6 +31,12 @@ class RequestContext:
     def caller(self) -> Caller:
         """Who calls."""
         return self.context.caller
+
+    @property
+    def extensions(self) -> dict[str, object] | None:
+        """What is told beside the data: names the operation looked for in vain, each with the closest there is."""
+        misses = self.context.misses
+        return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else None
 
     def fresh(self) -> None:
         """Forgets what was read: a command has changed it."""

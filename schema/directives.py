@@ -35,7 +35,7 @@ described_enum(
     "What a caller may do.",
     {
         "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
-        "OBSERVE": "Read the runs, artifacts and transcripts of other callers.",
+        "OBSERVE": "Read the runs, artifacts and transcripts of other callers; carries READ.",
         "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
         "WRITE": "Write pipelines and triggers.",
         "MANAGE": "Everything of everybody: credentials, callers, settings, audit.",

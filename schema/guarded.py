@@ -30,6 +30,7 @@ from strawberry.types.execution import ExecutionResult, PreExecutionError
 from strawberry.types.graphql import OperationType
 from strawberry.utils.str_converters import to_camel_case
 
+from schema.context import RequestContext
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
 from schema.documents import DocumentGuard, Documents
 from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
@@ -167,7 +168,8 @@ class GuardedSchema(strawberry.Schema):
                     result = await result
                 if result.errors:
                     mask_errors(result.errors, checked.name_of(operation_name))
-                return ExecutionResult(result.data, result.errors)
+                told = context_value.extensions if isinstance(context_value, RequestContext) else None
+                return ExecutionResult(result.data, result.errors, told)
             except GraphQLError as error:
                 errors = [error]
             except Exception as error:

@@ -14,7 +14,7 @@ import structlog
 from graphql import GraphQLError
 from ulid import ULID
 
-from resolvers.problems import Problem, ProblemCode
+from resolvers.problems import NotFound, Problem, ProblemCode
 from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
         if cause is None:
             continue
         if isinstance(cause, Problem):
-            errors[index] = _replaced(error, cause.message, _problem(cause))
+            errors[index] = _replaced(error, cause.message, told_of(cause))
             continue
         if isinstance(cause, StoreFullError | StoreClosedError | StoreAwayError | StoreUncertainError):
             _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
@@ -94,11 +94,15 @@ def _replaced(error: GraphQLError, message: str, extensions: dict[str, object]) 
     )
 
 
-def _problem(problem: Problem) -> dict[str, object]:
+def told_of(problem: Problem) -> dict[str, object]:
     """What a refused read tells besides its message; commands answer with a member of their union instead."""
     told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
     if problem.hint is not None:
         told["hint"] = problem.hint
+    if isinstance(problem, NotFound):
+        told["ref"] = problem.ref
+        if problem.suggestion is not None:
+            told["suggestion"] = problem.suggestion
     return told
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.pipeline_lookups import find_one_pipeline
+from resolvers.pipeline_lookups import find_listed_pipeline
 from schema.artifacts import load_artifact
 from schema.audit import load_entry
 from schema.callers import load_caller, load_token
@@ -63,7 +63,7 @@ async def load_target(info: Info, ref: str) -> Node | None:
     found = await load_node(info, ref)
     if found is not None:
         return found
-    pipeline = await find_one_pipeline(info.context.context, pipeline=ref)
+    pipeline = await find_listed_pipeline(info.context.context, ref)
     return None if pipeline is None else Pipeline.of(pipeline)
 
 

@@ -106,6 +106,8 @@ class ListedPipeline:
 
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
 _ALIASES = 5
+#: Pipelines whose names are compared with one there is not; comparing takes some microseconds each.
+NAMES_MAX = 2_000
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
 _BY_ID = Lookup(PIPELINE, PipelineRecord, "pipeline.id", decode={"aliases": load_aliases})
 _VERSIONS = Lookup(PIPELINE_VERSION, VersionRecord, "pipeline_version.id")
@@ -122,6 +124,7 @@ _CURRENT = Lookup(
 # Prepared, since every start looks its pipeline up.
 _FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
+_NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
 _BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
 
 
@@ -142,6 +145,13 @@ async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
         # The pattern also meets names of inputs, which stand in the same text.
         found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
+
+
+async def list_pipeline_names(store: Store) -> list[str]:
+    """Keys and aliases of pipelines that are not deleted, of those changed last first; for looking for one like it."""
+    rows = await store.rows(_NAMES, {"limit": NAMES_MAX})
+    keys = [key for key, _ in rows]
+    return [*keys, *(alias.name for _, aliases in rows for alias in load_aliases(aliases))]
 
 
 async def starter_metadata(connection: AsyncConnection) -> dict[str, str]:

@@ -104,6 +104,7 @@ class Client:
         self.target = target
         self._clock = clock
         self._http: httpx2.Client | None = None
+        self._hints: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -135,7 +136,14 @@ class Client:
         if errors:
             raise CliError("\n".join(_error_line(error) for error in errors))
         data: JSON = body["data"]
+        misses = body.get("extensions", {}).get("notFound", ())
+        self._hints.update({miss["ref"]: miss["hint"] for miss in misses if "hint" in miss})
         return data
+
+    def hint_for(self, ref: str) -> str:
+        """What the server said of a name it did not find, such as the nearest there is; with a space before it."""
+        hint = self._hints.get(ref)
+        return f" {hint}" if hint else ""
 
     def pages(
         self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None, page_size: int = 50

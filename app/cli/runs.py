@@ -266,7 +266,7 @@ def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, An
         found = client.execute(documents.PIPELINE_INPUTS, {"id": target})["pipeline"]
     if found is None:
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
-        raise CliError(f"There is no {kind} `{target}`. `packline {listing}` lists them.")
+        raise CliError(f"There is no {kind} `{target}`.{client.hint_for(target)} `packline {listing}` lists them.")
     schema: dict[str, Any] = found["inputSchema"]
     for earlier in found.get("earlierNames", ()):
         if earlier["name"] == target:  # the server takes the inputs of then and says what they are called now

@@ -201,10 +201,7 @@ class Bridge:
 
 def _told(url: str, status: int, body: bytes) -> str:
     """What to say of an answer that is none of the protocol."""
-    try:
-        described = orjson.loads(body)["error_description"]
-    except (ValueError, KeyError, TypeError):
-        described = body.decode(errors="replace").strip()[:300]
+    described = body.decode(errors="replace").strip()[:300]
     return f"{url} answered {status}: {described}" if described else f"{url} answered {status}."
 
 

@@ -48,6 +48,9 @@ IDLE_SECONDS: Final = 5.0
 BODY_BYTES: Final = 4 << 20
 #: Names the server is called by whose services are kept.
 _ORIGINS_MAX: Final = 64
+#: JSON-RPC's codes of what is refused before it is read, and of what broke.
+_INVALID_REQUEST: Final = -32600
+_INTERNAL_ERROR: Final = -32603
 #: Where a request's session stands in its ASGI scope.
 _SESSION: Final = "packline.mcp.session"
 
@@ -130,7 +133,11 @@ class McpMount:
         context = replace(context, services=self._whole(request, context.services), cause=RunCause.AGENT)
         # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        scope[_SESSION] = Session(self._schema, context, selection, self._authenticator.watch)
+        scope[_SESSION] = session = Session(self._schema, context, selection, self._authenticator.watch)
+        try:
+            session.refuse_unknown_packs()
+        except SelectionError as wrong:
+            return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
         self._wanted.set()
         assert self._ready is not None, "requests come after the start"
         ready = await asyncio.shield(self._ready)
@@ -206,8 +213,7 @@ def _session_in(scope: Scope) -> Session:
 
 
 def _problem(status: HTTPStatus, message: str) -> Response:
-    return Response(
-        orjson.dumps({"error": status.phrase.lower().replace(" ", "_"), "error_description": message}),
-        status.value,
-        media_type="application/json",
-    )
+    """A refusal as an error of the protocol: of any other body the SDKs tell their users the status alone."""
+    code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return Response(orjson.dumps(body), status.value, media_type="application/json")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import Answer, answer_of
 from app.mcp.refusals import failed
 from app.mcp.session import Unanswered
 from app.mcp.tool import Call, ToolText
 from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _TEXT: Final = ToolText(
     name="graphql_query",
@@ -52,8 +55,16 @@ class QueryTool:
             raise failed(error, given) from error
         told: dict[str, object] = {"data": data}
         if errors:
-            told["errors"] = [
-                {"message": error["message"], "path": error["path"], "code": error["extensions"].get("code")}
-                for error in errors
-            ]
+            told["errors"] = [_told(error) for error in errors]
         return answer_of(told, [], _REST)
+
+
+def _told(error: Mapping[str, Any]) -> dict[str, object]:
+    more = error["extensions"]
+    told = {
+        "message": error["message"],
+        "path": error["path"],
+        "code": more.get("code"),
+        "closest": more.get("suggestion"),
+    }
+    return {name: value for name, value in told.items() if value is not None}

@@ -58,10 +58,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
         if lack.get("hint"):
             told["allowed"] = lack["hint"]
         errors.append(told)
-    suggestion = problem.get("suggestion")
-    if suggestion:
-        name = next((name for name in _FINDERS if name in arguments), "ref")
-        errors.append({"path": name, "problem": "no such thing", "closest": suggestion})
+    errors += _unfound(problem, arguments)
     current = problem.get("current") or {}
     return CallError(
         code,
@@ -85,10 +82,21 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
         code,
         first["message"],
         retryable=bool(told.get("retryable", code == "INTERNAL")),
+        field_errors=_unfound(told, arguments),
         hint=_joined(told.get("hint"), _help(code, arguments)),
         requires=told.get("scope"),
         request_id=told.get("id"),
     )
+
+
+def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The argument that names something there is not, with the closest there is."""
+    ref = told.get("ref")
+    if ref is None:
+        return []
+    named = (name for name, value in arguments.items() if value == ref or (isinstance(value, list) and ref in value))
+    error = {"path": next(named, "ref"), "problem": "no such thing"}
+    return [error | {"closest": told["suggestion"]} if told.get("suggestion") else error]
 
 
 def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:

@@ -15,6 +15,8 @@ from urllib.parse import parse_qs
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from runner.issues import did_you_mean, nearest
+from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Tool sets there are, besides packs by name.
 TOOLSETS: Final = ("default", "author")
+#: What an address may say.
+_WORDS: Final = frozenset({"toolsets", "packs", "readonly"})
 #: Packs one address may ask for as tools of their own.
 PACKS_MAX: Final = 40
 
@@ -54,11 +58,15 @@ class Selection:
         The address wins where both say something.
 
         Raises:
-            SelectionError: a tool set is unknown, or there are too many packs.
+            SelectionError: a tool set is unknown, a word is not taken, or there are too many packs.
         """
         if not query and "x-mcp-toolsets" not in headers and "x-mcp-packs" not in headers:
-            return _READONLY if _is_on(headers.get("x-mcp-readonly", "")) else DEFAULT
+            return _READONLY if _is_on(headers.get("x-mcp-readonly", "0")) else DEFAULT
         given = parse_qs(query, keep_blank_values=True)
+        for name in given.keys() - _WORDS:
+            # Proxies add words of their own; one that is nearly ours is a mistake that would show other tools.
+            if near := nearest(name, _WORDS):
+                raise SelectionError(f"There is no `{name[:60]}` in the address of /mcp. Did you mean `{near}`?")
 
         def words(name: str) -> list[str]:
             text = ",".join(given[name]) if name in given else headers.get(f"x-mcp-{name}", "")
@@ -70,13 +78,19 @@ class Selection:
                 raise SelectionError(f"There is no tool set `{name[:60]}`. There are: {', '.join(TOOLSETS)}.")
         if len(packs) > PACKS_MAX:
             raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
-        readonly = given["readonly"][-1] if "readonly" in given else headers.get("x-mcp-readonly", "")
+        readonly = given["readonly"][-1] if "readonly" in given else headers.get("x-mcp-readonly", "0")
         chosen = frozenset({*toolsets, "default"}) if toolsets or not packs else frozenset[str]()
         return cls(chosen, tuple(dict.fromkeys(packs)), _is_on(readonly))
 
 
 def _is_on(text: str) -> bool:
-    return text.lower() in ("1", "true", "yes", "on")
+    word = text.strip().lower()
+    if word in ("", "1", "true", "yes", "on"):
+        return True
+    if word in ("0", "false", "no", "off"):
+        return False
+    # Read as "off", it would let an agent change things that its owner meant to keep from it.
+    raise SelectionError(f"`readonly` is 1 or 0, not `{text[:60]}`.")
 
 
 DEFAULT: Final = Selection()
@@ -116,6 +130,23 @@ class Session:
         """Who calls."""
         return self.context.caller
 
+    def refuse_unknown_packs(self) -> None:
+        """Looks at the packs that are asked for as tools.
+
+        The tools of a mounted MCP server may come later, when it is reached.
+
+        Raises:
+            SelectionError: there is no such pack; the nearest is told.
+        """
+        if not self.selection.packs:
+            return
+        services = self.context.services
+        mounted = tuple(f"{MOUNT_AREA}{server.spec.key}." for server in services.mounts.servers())
+        for name in self.selection.packs:
+            if services.registry.find(name) is None and not name.startswith(mounted):
+                near = did_you_mean(name, services.registry.names()) or "`packline packs` lists those there are."
+                raise SelectionError(f"There is no pack `{name[:100]}`. {near}")
+
     async def ended(self) -> None:
         """Returns once the caller may no longer be answered, within 5 seconds of it; for streams that stay open."""
         if self.watch is None:
@@ -131,10 +162,10 @@ class Session:
             variables: Its variables.
 
         Raises:
-            Unanswered: there are errors; what was not made for callers is masked.
+            Unanswered: there are errors, or it names something there is not; what was not made for callers is masked.
         """
-        data, errors = await self._run(document, variables, None)
-        if errors:
+        data, errors, misses = await self._run(document, variables, None)
+        if errors := errors or misses:
             raise Unanswered(errors)
         return data or {}
 
@@ -147,25 +178,27 @@ class Session:
             Unanswered: it is no query, or there is no data at all.
         """
         try:
-            data, errors = await self._run(document, variables, _QUERY)
+            data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:
             raise Unanswered([_refusal("Only queries are taken here, no mutations or subscriptions.")]) from None
         except CannotGetOperationTypeError:
             raise Unanswered([_refusal("The document has to hold one query.")]) from None
         if data is None:
             raise Unanswered(errors)
-        return data, errors
+        return data, errors + misses
 
     async def _run(
         self, document: str, variables: Mapping[str, Any], kinds: Iterable[OperationType] | None
-    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    ) -> tuple[dict[str, Any] | None, list[dict[str, Any]], list[dict[str, Any]]]:
+        """Data, errors, and what was looked for in vain."""
         result = await self.schema.execute(
             document,
             variable_values=dict(variables),
             context_value=RequestContext(self.context),
             allowed_operation_types=kinds,
         )
-        return result.data, [_told(error) for error in result.errors or ()]
+        misses = (result.extensions or {}).get("notFound", ())
+        return result.data, [_told(error) for error in result.errors or ()], [_missed(miss) for miss in misses]
 
 
 _QUERY: Final = frozenset({OperationType.QUERY})
@@ -173,6 +206,10 @@ _QUERY: Final = frozenset({OperationType.QUERY})
 
 def _refusal(message: str) -> dict[str, Any]:
     return {"message": message, "extensions": {"code": "INVALID"}, "path": None}
+
+
+def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:
+    return {"message": miss["message"], "extensions": miss, "path": None}
 
 
 def _told(error: Any) -> dict[str, Any]:  # noqa: ANN401 - a GraphQLError

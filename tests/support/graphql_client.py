@@ -144,6 +144,10 @@ class Answer:
         return self.body.get("errors", [])
 
     @property
+    def extensions(self) -> dict[str, Any]:
+        return self.body.get("extensions", {})
+
+    @property
     def codes(self) -> list[str]:
         return [error.get("extensions", {}).get("code", "") for error in self.errors]
 

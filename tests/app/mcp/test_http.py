@@ -78,6 +78,7 @@ async def test_foreign_names_origins_and_selections_are_refused(house):
         assert await status(origin="https://evil.example") == 403
         assert await status(host="evil.example") == 400
         assert await status("?toolsets=autor") == 400
+        assert await status("?packs=no.such") == 400
         assert await status("?packs=" + ",".join(f"p{number}" for number in range(100))) == 400
 
 

@@ -11,6 +11,7 @@ from mcp.shared.exceptions import MCPError
 
 from app.mcp.answers import ANSWER_BYTES
 from tests.support.mcp_agent import MODES, ToolRefused, agent, fits, told
+from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
 from tests.support.waiting import eventually
@@ -201,7 +202,7 @@ async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):
 
 
 async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
-    async with agent(house, query="?packs=test.echo,no.such") as client:
+    async with agent(house, query="?packs=test.echo") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert set(tools) == {"test_echo", "wait_run", "get_run", "get_artifact"}
         assert tools["test_echo"].input_schema["properties"]["text"]["maxLength"] == 1_000_000
@@ -212,6 +213,104 @@ async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
         assert [each["path"] for each in bad["field_errors"]] == ["txt"]
         run = told(await client.call_tool("get_run", {"run_id": answer["run_id"]}))
         assert (run["pack"], len(run["steps"])) == ("test.echo", 1)
+
+
+async def test_whoever_may_observe_may_read_and_no_more(house):
+    async with agent(house) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "hi"}}))
+        reading = {tool.name for tool in (await client.list_tools()).tools if tool.annotations.read_only_hint}
+    observer = await house.token_for("observer", "OBSERVE")
+    async with agent(house, token=observer) as client:
+        assert {tool.name for tool in (await client.list_tools()).tools} == reading
+        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+        assert (await refusal(client, "cancel_run", run_id=run["run_id"]))["requires"] == "RUN"
+
+
+#: A call with a name that is nearly one there is: the argument that is wrong, and what was meant.
+NEARLY = [
+    ("get_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
+    ("run_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
+    ("list_runs", {"pipelines": ["brow"]}, "pipelines", "brew"),
+    ("update_pipeline", {"pipeline": "brow", "if_version": 1, "yaml": "name: x"}, "pipeline", "brew"),
+    ("clone_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
+    ("delete_pipeline", {"pipeline": "brow", "confirm_key": "brow"}, "pipeline", "brew"),
+    ("get_pack", {"pack": "test.ecko"}, "pack", "test.echo"),
+    ("run_pack", {"pack": "test.ecko"}, "pack", "test.echo"),
+    ("test_echo", {"tex": "hi"}, "tex", "text"),
+    ("search_catalog", {"accepts": ["markdwon"]}, "accepts", "markdown"),
+    ("search_catalog", {"produces": ["markdown", "slidedeck"]}, "produces", "slide_deck"),
+    ("get_defaults", {"target": "test.ecko"}, "target", "test.echo"),
+    ("forget_memory", {"scope": "pipeline:brow"}, "scope", "pipeline:brew"),
+    ("forget_memory", {"scope": "pack:test.ecko", "dry_run": True}, "scope", "pack:test.echo"),
+    ("forget_memory", {"scope": "piplines"}, "scope", "pipelines"),
+    ("rerun_run", {"run_id": "RUN", "from_step": "swich"}, "from_step", "switch"),
+    ("rerun_run", {"run_id": "RUN", "inputs": {"word": "tea"}}, "inputs.word", "words"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, mode):
+    bench.failing = False
+    async with agent(house, mode, query="?toolsets=author&packs=test.echo") as client:
+        await save(client, "brew", SWITCH)
+        run = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        lacking = {}
+        for tool, given, path, closest in NEARLY:
+            arguments = {name: run["run_id"] if value == "RUN" else value for name, value in given.items()}
+            error = await refusal(client, tool, **arguments)
+            told_of = {each["path"]: str(each.get("closest")) for each in error.get("field_errors", ())}
+            if closest not in told_of.get(path, ""):
+                lacking[tool, path] = error
+        assert lacking == {}
+        swapped = await refusal(client, "run_pipeline", pipeline="test.echo")
+        assert "is a pack" in swapped["hint"]
+        assert "is a pipeline" in (await refusal(client, "run_pack", pack="brew"))["hint"]
+        asked = told(await client.call_tool("graphql_query", {"query": '{ pipeline(id: "brow") { id } }'}))
+        assert asked["data"] == {"pipeline": None}
+        assert (asked["errors"][0]["code"], asked["errors"][0]["closest"]) == ("NOT_FOUND", "brew")
+
+
+async def test_names_looked_for_in_vain_are_told_beside_the_data(house):
+    async with agent(house) as client:
+        await save(client, "brew", SWITCH)
+    answer = await house.answer('{ pipeline(id: "brow") { id } pack(id: "test.ecko") { id } }')
+    assert answer.data == {"pipeline": None, "pack": None}
+    told_of = {each["ref"]: each for each in answer.extensions["notFound"]}
+    assert told_of["brow"]["suggestion"] == "brew"
+    assert told_of["brow"]["hint"] == "Did you mean `brew`?"
+    assert told_of["test.ecko"]["message"] == "There is no pack `test.ecko`."
+    assert told_of["test.ecko"]["suggestion"] == "test.echo"
+    assert not (await house.answer('{ pipeline(id: "brew") { id } }')).extensions
+
+
+#: Addresses that ask for what there is not, and what is said of each.
+WRONG_ADDRESSES = {
+    "?packs=test.ecko": "no pack `test.ecko`. Did you mean `test.echo`?",
+    "?packs=test.echo,brew": "no pack `brew`",
+    "?toolsets=autor": "default, author",
+    "?toolset=author": "Did you mean `toolsets`?",
+    "?readonly=maybe": "1 or 0",
+}
+
+
+async def test_an_address_that_asks_for_what_is_not_there_is_refused_in_words(house):
+    headers = {"authorization": f"Bearer {house.token}"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        for query, word in WRONG_ADDRESSES.items():
+            for path in ("/mcp", "/skill.md"):
+                answer = await http.request("POST" if path == "/mcp" else "GET", house.url(f"{path}{query}"))
+                assert answer.status_code == 400, (path, query)
+                assert word in answer.text, (path, query)
+    for sdk in ({"sdk": 1}, {"sdk": 2}, {"sdk": 2, "mode": "auto"}):
+        with pytest.raises(RefusedByServer, match=r"Did you mean `test\.echo`"):
+            async with typescript(**sdk, url=house.url("/mcp?packs=test.ecko"), headers=headers):
+                pass
+    for mode in MODES:
+        with pytest.RaisesGroup(pytest.RaisesExc(MCPError, match=r"Did you mean `test\.echo`"), flatten_subgroups=True):
+            async with agent(house, mode, query="?packs=test.ecko"):
+                pass
+    async with agent(house, query="?readonly") as client:
+        assert all(tool.annotations.read_only_hint for tool in (await client.list_tools()).tools)
 
 
 async def test_runs_of_others_do_not_exist(house):

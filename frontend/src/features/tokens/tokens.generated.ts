@@ -55,7 +55,7 @@ export type RequirementKind =
 export type Scope =
   /** Everything of everybody: credentials, callers, settings, audit. */
   | 'MANAGE'
-  /** Read the runs, artifacts and transcripts of other callers. */
+  /** Read the runs, artifacts and transcripts of other callers; carries READ. */
   | 'OBSERVE'
   /** Read the catalog, pipelines, and one's own runs, artifacts and memory. */
   | 'READ'

@@ -1,0 +1,51 @@
+"""Names and keys that lead nowhere: what is told of them, and the closest there is.
+
+A command that names something there is not is refused with what these make. A read answers null or nothing instead, and
+notes it with `Context.missed`: GraphQL tells it in the answer's `extensions.notFound`, a tool of an agent is refused.
+Ids are not compared: none is like another one by mistake.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from catalog.metadata import kinds
+from resolvers.problems import NotFound
+from runner.issues import nearest
+from store.pipeline_reads import find_pipeline, list_pipeline_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from resolvers.context import Context
+
+
+async def no_pipeline(context: Context, ref: str) -> NotFound:
+    """There is no pipeline of that id, key or alias."""
+    if context.services.registry.find(ref) is not None:
+        return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: it is called by itself, or is a step of a pipeline.")
+    return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
+
+
+async def no_pack(context: Context, ref: str) -> NotFound:
+    """There is no pack of that name."""
+    if await find_pipeline(context.services.store, ref) is not None:
+        return NotFound("pack", ref, hint=f"`{ref}` is a pipeline: it is run, not called.")
+    return NotFound("pack", ref, suggestion=nearest(ref, context.services.registry.names()))
+
+
+async def no_target(context: Context, ref: str) -> NotFound:
+    """There is neither a pack nor a pipeline called so."""
+    names = [*await list_pipeline_names(context.services.store), *context.services.registry.names()]
+    return NotFound("pack or pipeline", ref, suggestion=nearest(ref, names))
+
+
+def no_kind(ref: str, used: Iterable[str]) -> NotFound | None:
+    """There is no such kind of thing to take or make; None when there is one.
+
+    Args:
+        ref: The kind asked for.
+        used: Kinds that entries of the catalog name; those of users need not be in the vocabulary.
+    """
+    known = {*kinds(), *used}
+    return None if ref in known else NotFound("kind", ref, suggestion=nearest(ref, sorted(known)))

@@ -108,6 +108,8 @@ def test_inputs_are_read_by_the_pipelines_schema(machine):
     done = machine.run("run", "sample", "--input", "practice_failure=perhaps")
     assert done.returncode == 2
     assert "wants true or false" in done.stderr
+    for command in ("run", "export"):
+        assert "Did you mean `sample`?" in machine.run(command, "sampel").stderr
     text = machine.run("run", "sample", "-i", "practice_failure=false", "--text")
     assert text.returncode == 0, text.stderr
     assert "render: succeeded" in text.stdout

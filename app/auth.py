@@ -24,9 +24,9 @@ from store.callers import (
     TokenKind,
     create_token,
     ensure_caller,
-    find_caller_of,
     find_holder,
     find_tokens,
+    find_without_login,
     hash_secret,
     list_callers,
     list_tokens,
@@ -204,8 +204,7 @@ class Authenticator:
         now = self._clock()
         known = self._remembered.get(secret_hash)
         if known is None or known.until <= self._ticks():
-            async with self._store.read() as connection:
-                holder = await find_holder(connection, secret_hash)
+            holder = await find_holder(self._store, secret_hash)
             if holder is None or not holder.valid_at(now):
                 self._forget(secret_hash)
                 return None
@@ -303,11 +302,8 @@ class Authenticator:
 
     async def first_link(self) -> NewToken | None:
         """A login link for the administrator while nobody has signed in with a browser yet; else None."""
-        async with self._store.read() as connection:
-            admin = await find_caller_of(connection, ADMIN_SUBJECT)
-            if admin is None or await list_tokens(connection, admin.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
-                return None
-        return await self.make_link(admin.id, frozenset(Scope))
+        admin_id = await find_without_login(self._store, ADMIN_SUBJECT)
+        return None if admin_id is None else await self.make_link(admin_id, frozenset(Scope))
 
     async def make_link(self, caller_id: str, scopes: frozenset[Scope]) -> NewToken:
         """A link that signs one browser in, once, as a caller with these scopes."""

@@ -209,6 +209,7 @@ class Application:
         self._mcp.start()
         stack.push_async_callback(self._mcp.stop)
         self._inner = self._surfaces(authenticator, downloads, self._mcp)
+        store.warm()
 
     async def stop(self) -> None:
         """Stops what `start` started; harmless twice and before it."""

@@ -243,9 +243,9 @@ async def _target(context: Context, ref: str) -> str | None:
     if context.services.registry.find(ref) is not None:
         return ref
     store = context.services.store
+    if ref in await find_callers(store, [ref]):
+        return ref
     async with store.read() as connection:
-        if ref in await find_callers(connection, [ref]):
-            return ref
         caller = await find_caller_of(connection, ref)
     pipeline = await find_pipeline(store, ref)
     if pipeline is not None and pipeline.deleted_at is None:

@@ -207,9 +207,8 @@ async def whose(context: Context, caller: str | None) -> str:
         return context.caller.id
     if not context.caller.may(Scope.MANAGE):
         raise Forbidden("Memory is its caller's own.", requires=Scope.MANAGE, hint="Leave `caller` out for your own.")
-    async with context.services.store.read() as connection:
-        if caller not in await find_callers(connection, [caller]):
-            raise NotFound("caller", caller, hint="`callers` lists those there are.")
+    if caller not in await find_callers(context.services.store, [caller]):
+        raise NotFound("caller", caller, hint="`callers` lists those there are.")
     if context.trail is not None:
         context.trail.on_behalf_of = caller
     return caller

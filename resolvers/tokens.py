@@ -38,8 +38,7 @@ NAME_CHARACTERS = 200
 @operation("viewer", scope=None, kind="query")
 async def get_viewer(context: Context) -> CallerRecord:
     """Who is asking."""
-    async with context.services.store.read() as connection:
-        return (await find_callers(connection, [context.caller.id]))[context.caller.id]
+    return (await find_callers(context.services.store, [context.caller.id]))[context.caller.id]
 
 
 @operation("callers", scope=Scope.MANAGE, kind="query")

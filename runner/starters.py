@@ -95,8 +95,7 @@ async def _is_seeded(store: Store, registry: Registry, folder: Path) -> bool:
     if problems:
         return False
     wanted = {f"builtin.{key}": _source_digest(text, aliases, registry) for key, text in texts.items()}
-    async with store.read() as connection:
-        stored = await starter_metadata(connection)
+    stored = await starter_metadata(store)
     return wanted == {
         pipeline_id: orjson.loads(metadata).get("source_digest") for pipeline_id, metadata in stored.items()
     }

@@ -125,8 +125,7 @@ class VaultKeeper:
     async def refresh(self) -> None:
         """Reads what the database holds and opens it, unless nothing changed."""
         async with self._refreshing:
-            async with self._store.read() as connection:
-                content = await read_vault(connection)
+            content = await read_vault(self._store)
             if content == self._content and self._opened is not None:
                 return
             reading = await asyncio.to_thread(self._open, content)

@@ -22,7 +22,6 @@ from store.vault_key import FoundKey, KeyFile
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.credentials import VaultContent
     from store.dialects import Connection
     from store.engine import Store
     from store.vault_key import KeySource
@@ -84,7 +83,7 @@ async def opened_key(store: Store, keys: KeySource) -> FoundKey:
     Raises:
         VaultKeyError: there is no vault, or no key for it.
     """
-    content = await _content(store)
+    content = await read_vault(store)
     if content.proof is None:
         raise VaultKeyError("There is no vault yet: nothing has been stored.")
     for candidate in keys.candidates():
@@ -101,7 +100,7 @@ async def read_credentials(store: Store, keys: KeySource) -> list[dict[str, Any]
         UnsealError: a credential does not open.
     """
     found = await opened_key(store, keys)
-    content, cipher = await _content(store), found.cipher
+    content, cipher = await read_vault(store), found.cipher
     taken = [
         {
             "key": row.key,
@@ -158,11 +157,6 @@ def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]
     for key, place, sealed in sealed_overrides(conn):
         if (text := reseal(sealed, place)) is not None:
             reseal_override(conn, key, text)
-
-
-async def _content(store: Store) -> VaultContent:
-    async with store.read() as connection:
-        return await read_vault(connection)
 
 
 def _audit(conn: Connection, action: str, detail: dict[str, Any]) -> None:

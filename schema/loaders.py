@@ -217,7 +217,7 @@ class Loaders:
     @cached_property
     def caller(self) -> DataLoader[str, CallerRecord | None]:
         """Callers by id."""
-        return self._loader(find_callers)
+        return self._lookup(find_callers)
 
     @cached_property
     def pipeline(self) -> DataLoader[str, PipelineRecord | None]:

@@ -13,10 +13,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import func, select
 
 from store.dialects import Sql, instant
 from store.ids import new_id
+from store.lookups import Lookup
 from store.paging import fetch_page, words_in
 from store.states import Scope
 from store.tables import CALLER, TOKEN, columns_of
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection, Row
+    from store.engine import Store
     from store.paging import PageWindow
 
 #: What a plaintext begins with, so that people and secret scanners know it.
@@ -133,13 +135,17 @@ _SWEEP = Sql(
 )
 
 _CALLER_COLUMNS = columns_of(CALLER, CallerRecord)
+_BY_ID = Lookup(CALLER, CallerRecord, "caller.id")
 _TOKEN_COLUMNS = columns_of(TOKEN, TokenRecord)
-# Every request asks this: made once, found by the unique index on the hash.
-_HOLDER = (
-    select(TOKEN.c.id, TOKEN.c.kind, TOKEN.c.scopes, TOKEN.c.expires_at, TOKEN.c.revoked_at, TOKEN.c.last_used_at)
-    .add_columns(*_CALLER_COLUMNS)
-    .join_from(TOKEN, CALLER, CALLER.c.id == TOKEN.c.caller_id)
-    .where(TOKEN.c.hash == bindparam("hash"))
+# Every request asks this: found by the unique index on the hash.
+_HOLDER = Sql(
+    """SELECT token.id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
+        caller.id, caller.subject, caller.name, caller.created_at, caller.last_seen_at
+    FROM token JOIN caller ON caller.id = token.caller_id WHERE token.hash = :hash"""
+)
+_WITHOUT_LOGIN = Sql(
+    """SELECT id FROM caller WHERE subject = :subject AND NOT EXISTS (
+    SELECT 1 FROM token WHERE token.caller_id = caller.id AND token.kind = 'browser')"""
 )
 
 
@@ -258,28 +264,33 @@ def sweep_tokens(conn: Connection, *, keep_days: float, limit: int = 1000) -> in
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def find_holder(connection: AsyncConnection, secret_hash: str) -> TokenHolder | None:
+async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
     """Who presents the secret with this hash, valid or not; see `TokenHolder.valid_at`."""
-    row = (await connection.execute(_HOLDER, {"hash": secret_hash})).first()
-    if row is None:
+    rows = await store.rows(_HOLDER, {"hash": secret_hash}, few=True)
+    if not rows:
         return None
-    token_id, kind, scopes, expires_at, revoked_at, last_used_at, *caller = tuple(row)
+    token_id, kind, scopes, expires_at, revoked_at, last_used_at, *caller = rows[0]
     return TokenHolder(
         token_id,
         TokenKind(kind),
         _scopes(scopes),
-        expires_at,
-        revoked_at,
-        last_used_at,
-        CallerRecord(*caller),
+        instant(expires_at),
+        instant(revoked_at),
+        instant(last_used_at),
+        _caller(tuple(caller)),
         _tools(scopes) if kind == TokenKind.AGENT else None,
     )
 
 
-async def find_callers(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, CallerRecord]:
+async def find_without_login(store: Store, subject: str) -> str | None:
+    """The id of the caller of a subject while it never signed a browser in; else None."""
+    rows = await store.rows(_WITHOUT_LOGIN, {"subject": subject}, few=True)
+    return rows[0][0] if rows else None
+
+
+async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerRecord]:
     """Callers by id; those that do not exist are left out."""
-    rows = await connection.execute(select(*_CALLER_COLUMNS).where(CALLER.c.id.in_(ids)))
-    return {row[0]: CallerRecord(*row) for row in rows}
+    return {caller.id: caller for caller in await _BY_ID.read(store, ids)}
 
 
 async def find_caller_of(connection: AsyncConnection, subject: str) -> CallerRecord | None:

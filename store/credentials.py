@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import select
 
-from store.dialects import Sql
+from store.dialects import Sql, instant
 from store.ids import new_id
 from store.paging import fetch_page
-from store.tables import CREDENTIAL, CREDENTIAL_GRANT, VAULT, columns_of
+from store.tables import CREDENTIAL, CREDENTIAL_GRANT, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 #: The id of the one row of `vault`, and the key that changes wake.
@@ -180,7 +181,9 @@ _EMPTY = Sql("DELETE FROM credential")
 _NO_PROOF = Sql("DELETE FROM vault WHERE id = :id")
 
 _COLUMNS = columns_of(CREDENTIAL, CredentialRecord)
-_SEALED = columns_of(CREDENTIAL, SealedCredential)
+_SEALED = Sql("SELECT id, key, kind, sealed, expires_at FROM credential ORDER BY id")
+_EVERY_GRANT = Sql("SELECT credential_id, target FROM credential_grant")
+_READ_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id")
 
 
 def place_of(key: str, kind: str) -> str:
@@ -337,14 +340,14 @@ def empty_vault(conn: Connection) -> int:
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def read_vault(connection: AsyncConnection) -> VaultContent:
+async def read_vault(store: Store) -> VaultContent:
     """Everything the vault holds, sealed."""
-    proof = (await connection.execute(select(VAULT.c.sealed).where(VAULT.c.id == VAULT_ID))).scalar_one_or_none()
-    rows = await connection.execute(select(*_SEALED).order_by(CREDENTIAL.c.id))
-    grants = await connection.execute(select(CREDENTIAL_GRANT.c.credential_id, CREDENTIAL_GRANT.c.target))
+    proof = await store.rows(_READ_PROOF, {"id": VAULT_ID})
+    sealed = await store.rows(_SEALED)
+    grants = await store.rows(_EVERY_GRANT)
     return VaultContent(
-        proof,
-        tuple(SealedCredential(*row) for row in rows),
+        proof[0][0] if proof else None,
+        tuple(SealedCredential(row[0], row[1], row[2], row[3], instant(row[4])) for row in sealed),
         frozenset((row[0], row[1]) for row in grants),
     )
 

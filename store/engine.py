@@ -126,6 +126,9 @@ class Store(Protocol):
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`."""
 
+    def warm(self) -> None:
+        """Soon gets ready what reads need and a start does without, unless a read comes first."""
+
     async def close(self) -> None:
         """Finishes what was accepted and closes every connection. A second call does nothing."""
 

@@ -11,14 +11,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy import Boolean
-from sqlmodel.sql.sqltypes import UTCDateTime
 
-from store.dialects import Sql, instant
+from store.dialects import Instant, Sql, instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import Table
+    from sqlalchemy import TableClause
 
     from store.dialects import Row
     from store.engine import Store
@@ -47,7 +46,7 @@ class Lookup(Generic[R]):
 
     def __init__(
         self,
-        table: Table,
+        table: TableClause,
         record: Callable[..., R],
         by: str,
         *,
@@ -96,6 +95,6 @@ class Lookup(Generic[R]):
 
 
 def _decoder(kind: object) -> Callable[[Any], Any] | None:
-    if isinstance(kind, UTCDateTime):
+    if isinstance(kind, Instant):
         return instant
     return bool if isinstance(kind, Boolean) else None

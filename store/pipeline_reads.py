@@ -121,6 +121,7 @@ _CURRENT = Lookup(
 )
 
 
+_STARTER_METADATA = Sql("SELECT id, metadata_json FROM pipeline WHERE builtin AND deleted_at IS NULL")
 # Prepared, since every start looks its pipeline up.
 _FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
@@ -154,11 +155,9 @@ async def list_pipeline_names(store: Store) -> list[str]:
     return [*keys, *(alias.name for _, aliases in rows for alias in load_aliases(aliases))]
 
 
-async def starter_metadata(connection: AsyncConnection) -> dict[str, str]:
+async def starter_metadata(store: Store) -> dict[str, str]:
     """The metadata of every starter that is not hidden, as JSON text, by pipeline id."""
-    wanted = select(PIPELINE.c.id, PIPELINE.c.metadata_json)
-    rows = await connection.execute(wanted.where(PIPELINE.c.builtin.is_(True), PIPELINE.c.deleted_at.is_(None)))
-    return {row[0]: row[1] for row in rows}
+    return {row[0]: row[1] for row in await store.rows(_STARTER_METADATA)}
 
 
 async def list_pipelines(

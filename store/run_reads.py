@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import Column, ColumnElement, Select
+    from sqlalchemy import ColumnClause, ColumnElement, Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.engine import Store
@@ -242,7 +242,7 @@ def _only_active(wanted: RunFilter) -> bool:
     return bool(wanted.states) and FINAL_RUN_STATES.isdisjoint(wanted.states or ())
 
 
-def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[Column[Any] | None, list[str]]:
+def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[ColumnClause[Any] | None, list[str]]:
     """The column whose index is to lead, and its values: the most selective one that is asked for."""
     if wanted.pipeline_ids is not None:
         return RUN.c.pipeline_id, list(wanted.pipeline_ids)

@@ -1,8 +1,8 @@
 """Brings a database to the schema of this release before anything else opens it.
 
-The revision is read with plain SQL. A new database is made from the models at once; Alembic, which costs 0.2 s to
-import, is loaded only when an existing database is older (`store.migrations.upgrade`). A test keeps the models and the
-migrations the same.
+The revision is read with plain SQL. A new database is made at once from what the models come to; Alembic, which costs
+0.2 s to import, is loaded only when an existing database is older (`store.migrations.upgrade`). Tests keep the models,
+the migrations and `schema.sqlite.sql` the same.
 """
 
 from __future__ import annotations
@@ -12,17 +12,14 @@ import sqlite3
 import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy.schema import CreateIndex, CreateTable
-from sqlmodel import SQLModel
-
+from store.columns import COLUMNS
 from store.engine import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaError
-from store.models import complete_for_postgresql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import psycopg
     from sqlalchemy.engine import Dialect
@@ -33,6 +30,8 @@ REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006")
 ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 #: How long a second process waits for the one that migrates.
 LOCK_WAIT_SECONDS = 120.0
+#: What `store.migrations.snapshot` writes.
+SQLITE_SCHEMA = Path(__file__).with_name("schema.sqlite.sql")
 
 _STAMP_TABLE = (
     "CREATE TABLE IF NOT EXISTS alembic_version (version_num VARCHAR(32) NOT NULL, "
@@ -88,7 +87,7 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
         StoreSchemaError: the database holds something else than Packline's tables.
     """
     # Other tables may live beside ours (procrastinate's do); only a table of the same name tells of a clash.
-    names = [*SQLModel.metadata.tables, "alembic_version"]
+    names = [*COLUMNS, "alembic_version"]
     rows = connection.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)
     ).fetchall()
@@ -176,7 +175,12 @@ def ensure_postgres_schema(url: str, *, migrate: bool) -> str | None:
 
 
 def schema_statements(dialect: Dialect) -> Iterator[str]:
-    """The statements that make an empty database one of this release, the stamp included."""
+    """The statements that make an empty database one of this release, the stamp included; imports the models."""
+    from sqlalchemy.schema import CreateIndex, CreateTable
+    from sqlmodel import SQLModel
+
+    from store.models import complete_for_postgresql
+
     if dialect.name == "postgresql":
         complete_for_postgresql()
     for table in SQLModel.metadata.sorted_tables:
@@ -214,9 +218,7 @@ def _create_sqlite(path: Path) -> None:
         raw.execute("PRAGMA journal_mode=WAL")
         raw.execute("BEGIN IMMEDIATE")
         try:
-            from sqlalchemy.dialects import sqlite
-
-            for statement in schema_statements(sqlite.dialect()):
+            for statement in SQLITE_SCHEMA.read_text("utf-8").splitlines():
                 raw.execute(statement)
             raw.execute("COMMIT")
         except BaseException:

@@ -16,9 +16,8 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
+import aiosqlite
 import structlog
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from store.dialects import NOTHING
 from store.engine import Listeners, StoreBusyError, StoreClosedError, StoreError, StoreFullError
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from pathlib import Path
 
-    import aiosqlite
     from sqlalchemy.engine.interfaces import DBAPIConnection
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
     from store.dialects import Connection, Dialect, Row, Sql
 
@@ -45,9 +44,13 @@ BATCH = 64
 QUEUE_LIMIT = 20_000
 #: Idle read connections kept open; opening one costs a thread and about a millisecond.
 READERS = 8
+#: So long after `warm` the pool of `read` is made, when nobody has asked for it before.
+WARM_SECONDS = 2.0
 #: How long `close` waits for reads under way: a connection closed under a read would never answer it.
 LAST_READS_SECONDS = 10.0
 
+#: What connections that only read are told.
+_READ_PRAGMAS = ("query_only=ON", "busy_timeout=5000", "cache_size=-8000")
 #: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself.
 _PRAGMAS = (
     "journal_mode=WAL",
@@ -259,10 +262,12 @@ class SQLiteStore:
         self._lock = lock
         self._listeners = Listeners()
         self._writer = SQLiteWriter(path, self._listeners.tell)
-        self._readers = _readers(path)
+        self._readers: AsyncEngine | None = None
+        self._opening = asyncio.Lock()
+        self._warming: asyncio.Task[None] | None = None
         self._path = path
         self._near: sqlite3.Connection | None = None
-        self._prepared: tuple[AsyncConnection, aiosqlite.Connection] | None = None
+        self._prepared: aiosqlite.Connection | None = None
         self._preparing = asyncio.Lock()
         self._reading = 0
         self._quiet = asyncio.Event()
@@ -272,6 +277,10 @@ class SQLiteStore:
     def start(self) -> None:
         """Starts the writer."""
         self._writer.start()
+
+    def warm(self) -> None:
+        """Soon makes what `read` needs; see `store.engine.Store.warm`."""
+        self._warming = asyncio.create_task(self._open_later(), name="packline-readers")
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
@@ -286,7 +295,7 @@ class SQLiteStore:
         self._reading += 1
         self._quiet.clear()
         try:
-            async with self._readers.connect() as connection:
+            async with (self._readers or await self._open_readers()).connect() as connection:
                 yield connection
         finally:
             self._reading -= 1
@@ -315,7 +324,7 @@ class SQLiteStore:
         self._reading += 1
         self._quiet.clear()
         try:
-            raw = self._prepared[1] if self._prepared is not None else await self._prepare()
+            raw = self._prepared or await self._prepare()
             rows: list[Row] = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))  # type: ignore[assignment] # rows are tuples
         except sqlite3.Error as error:
             raise _classified(error) from error
@@ -336,14 +345,25 @@ class SQLiteStore:
         return self._near
 
     async def _prepare(self) -> aiosqlite.Connection:
-        """The connection of `rows`, opened when first needed; lent by the pool for good."""
+        """The connection of `rows`, opened when first needed."""
         async with self._preparing:
             if self._prepared is None:
-                lent = await self._readers.connect()
-                raw = (await lent.get_raw_connection()).driver_connection
-                assert raw is not None, "a connection that was lent is open"
-                self._prepared = (lent, raw)
-        return self._prepared[1]
+                raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
+                for pragma in _READ_PRAGMAS:
+                    await raw.execute(f"PRAGMA {pragma}")
+                self._prepared = raw
+        return self._prepared
+
+    async def _open_later(self) -> None:
+        await asyncio.sleep(WARM_SECONDS)
+        await self._open_readers()
+
+    async def _open_readers(self) -> AsyncEngine:
+        """The pool of `read`, made when first needed; in a thread, since it imports 0.1 s of SQLAlchemy."""
+        async with self._opening:
+            if self._readers is None:
+                self._readers = await asyncio.to_thread(_readers, self._path)
+        return self._readers
 
     def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
         """Calls `listener(keys)` on the event loop after commits that woke somebody."""
@@ -354,6 +374,8 @@ class SQLiteStore:
         if self._closed:
             return
         self._closed = True
+        if self._warming is not None:
+            self._warming.cancel()
         await self._writer.stop()
         try:
             async with asyncio.timeout(LAST_READS_SECONDS):
@@ -363,8 +385,9 @@ class SQLiteStore:
         if self._near is not None:
             self._near.close()
         if self._prepared is not None:
-            await self._prepared[0].close()
-        await self._readers.dispose()
+            await self._prepared.close()
+        if self._readers is not None:
+            await self._readers.dispose()
         self._lock.close()
 
 
@@ -415,6 +438,10 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def _readers(path: Path) -> AsyncEngine:
+    # Brings the ORM along, which nothing here uses: a start reads by prepared statements alone.
+    from sqlalchemy import event
+    from sqlalchemy.ext.asyncio import create_async_engine
+
     # Nothing to roll back on return, since no transaction is begun: each read saves a turn of its thread.
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{path}",
@@ -430,7 +457,7 @@ def _readers(path: Path) -> AsyncEngine:
         # No transaction of its own: each statement sees the newest commit and none outlives a batch.
         raw.isolation_level = None
         cursor = raw.cursor()
-        for pragma in ("query_only=ON", "busy_timeout=5000", "cache_size=-8000"):
+        for pragma in _READ_PRAGMAS:
             cursor.execute(f"PRAGMA {pragma}")
         cursor.close()
 

@@ -1,18 +1,35 @@
-"""The tables of `store.models` as SQLAlchemy Core sees them, for reads that build no ORM objects."""
+"""The tables of `store.models` as SQLAlchemy Core sees them, for reads that build no ORM objects.
+
+Made from `store.columns`, not from the models: importing SQLModel and the ORM and declaring the classes took a sixth of
+the time of a start.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sqlmodel import SQLModel
+from sqlalchemy import BigInteger, Boolean, ColumnClause, Float, Integer, String, TableClause, Text, column, table
 
-import store.models  # noqa: F401 - fills SQLModel.metadata
+from store.columns import COLUMNS
+from store.dialects import Instant
 
 if TYPE_CHECKING:
-    from sqlalchemy import Column, Table
+    from sqlalchemy.types import TypeEngine
 
-_tables = SQLModel.metadata.tables
+_TYPES: dict[str, TypeEngine[Any]] = {
+    "AutoString": String(),
+    "BigInteger": BigInteger(),
+    "Boolean": Boolean(),
+    "Float": Float(),
+    "Integer": Integer(),
+    "Text": Text(),
+    "UTCDateTime": Instant(),
+}
+_tables: dict[str, TableClause] = {
+    name: table(name, *(column(key, _TYPES[kind]) for key, kind in columns.items()))
+    for name, columns in COLUMNS.items()
+}
 
 ARTIFACT = _tables["artifact"]
 ATTEMPT = _tables["attempt"]
@@ -43,10 +60,10 @@ TRANSCRIPT = _tables["transcript"]
 VAULT = _tables["vault"]
 
 
-def columns_of(table: Table, record: type) -> list[Column[Any]]:
+def columns_of(source: TableClause, record: type) -> list[ColumnClause[Any]]:
     """The columns a record is made of, in the order of its fields, so that `Record(*row)` fits.
 
     Raises:
         KeyError: the record has a field without a column of that name.
     """
-    return [table.c[field.name] for field in dataclasses.fields(record)]
+    return [source.c[field.name] for field in dataclasses.fields(record)]

@@ -34,8 +34,7 @@ async def test_all_who_come_at_once_with_one_subject_are_one_caller(store: Store
     assert len({each.id for each in found}) == 1
     slots = await store.write(lambda conn: conn.all(Sql("SELECT caller_id FROM caller_slot")))
     assert slots == [(found[0].id,)]
-    async with store.read() as connection:
-        assert await find_callers(connection, [found[0].id, "call_x"]) == {found[0].id: found[0]}
+    assert await find_callers(store, [found[0].id, "call_x"]) == {found[0].id: found[0]}
 
 
 async def test_a_token_is_found_by_its_hash_with_its_caller_and_nothing_keeps_the_secret(store: Store):
@@ -44,8 +43,8 @@ async def test_a_token_is_found_by_its_hash_with_its_caller_and_nothing_keeps_th
     assert made.plaintext.startswith("pkl_")
     assert made.plaintext.startswith(made.token.beginning)
     async with store.read() as connection:
-        holder = await find_holder(connection, hash_secret(made.plaintext))
-        assert await find_holder(connection, hash_secret("pkl_other")) is None
+        holder = await find_holder(store, hash_secret(made.plaintext))
+        assert await find_holder(store, hash_secret("pkl_other")) is None
         assert (await find_tokens(connection, [made.token.id]))[made.token.id] == made.token
         raw = (await connection.exec_driver_sql("SELECT * FROM token")).all()
     assert holder is not None
@@ -65,14 +64,14 @@ async def test_a_token_ends_by_time_and_by_revocation_which_wakes_its_streams(st
     assert not await store.write(revoke_token, short.token.id)
     assert f"token:{short.token.id}" in heard
     async with store.read() as connection:
-        holder = await find_holder(connection, hash_secret(short.plaintext))
+        holder = await find_holder(store, hash_secret(short.plaintext))
         assert await scopes_of(connection, ada.id, now) == frozenset()
     assert holder is not None
     assert not holder.valid_at(now)
 
     long = await store.write(create_token, ada.id, name="t", scopes=[Scope.WRITE], expires_at=now + timedelta(hours=1))
     async with store.read() as connection:
-        holder = await find_holder(connection, hash_secret(long.plaintext))
+        holder = await find_holder(store, hash_secret(long.plaintext))
         assert await scopes_of(connection, ada.id, now) == {Scope.WRITE}
         assert await scopes_of(connection, ada.id, now + timedelta(hours=1)) == frozenset()
     assert holder is not None
@@ -118,7 +117,7 @@ async def test_use_is_noted_at_most_once_a_minute(store: Store):
     await store.write(touch_token, made.token.id, ada.id)
     async with store.read() as connection:
         assert (await find_tokens(connection, [made.token.id]))[made.token.id].last_used_at == first
-        seen = (await find_callers(connection, [ada.id]))[ada.id].last_seen_at
+        seen = (await find_callers(store, [ada.id]))[ada.id].last_seen_at
     assert first is not None
     assert seen == first
 

@@ -70,7 +70,7 @@ async def test_a_credential_is_kept_sealed_with_its_grants(store: Store, keys: K
     assert not keys.path.exists(), "made at the first need"
     credential_id = await put(store, keeper, "one", VALUE, "area.verb", "call_1")
     async with store.read() as connection:
-        content = await read_vault(connection)
+        content = await read_vault(store)
         record = await find_credential(connection, "one")
         assert await grants_of(connection, credential_id) == ["area.verb", "call_1"]
         assert [row.key for row in await list_credentials(connection, PageWindow())] == ["one"]

@@ -22,9 +22,10 @@ from sqlalchemy import String as SqlString
 from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
+import store.models  # noqa: F401 - fills SQLModel.metadata
 from store import schema
 from store.engine import StoreError, StoreSchemaError
-from store.migrations import upgrade
+from store.migrations import snapshot, upgrade
 from store.migrations.upgrade import configuration
 from store.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
 from tests.support.databases import empty_database
@@ -159,6 +160,12 @@ def test_the_list_of_revisions_is_that_of_the_folder():
     scripts = ScriptDirectory.from_config(configuration())
     assert [script.revision for script in scripts.walk_revisions()][::-1] == list(REVISIONS)
     assert scripts.get_heads() == [head_revision()]
+
+
+def test_what_a_start_reads_of_the_models_is_what_they_say():
+    written = "run `python -m store.migrations.snapshot`"
+    assert snapshot.COLUMNS.read_text("utf-8") == snapshot.columns_text(), written
+    assert schema.SQLITE_SCHEMA.read_text("utf-8") == snapshot.schema_text(), written
 
 
 def test_partial_indexes_are_partial_on_both_databases():

@@ -301,7 +301,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             <PipelineForm definition={definition} issues={issues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
           ) : (
             <StepForm
-              key={`${at} ${selected.pack} ${packs.has(selected.pack)}`}
+              key={`${at} ${selected.pack}`}
               index={at}
               step={selected}
               pack={packs.get(selected.pack) ?? null}

@@ -152,17 +152,25 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
   const upFront = fields.filter(({ name, required }, place) => required || shows(name) || (place < 3 && fields.length <= 4));
   const rest = fields.filter((field) => !upFront.includes(field));
   const whole = issues.filter(({ path }) => path.length === 3 && path[2] === "input");
+  const stranger = (name: string): (typeof fields)[number] => ({ name, label: humanise(name), kind: isTemplate(given[name]) || typeof given[name] === "string" ? "text" : "json", required: false, description: pack === null ? "" : `${pack.name} has no input of this name.`, placeholder: "", choices: [], standard: "" });
+  // One list for both: a field that is being typed in stays the same one when its pack gets known.
   const row = (field: (typeof fields)[number]): ReactNode => (
-    <ValueField
-      key={field.name}
-      field={field}
-      choices={schemaOf(root.properties?.[field.name] ?? {}, root).enum?.filter((choice) => choice !== null) ?? []}
-      value={given[field.name]}
-      onChange={(value) => onChange([...at, field.name], value)}
-      offers={offers}
-      issues={issuesAt(issues, [...at, field.name])}
-      readOnly={readOnly}
-    />
+    <div key={field.name}>
+      <ValueField
+        field={field}
+        choices={schemaOf(root.properties?.[field.name] ?? {}, root).enum?.filter((choice) => choice !== null) ?? []}
+        value={given[field.name]}
+        onChange={(value) => onChange([...at, field.name], value)}
+        offers={offers}
+        issues={issuesAt(issues, [...at, field.name])}
+        readOnly={readOnly}
+      />
+      {readOnly || known.has(field.name) ? null : (
+        <button type="button" className="link mt-1 text-meta" onClick={() => onChange([...at, field.name], undefined)}>
+          Remove <span className="font-mono">{field.name}</span>
+        </button>
+      )}
+    </div>
   );
   return (
     <>
@@ -173,25 +181,7 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
       ))}
       {pack !== null && fields.length === 0 ? <p className="text-soft">It takes no input.</p> : null}
       <div className="space-y-5">
-        {upFront.map(row)}
-        {others.map((name) => (
-          <div key={name}>
-            <ValueField
-              field={{ name, label: humanise(name), kind: isTemplate(given[name]) || typeof given[name] === "string" ? "text" : "json", required: false, description: pack === null ? "" : `${pack.name} has no input of this name.`, placeholder: "", choices: [], standard: "" }}
-              choices={[]}
-              value={given[name]}
-              onChange={(value) => onChange([...at, name], value)}
-              offers={offers}
-              issues={issuesAt(issues, [...at, name])}
-              readOnly={readOnly}
-            />
-            {readOnly ? null : (
-              <button type="button" className="link mt-1 text-meta" onClick={() => onChange([...at, name], undefined)}>
-                Remove <span className="font-mono">{name}</span>
-              </button>
-            )}
-          </div>
-        ))}
+        {[...upFront, ...others.map(stranger)].map(row)}
       </div>
       {rest.length === 0 ? null : (
         <details className="mt-5">

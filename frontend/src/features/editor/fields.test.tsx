@@ -7,7 +7,9 @@ import { type ReactNode, useState } from "react";
 import { afterEach, describe, expect, test, vi } from "vitest";
 
 import type { Field } from "../../lib/schemaForm.ts";
+import { show } from "../../testing/show.tsx";
 import type { Offer } from "./offers.ts";
+import { type Pack, StepForm } from "./StepForm.tsx";
 import { type At, StepList } from "./StepList.tsx";
 import type { Issue } from "./useCheck.ts";
 import { ValueField, valueOf } from "./ValueField.tsx";
@@ -142,4 +144,19 @@ describe("the list of steps", () => {
     expect(onRemove).not.toHaveBeenCalled();
     expect(screen.queryByRole("button", { name: "Add a step" })).toBeNull();
   });
+});
+
+test("a field that is typed in stays the same when its pack gets known", async () => {
+  const known = { id: "test.echo", name: "test.echo", version: "1.0.0", effects: "NONE", timeoutSeconds: 60, metadata: { typicalUse: null }, inputSchema: { type: "object", required: ["text"], properties: { text: { type: "string" } } }, outputSchema: {} } as unknown as Pack;
+  function Arriving(): ReactNode {
+    const [pack, setPack] = useState<Pack | null>(null);
+    return <StepForm index={0} step={{ id: "say", pack: "test.echo", value: { input: { text: "Hello" } }, plain: true }} pack={pack} text="" issues={[]} offers={[]} readOnly={false} onChange={() => setPack(known)} onRename={vi.fn<(id: string) => void>()} onTest={vi.fn<() => void>()} onYaml={vi.fn<() => void>()} />;
+  }
+  await show(<Arriving />);
+  const box = screen.getByDisplayValue("Hello");
+  box.focus();
+  await userEvent.keyboard("x");
+  expect(await screen.findByText(/changes nothing outside/)).toBeVisible();
+  expect(screen.queryByText("Remove")).toBeNull();
+  expect(box).toHaveFocus();
 });

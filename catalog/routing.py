@@ -7,6 +7,7 @@ of the benchmark: how likely the catalog serves the request at all, and how like
 from __future__ import annotations
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
@@ -106,7 +107,7 @@ def _pipelines_first(entries: Sequence[Entry[RefT]], order: list[int], likely: S
 
 
 def _weighed(values: Sequence[float], weights: Sequence[float]) -> float:
-    return sum(value * weight for value, weight in zip(values, weights, strict=True))
+    return math.fsum(map(operator.mul, values, weights))
 
 
 def _softmax(scores: Sequence[float]) -> list[float]:

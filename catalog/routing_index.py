@@ -9,7 +9,6 @@ languages share.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import math
 from array import array
@@ -19,8 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic
 
 from catalog.facts import read_facts
+from catalog.routing_concepts import ConceptIndex
 from catalog.search import Entry, RefT
-from catalog.words import MIN_FUZZY_LENGTH, grams, telling_words
+from catalog.words import MIN_FUZZY_LENGTH, PART_LIKENESS, Spelling, telling_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,7 +36,7 @@ _NAMES_SHARE = 0.65
 #: How common a word counts that only names a kind.
 _NAME_WORD_SHARE = 0.0005
 #: Least likeness of two words' letters for one to stand for the other.
-LIKENESS = 0.72
+LIKENESS = PART_LIKENESS
 #: Most words that an unknown word may stand for.
 _STAND_INS = 3
 #: Words of a request that are looked at.
@@ -107,7 +107,7 @@ class RoutingIndex(Generic[RefT]):
         for shares in (*self._grouped["makes"].values(), *self._grouped["takes"].values()):
             for word in shares.keys() - self._everybody.keys():
                 self._everybody[word] = _NAME_WORD_SHARE
-        self._by_gram = _words_by_gram(self._everybody)
+        self._spelling = Spelling(self._everybody)
         self._lines = [[Counter(line) for line in _lines(entry)] for entry in self.entries]
         self._norms = [[self._norm(line) for line in lines] for lines in self._lines]
         self._line_places = _line_places(self._lines, self._norms)
@@ -117,9 +117,14 @@ class RoutingIndex(Generic[RefT]):
         self._names = _places(names)
         self._name_weights = [sum(map(self.rarity, words)) or 1.0 for words in names]
         self._only_limits = frozenset(word for words in limits for word in words) - self._everybody.keys()
+        self.concepts = ConceptIndex(self.entries)
         self.openness = _openness(self._lines, [len(entry.metadata.example_intents) for entry in self.entries])
         self.worth = functools.lru_cache(maxsize=20_000)(self._worth)
         self.term = functools.lru_cache(maxsize=20_000)(self._term)
+
+    def knows(self, word: str) -> bool:
+        """Whether an entry, or the name of a kind, has a word."""
+        return word in self._everybody
 
     def rarity(self, word: str) -> float:
         """How much a word tells entries apart; highest for one that none has."""
@@ -207,13 +212,7 @@ class RoutingIndex(Generic[RefT]):
             return Term(word, ((word, 1.0),))
         if len(word) < MIN_FUZZY_LENGTH:
             return Term(word, ())
-        mine = grams(word)
-        shared: Counter[str] = Counter()
-        for gram in mine:
-            shared.update(self._by_gram.get(gram, ()))
-        near = [(other, _likeness(word, other)) for other, count in shared.items() if count > 1 or len(word) == 4]
-        near = sorted((item for item in near if item[1] >= LIKENESS), key=lambda item: (-item[1], item[0]))
-        return Term(word, tuple(near[:_STAND_INS]))
+        return Term(word, tuple(self._spelling.near(word, LIKENESS)[:_STAND_INS]))
 
     def _worth(self, word: str) -> tuple[array[float], ...]:
         """Of each of `GROUPS` and entry, how much likelier its words make a known word than everybody's, as a log."""
@@ -236,18 +235,6 @@ class RoutingIndex(Generic[RefT]):
                         sums[place] = sums.get(place, 0.0) + words[word] / parts
             found.append(sums)
         return found
-
-
-def _likeness(word: str, other: str) -> float:
-    """How surely an unknown word stands for a known one, 0 to 1: by spelling, or as a part of a compound."""
-    if word[0] == other[0]:
-        likeness = difflib.SequenceMatcher(None, word, other, autojunk=False).ratio()
-        if len(word) == len(other) and sorted(word) == sorted(other):
-            likeness = max(likeness, 0.9)  # letters struck in the wrong order
-        if word.startswith(other):
-            likeness = max(likeness, LIKENESS)
-        return likeness
-    return LIKENESS if len(other) > MIN_FUZZY_LENGTH and word.endswith(other) else 0.0
 
 
 def _dot(line: Counter[str], weights: Mapping[str, float]) -> float:
@@ -332,15 +319,6 @@ def _members(kinds: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]
     for place, names in enumerate(kinds):
         for kind in names:
             found.setdefault(kind, []).append((place, len(names)))
-    return found
-
-
-def _words_by_gram(words: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for word in words:
-        if len(word) >= MIN_FUZZY_LENGTH:
-            for gram in grams(word):
-                found.setdefault(gram, []).append(word)
     return found
 
 

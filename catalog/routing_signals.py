@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalog.routing_concepts import CONCEPT_SIGNALS, Wish, read_wish
 from catalog.routing_index import GROUPS, RoutingIndex, Term
 from catalog.words import fold
 
@@ -39,6 +40,7 @@ SIGNALS = (
     "history",
     "repeats",
     "audience",
+    *CONCEPT_SIGNALS,
 )
 #: Kinds that somebody must have at hand: an entry that takes nothing else cannot do without.
 _AT_HAND_KINDS = (
@@ -75,6 +77,10 @@ class Reading:
         coverage: Share of its words, weighed by rarity, that the catalog knows.
         repeats: Whether it asks for what was done before.
         only_limits: How many of its words stand nowhere but where entries say what they cannot do.
+        head_unknown: Share of the words before its topic that the catalog does not know.
+        wish: The concepts it speaks of.
+        absent: Share of its deeds that no entry speaks of.
+        first_lacked: Of each entry, whether it never speaks of the deed named first.
     """
 
     terms: tuple[Term, ...]
@@ -83,6 +89,9 @@ class Reading:
     repeats: bool
     only_limits: int
     head_unknown: float
+    wish: Wish
+    absent: float
+    first_lacked: tuple[bool, ...]
 
 
 def audience_of(text: str) -> str | None:
@@ -117,6 +126,8 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
     unknown = sum(term.sureness < SURE for term in terms) / size
     uses = _uses(history, facts.targets)
     has_audience = audience_of(facts.text) is not None
+    wish = read_wish(facts, index.knows)
+    concepts = list(zip(*index.concepts.columns(wish), strict=True)) if index.entries else []
     rows = []
     for position, entry in enumerate(index.entries):
         accepts = entry.metadata.accepts
@@ -144,13 +155,17 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
                 use,
                 use * repeats,
                 has_audience and _audience_share(entry.input_schema),
+                *concepts[position],
             ]
         )
     covered = sum(rare * term.sureness for term, rare in zip(terms, rarity, strict=True)) / total
     only_limits = sum(index.is_only_limit(term.stem) for term in terms)
     head = index.terms(_TOPIC.split(text, maxsplit=1)[0])
     head_unknown = sum(term.sureness < SURE for term in head) / max(1, len(head))
-    return Reading(tuple(terms), rows, covered, repeats, only_limits, head_unknown)
+    absent = sum(name not in index.concepts.known for name in wish.deeds) / max(1, len(wish.deeds))
+    first = wish.first_deed
+    lacked = tuple(first is not None and index.concepts.lacks(place, first) for place in range(len(rows)))
+    return Reading(tuple(terms), rows, covered, repeats, only_limits, head_unknown, wish, absent, lacked)
 
 
 def _word_signals(index: RoutingIndex[RefT], terms: Sequence[Term], size: int) -> list[list[float]]:
@@ -230,6 +245,21 @@ OUTCOME_SIGNALS = (
     "unknown_topic",
     "best_own",
     "best_likeness",
+    "concepts_own",
+    "concepts_line",
+    "deeds_lacked",
+    "deeds_had",
+    "deeds_limited",
+    "wanted_unmade",
+    "given_untaken",
+    "given_taken",
+    "made",
+    "topic_query",
+    "deeds_absent",
+    "any_deed_absent",
+    "first_deed_lacked",
+    "no_concept",
+    "no_deed",
 )
 
 
@@ -243,7 +273,8 @@ def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
     highest = max(scores)
     likely = sorted((math.exp(score - highest) for score in scores), reverse=True)
     total = sum(likely)
-    best = reading.rows[scores.index(highest)]
+    position = scores.index(highest)
+    best = reading.rows[position]
     row = dict(zip(SIGNALS, best, strict=True))
     terms = reading.terms
     size = max(1, len(terms))
@@ -268,4 +299,19 @@ def outcome_signals(reading: Reading, scores: Sequence[float]) -> list[float]:
         row["takes_query"],
         max(values[0] for values in reading.rows),
         max(values[SIGNALS.index("likeness")] for values in reading.rows),
+        row["concepts_own"],
+        row["concepts_line"],
+        row["deeds_lacked"],
+        row["deeds_had"],
+        row["deeds_limited"],
+        row["wanted_unmade"],
+        row["given_untaken"],
+        row["given_taken"],
+        max(row["wanted_made"], row["plain_made"]),
+        row["topic_query"],
+        reading.absent,
+        float(reading.absent > 0),
+        float(reading.first_lacked[position]),
+        float(not reading.wish.all),
+        float(not reading.wish.deeds),
     ]

@@ -1,20 +1,28 @@
 """Words of a request or a description as routing compares them: folded, stemmed, without those that say nothing. Pure.
 
 Accents and case are folded and English endings taken off, so that `Präsentation`, `presentations` and `presented` come
-close or meet. There is no list of synonyms: what means the same is learned from the catalog (see
-`catalog.routing_index`), and what is misspelt or of another language is compared by its letters.
+close or meet. What means the same is learned from the catalog (see `catalog.routing_index`) and told by
+`catalog.concepts`; what is misspelt or of another language is compared by its letters.
 """
 
 from __future__ import annotations
 
+import difflib
 import functools
 import re
 import unicodedata
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 #: Letters a run is cut into to compare words by; three is the shortest that says something about a word.
 GRAM = 3
 #: Shortest word that is compared by its letters.
 MIN_FUZZY_LENGTH = 4
+#: Likeness of a word to a longer one that it ends or begins, such as a compound.
+PART_LIKENESS = 0.72
 _WORD = re.compile(r"[^\W_]+")
 _VOWEL = re.compile(r"[aeiouy]")
 #: Words of English that say nothing about what is wanted.
@@ -95,3 +103,43 @@ def grams(word: str) -> frozenset[str]:
     """The runs of three letters of a word, its beginning and end marked."""
     marked = f"^{word}$"
     return frozenset(marked[index : index + GRAM] for index in range(len(marked) - GRAM + 1))
+
+
+class Spelling:
+    """Words that misspelt ones, compounds and other word forms are read as.
+
+    Args:
+        words: The known ones.
+    """
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._by_gram: dict[str, list[str]] = {}
+        for word in words:
+            if len(word) >= MIN_FUZZY_LENGTH:
+                for gram in grams(word):
+                    self._by_gram.setdefault(gram, []).append(word)
+
+    def near(self, word: str, least: float) -> list[tuple[str, float]]:
+        """Known words that a word of at least `MIN_FUZZY_LENGTH` letters may stand for, the likest first.
+
+        Args:
+            word: An unknown one.
+            least: Likeness, 0 to 1.
+        """
+        shared: Counter[str] = Counter()
+        for gram in grams(word):
+            shared.update(self._by_gram.get(gram, ()))
+        near = [(other, _likeness(word, other)) for other, count in shared.items() if count > 1 or len(word) == 4]
+        return sorted((item for item in near if item[1] >= least), key=lambda item: (-item[1], item[0]))
+
+
+def _likeness(word: str, other: str) -> float:
+    """How surely an unknown word stands for a known one, 0 to 1: by spelling, or as a part of a compound."""
+    if word[0] == other[0]:
+        likeness = difflib.SequenceMatcher(None, word, other, autojunk=False).ratio()
+        if len(word) == len(other) and sorted(word) == sorted(other):
+            likeness = max(likeness, 0.9)  # letters struck in the wrong order
+        if word.startswith(other):
+            likeness = max(likeness, PART_LIKENESS)
+        return likeness
+    return PART_LIKENESS if len(other) > MIN_FUZZY_LENGTH and word.endswith(other) else 0.0

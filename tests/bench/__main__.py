@@ -23,7 +23,7 @@ from tests.bench.agents import agents
 from tests.bench.mcp import mcp
 
 
-def routing(_: Path) -> list[rows.Figure]:
+async def routing(_: Path) -> list[rows.Figure]:
     """How well and how fast requests are routed without a model; see `docs/routing.md`."""
     from tests.bench.routing.figures import figures
 

@@ -20,8 +20,8 @@ def figures() -> list[Figure]:
     median, slow = milliseconds()
     return [
         *found,
-        Figure("routing", f"one route among {LARGE_CATALOG}, median", median, "ms", 10),
-        Figure("routing", f"one route among {LARGE_CATALOG}, 95th percentile", slow, "ms"),
+        Figure("routing", f"one route among {LARGE_CATALOG}, median of CPU", median, "ms", 10),
+        Figure("routing", f"one route among {LARGE_CATALOG}, 95th percentile of CPU", slow, "ms"),
         Figure("routing", "tokens of the catalog told to a model, about", prompt_tokens(), ""),
     ]
 

@@ -1,10 +1,10 @@
-"""Fits what routing's signals are worth, on the development part of the requests alone.
+"""Fits what routing's signals are worth, on the development part of the requests and those of `training`.
 
     python -m tests.bench.routing.fit [--write]
 
 Entries are ranked by a softmax over weighted signals; confidence and gaps by two logistic regressions over what the
-ranking came to. Folds of five tell how well that does on requests it was not fitted on. The sealed part is never read
-here. `--write` puts the weights into `catalog/routing_weights.py`.
+ranking came to. Folds of five tell how well that does on requests it was not fitted on, for both sets apart. The sealed
+part is never read here. `--write` puts the weights into `catalog/routing_weights.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from catalog.facts import read_facts
 from catalog.routing_index import RoutingIndex
 from catalog.routing_signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
-from tests.bench.routing.requests import Request, read_requests
+from tests.bench.routing.requests import Request, read_requests, read_training
 from tests.bench.routing.shipped import key_of, shipped_entries
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 #: How strongly weights are drawn to zero; chosen by the folds.
-RANKING_DECAY = 0.002
+RANKING_DECAY = 0.001
 OUTCOME_DECAY = 0.003
 TARGET = Path("catalog/routing_weights.py")
 
@@ -45,13 +45,13 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """The development requests that the catalog can serve, and the gaps."""
+    """The requests of both sets that the catalog can serve, and the gaps."""
     entries = shipped_entries()
     index = RoutingIndex(entries)
     keys = [key_of(entry.id) for entry in entries]
     found = []
-    for request in read_requests():
-        if request.part != "development" or not (request.gap or request.answers & set(keys)):
+    for request in (*read_requests(), *read_training()):
+        if request.part == "sealed" or not (request.gap or request.answers & set(keys)):
             continue
         reading = read_request(index, read_facts(request.text, request.context), request.history)
         right = np.array([key in request.answers for key in keys], dtype=float)
@@ -62,17 +62,18 @@ def cases() -> list[Case]:
 def fit_ranking(found: list[Case]) -> Matrix:
     """Weights that make right answers likely (Adam on the mean log-likelihood, fixed start, so always the same)."""
     served = [case for case in found if not case.request.gap]
+    rows = np.array([case.rows for case in served])
+    right = np.array([case.right for case in served])
     weights = np.zeros(len(SIGNALS))
     first, second = np.zeros_like(weights), np.zeros_like(weights)
-    steps = 600
+    steps = 400
     for step in range(1, steps + 1):
-        slope = RANKING_DECAY * weights
-        for case in served:
-            scores = case.rows @ weights
-            likely = np.exp(scores - scores.max())
-            likely /= likely.sum()
-            wanted = likely * case.right
-            slope += (likely - wanted / wanted.sum()) @ case.rows / len(served)
+        scores = rows @ weights
+        likely = np.exp(scores - scores.max(axis=1, keepdims=True))
+        likely /= likely.sum(axis=1, keepdims=True)
+        wanted = likely * right
+        wanted /= wanted.sum(axis=1, keepdims=True)
+        slope = np.einsum("ce,ces->s", likely - wanted, rows, optimize=True) / len(served) + RANKING_DECAY * weights
         first = 0.9 * first + 0.1 * slope
         second = 0.99 * second + 0.01 * slope**2
         rate = 0.15 if step < 0.7 * steps else 0.03
@@ -111,50 +112,49 @@ def area(scores: Matrix, positive: Matrix) -> float:
     return float((good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean())
 
 
-def cross_validate(found: list[Case]) -> dict[str, float]:
-    """Shares right among the first 1, 3 and 5 and the area of telling gaps, over folds not fitted on."""
-    hits = np.zeros(3)
-    served_cases = 0
-    gap_scores, gap_wanted, sure, rights = [], [], [], []
+def cross_validate(found: list[Case]) -> dict[str, dict[str, float]]:
+    """How well requests are answered by weights that were fitted without them, for each part."""
+    hits: dict[str, list[list[bool]]] = {}
+    chances: dict[str, list[tuple[float, float, float, float]]] = {}
     for fold in range(FOLDS):
         train = [case for place, case in enumerate(found) if place % FOLDS != fold]
         test = [case for place, case in enumerate(found) if place % FOLDS == fold]
         weights = fit_ranking(train)
         signals, right, served = outcomes(train, weights)
         served_fit, right_fit = fit_outcome(signals, served), fit_outcome(signals, right)
-        signals, right, served = outcomes(test, weights)
-        gap_scores.extend(signals @ served_fit[0] + served_fit[1])
-        sure.extend(1 / (1 + np.exp(-(signals @ right_fit[0] + right_fit[1]))))
-        gap_wanted.extend(served)
-        rights.extend(right)
-        for case in test:
-            if case.request.gap:
-                continue
-            served_cases += 1
-            order = np.argsort(-(case.rows @ weights))
-            hits += [case.right[order[:count]].any() for count in (1, 3, 5)]
-    top = hits / served_cases
-    brier = float(np.mean((np.array(sure) - np.array(rights)) ** 2))
-    return {
-        "top-1": top[0],
-        "top-3": top[1],
-        "top-5": top[2],
-        "gap area": area(np.array(gap_scores), np.array(gap_wanted)),
-        "confidence area": area(np.array(sure), np.array(rights)),
-        "confidence Brier": brier,
-    }
+        for case, row, is_right, is_served in zip(test, *outcomes(test, weights), strict=True):
+            odds = row @ served_fit[0] + served_fit[1]
+            sure = 1 / (1 + np.exp(-(row @ right_fit[0] + right_fit[1])))
+            chances.setdefault(case.request.part, []).append((odds, is_served, sure, is_right))
+            if not case.request.gap:
+                order = np.argsort(-(case.rows @ weights))
+                hits.setdefault(case.request.part, []).append([bool(case.right[order[:n]].any()) for n in (1, 3, 5)])
+    told = {}
+    for part, rows in hits.items():
+        odds, served, sure, right = np.array(chances[part]).T
+        top = np.mean(rows, axis=0)
+        told[part] = {
+            "top-1": top[0],
+            "top-3": top[1],
+            "top-5": top[2],
+            "gap area": area(odds, served),
+            "confidence area": area(sure, right),
+            "confidence Brier": float(np.mean((sure - right) ** 2)),
+        }
+    return told
 
 
 def main() -> None:
     """Fits, tells how well, and writes when asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"write {TARGET}")
-    parser.add_argument("--misses", action="store_true", help="list the development requests answered wrongly")
+    parser.add_argument("--misses", action="store_true", help="list the requests answered wrongly")
     arguments = parser.parse_args()
     found = cases()
-    print(f"{len(found)} development requests, of these {sum(case.request.gap is not None for case in found)} gaps")
-    for name, value in cross_validate(found).items():
-        print(f"{name:18} {value:.3f}")
+    print(f"{len(found)} requests, of these {sum(case.request.gap is not None for case in found)} gaps")
+    for part, figures in cross_validate(found).items():
+        for name, value in figures.items():
+            print(f"{part:12} {name:18} {value:.3f}")
     weights = fit_ranking(found)
     for name, weight in zip(SIGNALS, weights, strict=True):
         print(f"  {name:18} {weight:6.2f}")

@@ -1,5 +1,7 @@
 """The requests routing is measured by: read from `intents/*.txt`, half of them for tuning, half sealed.
 
+Those of `training/*.txt` were written later, for fitting alone; nothing is measured by them.
+
 A heading `[a, b]` names every right answer for the lines below it; `[gap near]` and `[gap far]` head what nothing here
 does. ` :: ` begins what is at hand, as JSON: a route's context, and under `history` how often the caller used what.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
 
     from runner.failures import JSONValue
 
-Part = Literal["development", "sealed"]
+Part = Literal["development", "sealed", "training"]
 FOLDER = Path(__file__).with_name("intents")
+TRAINING_FOLDER = Path(__file__).with_name("training")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Request:
         gap: How far from the catalog a gap lies; None for what can be served.
         context: What is at hand.
         history: How often the caller used what, by id.
-        part: By a digest of the text, so that no line can be moved from one part to the other.
+        part: By its folder, and there by a digest of the text, so that no line can be moved from one to the other.
     """
 
     text: str
@@ -44,9 +47,18 @@ class Request:
 
 
 def read_requests() -> list[Request]:
-    """All requests in the order of the files."""
+    """The requests of the benchmark in the order of the files."""
+    return _read(FOLDER)
+
+
+def read_training() -> list[Request]:
+    """Further requests that weights are fitted on."""
+    return [replace(request, part="training") for request in _read(TRAINING_FOLDER)]
+
+
+def _read(folder: Path) -> list[Request]:
     found: list[Request] = []
-    for path in sorted(FOLDER.glob("*.txt")):
+    for path in sorted(folder.glob("*.txt")):
         heading = ""
         for line in path.read_text(encoding="utf-8").splitlines():
             if line.startswith("[") and line.endswith("]"):

@@ -48,7 +48,12 @@ class RoutingGuide:
         name="get_routing_guide",
         select=f"policy fetchedAt nextCursor pipelines {{ id key {_ENTRY} }} packs {{ {_ENTRY} }} "
         "defaults { pipelines { target uses values { field value } } packs { target uses values { field value } } }",
-        parameters={"first": Parameter(minimum=1, maximum=500)},
+        parameters={
+            "first": Parameter(
+                name="limit", description="Entries of one page; 500 when absent.", minimum=1, maximum=500
+            ),
+            "after": Parameter(name="cursor", description="next_cursor of the last answer."),
+        },
     ),
 )
 async def routing_guide(context: Context, *, window: PageWindow) -> RoutingGuide:

@@ -167,5 +167,5 @@ def _build(
         open_world=tool.open_world,
     )
     document = f"{head} {{ answer: {name}{inputs.passed} {outputs.text} }}"
-    rest = _REST_OF_PAGE if outputs.is_page else _REST_OF_TEXT if "limit_bytes" in inputs.bindings else _REST
+    rest = _REST_OF_PAGE if "limit" in inputs.bindings else _REST_OF_TEXT if "limit_bytes" in inputs.bindings else _REST
     return OperationTool(text, operation.scope, tool.toolset, document, inputs, outputs, rest)

@@ -78,14 +78,12 @@ class Outputs:
         schema: The same as clients are told it, objects within it left open: a list of tools has to stay short.
         shape: The answer, from the field's value; never called with null.
         tells_run: Whether the answer is a run, at its top.
-        is_page: Whether the answer is a page of `items`.
     """
 
     text: str
     whole: dict[str, Any]
     shape: Shaper
     tells_run: bool = False
-    is_page: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -167,7 +165,7 @@ def _page(inner: _Part) -> Outputs:
         "required": ["items"],
     }
     text = f"{{ nodes {inner.text} pageInfo {{ hasNextPage endCursor }} }}"
-    return Outputs(text, schema, shape, is_page=True)
+    return Outputs(text, schema, shape)
 
 
 def _lifted(answer: dict[str, Any], shape: Shaper, name: str) -> tuple[dict[str, Any], Shaper]:

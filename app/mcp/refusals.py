@@ -17,6 +17,10 @@ _FINDERS: Final = {
     "pipeline": ("pipeline", "search_catalog finds pipelines."),
     "pack": ("pack", "search_catalog finds packs."),
     "artifact_id": ("artifact", "get_run tells the artifacts of a run."),
+    "target": ("pack or pipeline", "search_catalog finds packs and pipelines."),
+    "scope": ("memory", "get_defaults tells the packs and pipelines that are remembered."),
+    "accepts": ("kind", "search_catalog without it tells what there is, and what each takes and makes."),
+    "produces": ("kind", "search_catalog without it tells what there is, and what each takes and makes."),
 }
 #: Which tool helps, by the code of a refusal; more precise where the call names a pipeline or a pack.
 _HELP: Final = {
@@ -28,6 +32,8 @@ _INPUT_HELP: Final = {
     "pipeline": "get_pipeline tells the inputs it takes.",
     "pack": "search_catalog with detail: full tells the input it takes.",
     "definition": "check_pipeline tells every issue of a definition.",
+    "yaml": "check_pipeline tells every issue of a definition.",
+    "query": '`{ __type(name: "Query") { fields { name args { name } } } }` tells what can be asked.',
 }
 
 

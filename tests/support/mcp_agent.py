@@ -7,6 +7,7 @@ async with agent(product) as client:
 from __future__ import annotations
 
 import json
+import os
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,8 @@ import httpx2
 from jsonschema import Draft202012Validator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
+    from pathlib import Path
 
     from mcp import Client
     from mcp.types import CallToolResult
@@ -50,6 +52,23 @@ async def agent(
         transport = streamable_http_client(product.url(f"/mcp{query}"), http_client=http)
         async with Client(transport, mode=mode, **options) as client:
             yield client
+
+
+def stdio_environment(folder: Path, **more: str) -> dict[str, str]:
+    """What a command on stdin and stdout sees: nothing of this process's settings."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
+    return {**clean, "PACKLINE_DATA_DIR": str(folder / "elsewhere"), **more}
+
+
+@asynccontextmanager
+async def stdio_agent(command: Sequence[str], env: dict[str, str], mode: str = "auto") -> AsyncIterator[Client]:
+    """A client of a command that it starts."""
+    from mcp import Client, StdioServerParameters
+    from mcp.client.stdio import stdio_client
+
+    parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=env)
+    async with Client(stdio_client(parameters), mode=mode) as client:
+        yield client
 
 
 def told(result: CallToolResult) -> dict[str, Any]:

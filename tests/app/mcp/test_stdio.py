@@ -4,43 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.mcp_agent import MODES, agent, told
+from tests.support.mcp_agent import MODES, agent, stdio_agent, stdio_environment, told
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from mcp import Client
-
     from tests.support.product import Product
 
 PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
-
-
-def environment(folder: Path, **more: str) -> dict[str, str]:
-    """What the command sees: nothing of this process's settings."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
-    return {**clean, "PACKLINE_DATA_DIR": str(folder / "elsewhere"), **more}
-
-
-@asynccontextmanager
-async def stdio_agent(command: list[str], env: dict[str, str], mode: str) -> AsyncIterator[Client]:
-    from mcp import Client, StdioServerParameters
-    from mcp.client.stdio import stdio_client
-
-    parameters = StdioServerParameters(command=command[0], args=command[1:], env=env)
-    async with Client(stdio_client(parameters), mode=mode) as client:
-        yield client
 
 
 def attached(it: Product, *more: str) -> list[str]:
@@ -52,7 +30,7 @@ async def test_attached_it_offers_and_answers_what_the_server_does(tmp_path, mod
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it:
         token = await it.token_for("agent", "READ", "RUN")
-        env = environment(tmp_path, PACKLINE_TOKEN=token)
+        env = stdio_environment(tmp_path, PACKLINE_TOKEN=token)
         progress: list[float] = []
 
         async def tell(fraction: float, _total: float | None, _line: str | None) -> None:
@@ -73,7 +51,7 @@ async def test_attached_it_offers_and_answers_what_the_server_does(tmp_path, mod
 
 async def test_the_read_only_switch_is_handed_on(tmp_path):
     async with product(tmp_path, Workbench().packs) as it:
-        env = environment(tmp_path, PACKLINE_TOKEN=it.token)
+        env = stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
         async with stdio_agent(attached(it, "--read-only"), env, "auto") as client:
             names = {tool.name for tool in (await client.list_tools()).tools}
         assert "get_run" in names
@@ -86,7 +64,7 @@ async def test_a_server_that_restarts_breaks_no_client(tmp_path, sdk):
     async with AsyncExitStack() as clients:
         async with product(tmp_path, packs) as it:
             port = it.served.port
-            env = environment(tmp_path, PACKLINE_TOKEN=it.token)
+            env = stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
             client = await clients.enter_async_context(typescript(**sdk, command=attached(it), env=env))
             run = await client.call("run_pack", pack="test.echo", input={"text": "before"})
         asked = asyncio.create_task(client.call("get_run", run_id=run["run_id"]))
@@ -96,7 +74,7 @@ async def test_a_server_that_restarts_breaks_no_client(tmp_path, sdk):
 
 async def test_a_wrong_token_is_told_in_words(tmp_path):
     async with product(tmp_path) as it:
-        env = environment(tmp_path, PACKLINE_TOKEN="pkl_wrong")
+        env = stdio_environment(tmp_path, PACKLINE_TOKEN="pkl_wrong")
         with pytest.raises(RefusedByServer, match="The token is not valid"):
             async with typescript(sdk=1, command=attached(it), env=env):
                 pass
@@ -104,7 +82,7 @@ async def test_a_wrong_token_is_told_in_words(tmp_path):
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
-    env = environment(tmp_path)
+    env = stdio_environment(tmp_path)
     command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
     async with stdio_agent(command, env, mode) as client:
         found = told(await client.call_tool("search_catalog", {"text": "sample"}))
@@ -144,7 +122,7 @@ async def test_it_ends_with_its_input_and_survives_nonsense(tmp_path):
         json.dumps({"jsonrpc": "2.0", "id": "b", "method": "no/such/thing"}),
     )
     async with product(tmp_path) as it:
-        said, status = await conversation(attached(it), environment(tmp_path, PACKLINE_TOKEN=it.token), *lines)
+        said, status = await conversation(attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token), *lines)
     codes = [message.get("error", {}).get("code") for message in said]
     assert codes == [-32700, -32600, None, -32601]
     assert said[2]["result"]["serverInfo"]["name"] == "packline"
@@ -157,7 +135,7 @@ async def test_two_cannot_embed_the_same_folder(tmp_path):
             *PACKLINE,
             "--data-dir",
             str(it.folder),
-            env=environment(tmp_path),
+            env=stdio_environment(tmp_path),
             stdin=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.PIPE,
         )

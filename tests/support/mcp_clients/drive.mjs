@@ -63,7 +63,7 @@ async function obey({ id, do: what, params }) {
 }
 
 try {
-  await client.connect(transport);
+  await client.connect(transport, { timeout: 90_000 });
   answer({ id: 0, result: "connected" });
 } catch (error) {
   answer({ id: 0, error: { code: error.code ?? null, message: String(error.message), name: error.name } });

@@ -1,7 +1,7 @@
 """`/mcp` over HTTP: signs callers in, and owns the server behind it.
 
 `mcp` takes most of a second to import, so a start does without. One task imports it in a thread once the server has
-been up for a while, or at the first request, which then waits for it; the same task enters and leaves the session
+nothing to do, or at the first request, which then waits for it; the same task enters and leaves the session
 manager, since its scopes must not cross tasks. Nothing is kept between requests: clients of the handshake versions are
 served without sessions, so that a restart of the server breaks nobody.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import time
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -42,8 +43,10 @@ PATH: Final = "/mcp"
 METADATA_PATHS: Final = frozenset(
     {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"}
 )
-#: The server is imported this long after the start, when nobody has asked for it before.
+#: The server is imported once the process was idle for so long, when nobody has asked for it before.
 IDLE_SECONDS: Final = 5.0
+#: Share of a core that a process takes which is idle. An import beside a thousand runs made each step a fifth dearer.
+IDLE_SHARE: Final = 0.02
 #: Longest request body; larger inputs are uploaded as artifacts.
 BODY_BYTES: Final = 4 << 20
 #: Names the server is called by whose services are kept.
@@ -189,8 +192,7 @@ class McpMount:
 
     async def _own(self) -> None:
         assert self._ready is not None, "started with it"
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._wanted.wait(), IDLE_SECONDS)
+        await wanted_or_idle(self._wanted, IDLE_SECONDS)
         if self._stopping.is_set():
             self._ready.cancel()
             return
@@ -205,6 +207,18 @@ class McpMount:
             log.exception("the MCP server could not be started")
             if not self._ready.done():
                 self._ready.set_exception(error)
+
+
+async def wanted_or_idle(
+    wanted: asyncio.Event, seconds: float, cpu_seconds: Callable[[], float] = time.process_time
+) -> None:
+    """Returns once something is wanted, or once the process took next to no CPU time for some seconds."""
+    while not wanted.is_set():
+        before = cpu_seconds()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(wanted.wait(), seconds)
+        if cpu_seconds() - before <= seconds * IDLE_SHARE:
+            return
 
 
 def _session_in(scope: Scope) -> Session:

@@ -141,7 +141,7 @@ class Worker:
                 return None
             if isinstance(claimed, NotClaimed):
                 return claimed
-            return await self._hold(claimed, Fence(run_id, claimed.epoch, limits.lease_seconds))
+            return await self._hold(claimed, Fence(run_id, claimed.epoch, limits.lease_seconds, claimed.next_seq))
         finally:
             self._advancing.discard(run_id)
             if not self._advancing:

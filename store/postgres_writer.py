@@ -11,7 +11,7 @@ import re
 import select
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,7 @@ import structlog
 from psycopg.types.datetime import DatetimeDumper
 from psycopg.types.string import StrDumper
 
-from store.dialects import Connection, Dialect, Row, Sql
+from store.dialects import Connection, Dialect, Parameters, Row, Sql
 from store.engine import StoreAwayError, StoreError, StoreFullError, StoreUncertainError
 from store.wake import CHANNEL
 
@@ -68,17 +68,25 @@ class PostgresConnection:
             self._now = row[0].astimezone(UTC)
         return self._now
 
-    def one(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> Row | None:
+    def bindable(self, value: datetime) -> datetime:
+        """The instant itself."""
+        return value
+
+    def later(self, seconds: float) -> datetime:
+        """The instant some seconds from now."""
+        return self.now() + timedelta(seconds=seconds)
+
+    def one(self, statement: Sql, parameters: Parameters = _NOTHING) -> Row | None:
         """Runs a statement; its first row, or None."""
-        return self._cursor.execute(statement.postgresql.encode(), parameters).fetchone()
+        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).fetchone()
 
-    def all(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> list[Row]:
+    def all(self, statement: Sql, parameters: Parameters = _NOTHING) -> list[Row]:
         """Runs a statement; all its rows."""
-        return self._cursor.execute(statement.postgresql.encode(), parameters).fetchall()
+        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).fetchall()
 
-    def run(self, statement: Sql, parameters: Mapping[str, object] = _NOTHING) -> int:
+    def run(self, statement: Sql, parameters: Parameters = _NOTHING) -> int:
         """Runs a statement; the number of rows it changed."""
-        return self._cursor.execute(statement.postgresql.encode(), parameters).rowcount
+        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).rowcount
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
         """Runs a statement once for each set of parameters; an INSERT of values as one statement of many rows.

@@ -13,13 +13,13 @@ import socket
 import sqlite3
 import threading
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import aiosqlite
 import structlog
 
-from store.dialects import NOTHING
+from store.dialects import NOTHING, sqlite_instant
 from store.engine import Listeners, StoreBusyError, StoreClosedError, StoreError, StoreFullError
 from store.schema import ensure_sqlite_schema
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine.interfaces import DBAPIConnection
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-    from store.dialects import Connection, Dialect, Row, Sql
+    from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -70,24 +70,41 @@ class SQLiteConnection:
     def __init__(self, raw: sqlite3.Connection) -> None:
         self._execute = raw.execute
         self._executemany = raw.executemany
+        self._now: datetime | None = None
+        self._stamp = ""
+        self._later: dict[float, str] = {}
         self.woken: set[str] = set()
 
     def now(self) -> datetime:
-        """The machine's clock."""
-        return datetime.now(UTC)
+        """The machine's clock, read once per transaction."""
+        if self._now is None:
+            self._now = datetime.now(UTC)
+            self._stamp = sqlite_instant(self._now)
+        return self._now
 
-    def one(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> Row | None:
+    def bindable(self, value: datetime) -> str:
+        """The text that is stored."""
+        return self._stamp if value is self._now else sqlite_instant(value)
+
+    def later(self, seconds: float) -> str:
+        """The text of an instant some seconds from now."""
+        text = self._later.get(seconds)
+        if text is None:
+            text = self._later[seconds] = sqlite_instant(self.now() + timedelta(seconds=seconds))
+        return text
+
+    def one(self, statement: Sql, parameters: Parameters = NOTHING) -> Row | None:
         """Runs a statement; its first row, or None."""
         cursor = self._execute(statement.sqlite, statement.bound(parameters))
         row: Row | None = cursor.fetchone()
         cursor.close()
         return row
 
-    def all(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> list[Row]:
+    def all(self, statement: Sql, parameters: Parameters = NOTHING) -> list[Row]:
         """Runs a statement; all its rows."""
         return self._execute(statement.sqlite, statement.bound(parameters)).fetchall()
 
-    def run(self, statement: Sql, parameters: Mapping[str, object] = NOTHING) -> int:
+    def run(self, statement: Sql, parameters: Parameters = NOTHING) -> int:
         """Runs a statement; the number of rows it changed."""
         return self._execute(statement.sqlite, statement.bound(parameters)).rowcount
 

@@ -143,8 +143,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         {
             "id": run_id,
             "owner": owner,
-            "lease_until": now + timedelta(seconds=lease_seconds),
-            "deadline_at": deadline_at,
+            "lease_until": conn.later(lease_seconds),
+            "deadline_at": conn.bindable(deadline_at),
             "now": ledger.stamp,
             "lost_in_row": lost_in_row,
             "count": count,
@@ -152,7 +152,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     )
     ledger.write()
     conn.wake("runs")
-    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost[0] if lost else None, lost_in_row)
+    lost_id = lost[0] if lost else None
+    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost_id, lost_in_row, next_seq + count)
 
 
 def _held(conn: Connection, values: dict[str, object]) -> int:
@@ -175,6 +176,7 @@ def _claimed(
     now: datetime,
     lost_attempt: str | None,
     lost_in_row: int,
+    next_seq: int,
 ) -> Claim:
     row = conn.one(_CLAIMED_RUN, {"id": run_id})
     assert row is not None, "the run was locked above"
@@ -195,6 +197,7 @@ def _claimed(
         lost_attempt=lost_attempt,
         lost_in_row=lost_in_row,
         now=now,
+        next_seq=next_seq,
     )
 
 

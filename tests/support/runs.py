@@ -69,10 +69,14 @@ class Worker:
     claim: Claim
     index: int = -1
     attempt_id: str = ""
+    _fence: Fence | None = None
 
     @property
     def fence(self) -> Fence:
-        return Fence(self.claim.run_id, self.claim.epoch, LEASE)
+        """One for the whole claim, as the engine keeps it."""
+        if self._fence is None:
+            self._fence = Fence(self.claim.run_id, self.claim.epoch, LEASE, self.claim.next_seq)
+        return self._fence
 
     @property
     def step_id(self) -> str:

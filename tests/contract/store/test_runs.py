@@ -111,6 +111,33 @@ async def test_a_start_writes_the_run_its_steps_and_its_first_event(store: Store
     assert (first.type, first.before, first.after) == ("run_state", None, "queued")
 
 
+async def test_a_wrong_guess_of_the_next_number_leaves_no_gap(store: Store):
+    ada = await caller(store)
+    worker = await working(store, (await submitted(store, ada.id, 3)).run_id)
+    await worker.start()
+    for guess in (None, 1, 99):
+        worker.fence.next_seq = guess
+        if guess == 99:
+            await worker.settle(Succeed())
+        else:
+            await worker.go_on()
+    told = [(event.type, event.after) for event in await events(store, worker.claim.run_id)]
+    assert told[-3:] == [("attempt_state", "succeeded"), ("step_state", "succeeded"), ("run_state", "succeeded")]
+
+
+async def test_more_events_than_one_statement_takes_keep_their_order(store: Store):
+    ada = await caller(store)
+    worker = await working(store, (await submitted(store, ada.id, 1)).run_id)
+    await worker.start()
+    made = tuple(
+        NewArtifact(new_id("art"), f"{number}.txt", "text/plain", 1, "d" * 64, "stored") for number in range(20)
+    )
+    await worker.settle(Succeed(), artifacts=made)
+    found = [event for event in await events(store, worker.claim.run_id) if event.artifact_id]
+    assert [event.artifact_id for event in found] == [artifact.id for artifact in made]
+    assert {(event.type, event.after, event.step_id) for event in found} == {("artifact", "stored", worker.step_id)}
+
+
 async def test_of_many_same_starts_at_once_one_makes_a_run(store: Store):
     ada = await caller(store)
     made = await asyncio.gather(*(submitted(store, ada.id, flight="tea") for _ in range(12)))

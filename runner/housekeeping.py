@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -72,7 +71,7 @@ class Housekeeping:
         async with self._store.read() as connection:
             dead = await ended_or_unknown(connection, names)
         for name in dead:
-            await asyncio.to_thread(shutil.rmtree, folder / name, ignore_errors=True)
+            await asyncio.to_thread(remove_folder, folder / name)
         return len(dead)
 
     async def sweep_retention(self) -> int:

@@ -1,6 +1,8 @@
-"""Holds a process and what it starts to a list of programs and folders, then becomes the program (Landlock).
+"""Holds a process and what it starts to lists of programs and folders, then becomes the program (Landlock, seccomp).
 
-`python -I -S confine.py '{"execute": [...], "write": [...]}' PROGRAM ARGUMENTS…`. It is a script of its own: it runs
+`python -I -S confine.py '{"execute": [...], "read": [...], "write": [...]}' PROGRAM ARGUMENTS…`; a list that is left
+out holds nothing. Whatever the lists say, signals and abstract sockets end at these walls where the kernel can do that,
+the kernel's keys are out of reach, and so is what root may do beyond its own files. It is a script of its own: it runs
 inside the sandbox before anything of ours could be imported. A kernel without Landlock is told of by exit code 96.
 """
 
@@ -17,24 +19,31 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _PATH_BENEATH = 1
 _NO_NEW_PRIVS = 38
 _SET_SECCOMP, _FILTER = 22, 2
+_DROP_BOUND, _AMBIENT, _CLEAR_ALL = 24, 47, 4
+_CAPABILITY_VERSION = 0x20080522
 #: linux/bpf_common.h and linux/seccomp.h: load a word, mask it, compare it, answer.
 _LOAD, _AND, _EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x06
 _ALLOW, _ANSWER, _ENOSYS = 0x7FFF0000, 0x00050000, 38
 #: The bit that marks x32 calls on x86-64; no call of any architecture has so high a number.
 _X32 = 1 << 30
-#: Architecture (linux/audit.h) and number of `memfd_create`: x86-64, i386, AArch64 and RISC-V, 32-bit Arm.
-_MEMFD_CREATE = (
-    (0xC000003E, 319),
-    (0x40000003, 356),
-    (0xC00000B7, 279),
-    (0xC00000F3, 279),
-    (0x40000028, 385),
+#: Architecture (linux/audit.h) and numbers of `memfd_create`, then of `add_key`, `request_key` and `keyctl`: x86-64,
+#: i386, AArch64, RISC-V, 32-bit Arm.
+_CALLS = (
+    (0xC000003E, 319, (248, 249, 250)),
+    (0x40000003, 356, (286, 287, 288)),
+    (0xC00000B7, 279, (217, 218, 219)),
+    (0xC00000F3, 279, (217, 218, 219)),
+    (0x40000028, 385, (309, 310, 311)),
 )
 _EXECUTE = 1 << 0
 _WRITE_FILE = 1 << 1
-#: Making, removing and linking of every kind of file, and (from ABI 2 and 3) moving between folders and truncating.
-_CHANGE = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
+_READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
+#: Making (all but devices), removing and linking of files; from ABI 2 and 3 moving between folders and truncating.
+_CHANGE = _WRITE_FILE | sum(1 << bit for bit in (4, 5, 7, 8, 9, 10, 12))
+_MAKE_DEVICE = 1 << 6 | 1 << 11
 _REFER, _TRUNCATE = 1 << 13, 1 << 14
+#: From ABI 6: no abstract sockets and no signals across the border.
+_SCOPES = 1 << 0 | 1 << 1
 
 
 def main() -> None:
@@ -43,40 +52,49 @@ def main() -> None:
     argv = sys.argv[2:]
     libc = ctypes.CDLL(None, use_errno=True)
     abi = libc.syscall(_CREATE, None, 0, 1)
-    if abi < 1:
+    if abi < 1 and rules:
         sys.stderr.write("This kernel has no Landlock.\n")
         sys.exit(CANNOT)
-    change = _CHANGE | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0)
-    execute, write = rules.get("execute"), rules.get("write")
-    handled = (0 if execute is None else _EXECUTE) | (0 if write is None else change)
     libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)
-    if handled:
-        attributes = struct.pack("=Q", handled)
-        ruleset = libc.syscall(_CREATE, attributes, len(attributes), 0)
-        if ruleset < 0:
-            sys.exit(CANNOT)
-        for path in execute or ():
-            _add(libc, ruleset, path, _EXECUTE)
-        for path in write or ():
-            _add(libc, ruleset, path, change)
-        if libc.syscall(_RESTRICT, ruleset, 0) != 0:
-            sys.exit(CANNOT)
-        os.close(ruleset)
-    if execute is not None:
-        _refuse_memory_files(libc)
+    _hold(libc, abi, rules)
+    _refuse_calls(libc, memory_files="execute" in rules)
+    _drop_rights(libc)
     os.execv(argv[0], argv)
 
 
-def _refuse_memory_files(libc: ctypes.CDLL) -> None:
-    """Has the kernel answer `memfd_create` with "not implemented" (seccomp).
+def _hold(libc: ctypes.CDLL, abi: int, rules: dict[str, list[str]]) -> None:
+    """Holds this process, and all that come from it, to the lists."""
+    change = _CHANGE | (_REFER if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0)
+    rights = {"execute": _EXECUTE, "read": _READ_FILE | _READ_FOLDER, "write": change}
+    handled = sum(rights[name] for name in rules) | (_MAKE_DEVICE if "write" in rules else 0)
+    scopes = _SCOPES if abi >= 6 else 0
+    if not handled and not scopes:
+        return
+    attributes = struct.pack("=QQQ", handled, 0, scopes)[: 24 if scopes else 8]
+    ruleset = libc.syscall(_CREATE, attributes, len(attributes), 0)
+    if ruleset < 0:
+        sys.exit(CANNOT)
+    for name, paths in rules.items():
+        for path in paths:
+            _add(libc, ruleset, path, rights[name])
+    if libc.syscall(_RESTRICT, ruleset, 0) != 0:
+        sys.exit(CANNOT)
+    os.close(ruleset)
 
-    Landlock rules are about paths. A file in memory has none and can always be executed, whatever was copied into it.
+
+def _refuse_calls(libc: ctypes.CDLL, *, memory_files: bool) -> None:
+    """Has the kernel answer some calls with "not implemented" (seccomp).
+
+    Keys of the kernel belong to a user or a session, which the sandbox does not change. And Landlock rules are about
+    paths: a file in memory has none and can always be executed, whatever was copied into it.
     """
     code = [(_LOAD, 0, 0, 4)]  # seccomp_data.arch
-    for architecture, number in _MEMFD_CREATE:
+    for architecture, memfd_create, keys in _CALLS:
+        refused = (*keys, memfd_create) if memory_files else keys
         # Of this architecture: look at the number, x32 calls included, and answer; else go on.
-        code += [(_EQUAL, 0, 4, architecture), (_LOAD, 0, 0, 0), (_AND, 0, 0, ~_X32 & 0xFFFFFFFF)]
-        code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ANSWER | _ENOSYS)]
+        code += [(_EQUAL, 0, 2 * len(refused) + 2, architecture), (_LOAD, 0, 0, 0), (_AND, 0, 0, ~_X32 & 0xFFFFFFFF)]
+        for number in refused:
+            code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ANSWER | _ENOSYS)]
         code += [(_LOAD, 0, 0, 4)]
     code += [(_RETURN, 0, 0, _ALLOW)]
     text = b"".join(struct.pack("=HBBI", *line) for line in code)
@@ -87,13 +105,24 @@ def _refuse_memory_files(libc: ctypes.CDLL) -> None:
         sys.exit(CANNOT)
 
 
+def _drop_rights(libc: ctypes.CDLL) -> None:
+    """Gives up what root may do beyond its own files; nothing gets it back, since no new privileges are given.
+
+    With it, devices could be made and other processes be looked into, whatever Landlock says of files.
+    """
+    for number in range(64):
+        libc.prctl(_DROP_BOUND, number, 0, 0, 0)
+    libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0)
+    libc.capset(struct.pack("=Ii", _CAPABILITY_VERSION, 0), bytes(24))
+
+
 def _add(libc: ctypes.CDLL, ruleset: int, path: str, access: int) -> None:
     try:
         file = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return  # what is not there cannot be run or written
     if not os.path.isdir(path):
-        access &= _EXECUTE | _WRITE_FILE | _TRUNCATE
+        access &= _EXECUTE | _WRITE_FILE | _TRUNCATE | _READ_FILE
     libc.syscall(_ADD, ruleset, _PATH_BENEATH, struct.pack("=Qi", access, file), 0)
     os.close(file)
 

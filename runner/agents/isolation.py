@@ -23,8 +23,15 @@ _LANDLOCK_CREATE = 444  # landlock_create_ruleset(2), the same number on every a
 CONFINE = str(Path(__file__).with_name("confine.py"))
 #: Where programs are looked up that agents may be allowed to spawn.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: Memory an agent's temporary files may take inside a sandbox.
-TMP_BYTES = 256 << 20
+#: Memory an agent's temporary files may take inside a sandbox, and what it may share between its processes.
+TMP_BYTES, SHARED_BYTES = 256 << 20, 64 << 20
+#: What the kernel takes orders by. Bubblewrap leaves it writable to a server's root, who owns it without any rights:
+#: one line in `core_pattern` would be a program run outside of every wall.
+_PROC_READ_ONLY = ("acpi", "bus", "fs", "irq", "mtrr", "pressure", "scsi", "sys", "sysrq-trigger")
+#: What tells of the whole machine, its memory and its keys.
+_PROC_HIDDEN = ("kcore", "keys", "kmsg", "kpagecgroup", "kpagecount", "kpageflags", "timer_list")
+#: Devices that may be opened to write where there is no `/dev` of its own.
+DEVICES = ("full", "null", "ptmx", "pts", "random", "shm", "tty", "urandom", "zero")
 #: What of the system programs need to start and to reach servers; the rest of the disk is not there.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix/store")
 _CONFIGURATION = (
@@ -130,22 +137,33 @@ class Walls:
             line.append("--unshare-net")
         # Started by root, bubblewrap leaves a program the rights to mount, which would make every wall writable again.
         line += ["--cap-drop", "ALL", "--die-with-parent", "--new-session", "--proc", "/proc", "--dev", "/dev"]
+        for name in _PROC_READ_ONLY:
+            line += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
+        for name in _PROC_HIDDEN:
+            if os.path.exists(f"/proc/{name}"):
+                line += ["--ro-bind", os.devnull, f"/proc/{name}"]
+        line += ["--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
         line += ["--size", str(TMP_BYTES), "--tmpfs", "/tmp", "--dir", "/tmp/home"]
+        places = self.readable(argv[0])
+        holders = [place for place in places if not os.path.islink(place)]
         bound: list[str] = []
-        for place in self.readable(argv[0]):
+        for place in places:
+            target = os.path.realpath(place)
             if os.path.islink(place) and place in _SYSTEM:
                 line += ["--symlink", os.readlink(place), place]
-            elif any(_is_inside(place, holder) for holder in bound):
+            elif any(_is_inside(_in_real_folder(place), holder) for holder in bound):
                 continue
             elif os.path.islink(place) and os.path.isfile(place):
-                # As a link: a program looks for the files beside it where the link leads.
-                line += ["--symlink", os.path.realpath(place), place]
+                # As a link: a program looks for the files beside it where the link leads. What leads to nowhere inside,
+                # such as the list of name servers below `/run`, is there as a file.
+                is_there = any(_is_inside(target, holder) for holder in holders)
+                line += ["--symlink", target, place] if is_there else ["--ro-bind", target, place]
             else:
                 line += ["--ro-bind", place, place]
                 bound.append(place)
         for folder in self.hidden:
             if any(_is_inside(str(folder), holder) for holder in bound):
-                line += ["--tmpfs", str(folder)]
+                line += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
         line += self._programs(argv[0])
         line += ["--bind", str(self.workspace), WORKSPACE, "--remount-ro", "/", "--chdir", WORKSPACE, "--"]
         return [*line, *argv]
@@ -167,7 +185,7 @@ class Walls:
         waiting, found = [*sorted(self.programs), program, sys.executable], set[str]()
         while waiting:
             path = waiting.pop()
-            place = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+            place = _in_real_folder(path)
             if place in found or not os.path.exists(place):
                 continue
             found.add(place)
@@ -179,6 +197,11 @@ class Walls:
         for folder in sorted(folders):
             line += ["--remount-ro", folder]
         return line
+
+
+def _in_real_folder(place: str) -> str:
+    """A path without links but, perhaps, its last part."""
+    return os.path.join(os.path.realpath(os.path.dirname(place)), os.path.basename(place))
 
 
 def _is_inside(place: str, holder: str) -> bool:
@@ -194,7 +217,8 @@ def places_of(program: str) -> Iterable[str]:
             if parent.name == "node_modules":
                 yield str(parent)
                 break
-            if (parent / "pyvenv.cfg").is_file() or (parent.name != "bin" and (parent / "bin" / "python3").exists()):
+            # The folder of a Python by its library: `bin/python3` alone may lie in somebody's home.
+            if (parent / "pyvenv.cfg").is_file() or next(parent.glob("lib*/python3*/os.py"), None) is not None:
                 if str(parent) != "/":
                     yield str(parent)
                 break

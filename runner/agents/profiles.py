@@ -72,6 +72,12 @@ class AgentProfile:
         """Whether it answers from a script file."""
         return self.command[0] == MOCK
 
+    @property
+    def named_file(self) -> str | None:
+        """The first file its arguments name by absolute path, such as the script of an interpreter; it may read it."""
+        named = (part for part in self.command[1:] if os.path.isabs(part) and os.path.isfile(part))
+        return next(named, None)
+
     def argv(self, model: str | None) -> tuple[str, ...]:
         """Its command line for a model."""
         if model is None:
@@ -194,6 +200,15 @@ class Agents:
         """The weakest level the profile, and the step if one is given, accept."""
         wanted = Isolation.PROCESS if step is None or step.isolation is None else Isolation(step.isolation)
         return wanted if profile.network else Isolation.SANDBOX_OFFLINE
+
+    def level(self, step: AgentStep, profile: AgentProfile) -> Isolation:
+        """How far a step's program is kept apart here.
+
+        Without a demand, an agent keeps the network it needs to reach its model.
+        """
+        reached = Isolation.SANDBOX if weaker(Isolation.SANDBOX, self.isolation) else self.isolation
+        demanded = self.demanded(step, profile)
+        return demanded if weaker(reached, demanded) else reached
 
     def lacks_any(self) -> list[Requirement]:
         """What a pack lacks that has an agent of the caller's choice work: any that is no mock and can be used."""

@@ -5,12 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
 
-from runner.agents.isolation import CONFINE, SYSTEM_PATH, Isolation, Walls, has_landlock, places_of, weaker
-from runner.agents.policy import denied_programs, needed_to_start, spawnable
+from runner.agents.isolation import (
+    CONFINE,
+    DEVICES,
+    SYSTEM_PATH,
+    Isolation,
+    Walls,
+    has_landlock,
+    places_of,
+    weaker,
+)
+from runner.agents.policy import denied_programs, holds_nothing, needed_to_start, spawnable
 from runner.agents.tool_access import tool_access
 from runner.agents.workspace import size_of
 from runner.failures import FailureCode, JSONValue, PackError
@@ -22,8 +33,8 @@ if TYPE_CHECKING:
     from runner.agents.listening import Listener
     from runner.agents.work import Work
 
-#: How often the size of a workspace is looked at.
-WATCH_SECONDS = 1.0
+#: How often the size of a workspace is looked at, and how much longer than that took the next look waits.
+WATCH_SECONDS, WATCH_SHARE = 1.0, 10
 #: Largest file an agent may write, in bytes.
 FILE_BYTES = 1 << 30
 
@@ -49,26 +60,36 @@ async def spawn(current: Work, argv: list[str], listener: Listener) -> int:
             f"The step demands isolation `{demanded}`; this machine reaches `{agents.isolation}`.",
             hint="Install bubblewrap and allow user namespaces, or accept a weaker level.",
         )
-    # Without a demand, an agent keeps the network it needs to reach its model.
-    level = max(demanded, min(agents.isolation, Isolation.SANDBOX, key=_strength), key=_strength)
-    needed, allowed = needed_to_start(argv[0]), spawnable(step.commands)
-    walls = Walls(
+    level = agents.level(step, profile)
+    if level is Isolation.PROCESS and not has_landlock() and not holds_nothing(step.commands):
+        _tell_what_is_not_held(current)
+    needed = needed_to_start(argv[0])
+    walls = await asyncio.to_thread(_walls, current, level, needed)
+    ctx.isolation = level.value
+    environment = await _environment(current, walls, sorted(needed))
+    command = await asyncio.to_thread(lambda: walls.command(_confined(current, walls, argv)))
+    async with tool_access(ctx, step.tools, level) as access:
+        return await _run(current, walls, command, environment | access, listener)
+
+
+def _walls(current: Work, level: Isolation, needed: frozenset[str]) -> Walls:
+    """What is around the program; looks through folders of programs, so it is called in a thread."""
+    policy, agents = current.step.commands, current.ctx.resources.agents
+    named = current.profile.named_file
+    own = (place for file in (*sorted(needed), *((named,) if named else ())) for place in places_of(file))
+    allowed = spawnable(policy)
+    return Walls(
         level=level,
         workspace=current.workspace,
         home=current.folder / "home",
-        read=(*profile.read, *(place for program in sorted(needed) for place in places_of(program))),
+        read=(*current.profile.read, *(place for place in own if not Path(place).is_relative_to(agents.folder.parent))),
         hidden=(agents.folder.parent,),
-        programs=needed | allowed if allowed is not None and step.commands.fallback == "deny" else None,
-        denied=denied_programs(step.commands) - needed - needed_to_start(sys.executable),
+        programs=needed | allowed if allowed is not None and policy.fallback == "deny" else None,
+        denied=denied_programs(policy) - needed - needed_to_start(sys.executable),
     )
-    ctx.isolation = level.value
-    environment = await _environment(current, walls, sorted(needed))
-    async with tool_access(ctx, step.tools, level) as access:
-        return await _run(current, walls, argv, environment | access, listener)
 
 
-async def _run(current: Work, walls: Walls, argv: list[str], environment: dict[str, str], listener: Listener) -> int:
-    command = walls.command(_confined(current, walls, argv))
+async def _run(current: Work, walls: Walls, command: list[str], environment: dict[str, str], listener: Listener) -> int:
     limits = ProcessLimits(file_bytes=FILE_BYTES)
     running = asyncio.ensure_future(
         run_command(
@@ -81,7 +102,7 @@ async def _run(current: Work, walls: Walls, argv: list[str], environment: dict[s
             limits=limits,
         )
     )
-    watching = asyncio.create_task(_watch(current, listener))
+    watching = asyncio.create_task(_watch(current, walls, listener))
     try:
         await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
@@ -91,32 +112,40 @@ async def _run(current: Work, walls: Walls, argv: list[str], environment: dict[s
         for task in (running, watching):
             task.cancel()
         await asyncio.wait((running, watching))
-    if listener.excess is not None:
-        raise listener.excess
+    excess = listener.excess or await _oversize(current, walls)  # a short one may never have been looked at
+    if excess is not None:
+        raise excess
     return result.exit_code
 
 
-def _strength(level: Isolation) -> int:
-    return list(Isolation).index(level)
-
-
-async def _watch(current: Work, listener: Listener) -> PackError:
+async def _watch(current: Work, walls: Walls, listener: Listener) -> PackError:
     """Waits until the agent uses more than it may, and answers what to say then."""
-    limit = current.ctx.resources.agents.workspace_bytes
+    wait = WATCH_SECONDS
     while True:
         try:
-            async with asyncio.timeout(WATCH_SECONDS):
+            async with asyncio.timeout(wait):
                 await listener.exceeded.wait()
         except TimeoutError:
             pass
         if listener.excess is not None:
             return listener.excess
-        if await asyncio.to_thread(size_of, current.workspace, limit=limit) > limit:
-            return PackError(
-                FailureCode.RESOURCE_EXHAUSTED,
-                f"The agent's workspace holds more than {limit:,} bytes.",
-                hint="Give it less to do, or have an operator raise PACKLINE_AGENT_WORKSPACE_BYTES.",
-            )
+        begun = time.monotonic()
+        if (excess := await _oversize(current, walls)) is not None:
+            return excess
+        wait = max(WATCH_SECONDS, WATCH_SHARE * (time.monotonic() - begun))
+
+
+async def _oversize(current: Work, walls: Walls) -> PackError | None:
+    """What to say when its folders hold more than they may."""
+    limit = current.ctx.resources.agents.workspace_bytes
+    homes = [Path(walls.home_seen)] if walls.level is Isolation.PROCESS else []
+    if await asyncio.to_thread(size_of, current.workspace, *homes, limit=limit) <= limit:
+        return None
+    return PackError(
+        FailureCode.RESOURCE_EXHAUSTED,
+        f"The agent's workspace holds more than {limit:,} bytes.",
+        hint="Give it less to do, or have an operator raise PACKLINE_AGENT_WORKSPACE_BYTES.",
+    )
 
 
 async def _environment(current: Work, walls: Walls, programs: Sequence[str]) -> dict[str, str]:
@@ -171,12 +200,25 @@ def _confined(current: Work, walls: Walls, argv: list[str]) -> list[str]:
     allowed = spawnable(current.step.commands)
     if allowed is not None:
         rules["execute"] = [*sorted(needed_to_start(argv[0]) | allowed)]
+    own = [str(current.workspace), str(current.folder / "home"), "/tmp"]
     if walls.level is Isolation.PROCESS:
-        rules["write"] = [str(current.workspace), str(current.folder / "home"), "/dev", "/tmp"]
-    if not rules:
-        return argv
+        rules["write"] = [*own, *(f"/dev/{name}" for name in DEVICES)]
+        rules["read"] = [*own, *walls.readable(argv[0]), "/dev", "/proc", "/sys"]
     if not has_landlock():
-        if allowed is not None and walls.level is Isolation.PROCESS:
-            current.ctx.warn("This kernel cannot hold the agent to what the step lets it spawn: it has no Landlock.")
-        return argv
+        if walls.level is Isolation.PROCESS:
+            return argv
+        rules = {}  # programs that are not allowed are not there
     return [sys.executable, "-I", "-S", CONFINE, orjson.dumps(rules).decode(), *argv]
+
+
+def _tell_what_is_not_held(current: Work) -> None:
+    """Warns that nothing holds the default here, without Landlock and bubblewrap; what a step demands is refused."""
+    if current.step.commands.declared:
+        current.transcript.add("denial", None, {"by": "commands", "reason": "not enforceable here"})
+        raise PackError(
+            FailureCode.POLICY_DENIED,
+            "The step says what its agent may spawn, and this machine cannot hold it to that: it has neither "
+            "bubblewrap nor Landlock.",
+            hint="Install bubblewrap, or write `commands: {fallback: allow}` to go without.",
+        )
+    current.ctx.warn("This machine cannot hold the agent to what it may spawn: it has neither bubblewrap nor Landlock.")

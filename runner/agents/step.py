@@ -99,10 +99,12 @@ def _make_folders(current: Work) -> None:
 
 def _told(current: Work) -> JSONValue:
     """What stands beside the prompt: who is asked, and what it may do."""
-    policy = current.step.commands
+    policy, agents = current.step.commands, current.ctx.resources.agents
     return {
         "profile": current.profile.key,
         "model": current.model,
+        # Also on the attempt, but only once that has ended.
+        "isolation": None if current.profile.is_mock else agents.level(current.step, current.profile).value,
         "inputs": [path for path, _, _ in current.inputs],
         "commands": current.step.document().get("commands", f"{policy.fallback} by default"),
     }

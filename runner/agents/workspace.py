@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _COPY_BYTES = 1 << 20
+#: What a file or folder takes at least, whatever it holds.
+ENTRY_BYTES = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -105,31 +107,80 @@ def _opened_file(root: Path, path: str) -> Iterator[BinaryIO]:
         yield source
 
 
-def size_of(root: Path, *, limit: int) -> int:
-    """Bytes of all files below a folder, links not followed; stops counting once it is over the limit."""
-    total, folders = 0, [root]
+def size_of(*roots: Path, limit: int) -> int:
+    """Bytes of all files below some folders, links not followed; stops counting once it is over the limit.
+
+    Everything counts for at least `ENTRY_BYTES`, since many empty files fill a disk too, and folders nested deeper than
+    a path can say are over any limit. A folder closed to its owner is opened again.
+    """
+    total, folders = 0, [str(root) for root in roots]
     while folders and total <= limit:
+        folder = folders.pop()
         try:
-            with os.scandir(folders.pop()) as entries:
+            with _scanned(folder) as entries:
                 for entry in entries:
-                    with contextlib.suppress(OSError):
+                    with contextlib.suppress(FileNotFoundError):
+                        total += max(ENTRY_BYTES, entry.stat(follow_symlinks=False).st_size)
                         if entry.is_dir(follow_symlinks=False):
-                            folders.append(Path(entry.path))
-                        else:
-                            total += entry.stat(follow_symlinks=False).st_size
-        except OSError:
-            continue
+                            folders.append(entry.path)
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return limit + 1
     return total
 
 
+def _scanned(folder: str) -> contextlib.AbstractContextManager[Iterator[os.DirEntry[str]]]:
+    try:
+        return os.scandir(folder)
+    except PermissionError:
+        file = os.open(folder, _FOLDER | getattr(os, "O_PATH", 0))
+        try:
+            os.chmod(f"/proc/self/fd/{file}", 0o700)
+        finally:
+            os.close(file)
+        return os.scandir(folder)
+
+
 def remove_folder(folder: Path) -> None:
-    """Removes a folder with all that is in it, whatever modes the files have been given."""
+    """Removes a folder with all that is in it, whatever modes the files have and however deep they lie.
 
-    def allow(function: object, path: str, _: object) -> None:
-        with contextlib.suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            os.chmod(path, 0o700, follow_symlinks=False) if os.chmod in os.supports_follow_symlinks else None
-            if callable(function):
-                function(path)
+    Folders are moved to the top before they are emptied: an agent can nest them deeper than any recursion goes. What
+    cannot be removed stays.
+    """
+    with contextlib.suppress(OSError):
+        top = os.open(folder, _FOLDER)
+        try:
+            number = 0
+            while inside := os.listdir(top):
+                before = number
+                for name in inside:
+                    number += _emptied(top, name, number)
+                if number == before:
+                    break
+        finally:
+            os.close(top)
+        os.rmdir(folder)
 
-    shutil.rmtree(folder, onerror=allow)
+
+def _emptied(top: int, name: str, number: int) -> int:
+    """Removes one entry of a folder, its own folders moved up beside it; how many steps that was."""
+    with contextlib.suppress(IsADirectoryError, PermissionError):
+        os.unlink(name, dir_fd=top)
+        return 1
+    steps = 0
+    with contextlib.suppress(OSError):
+        os.chmod(name, 0o700, dir_fd=top)
+        current = os.open(name, _FOLDER, dir_fd=top)
+        try:
+            for inside in os.listdir(current):
+                try:
+                    os.unlink(inside, dir_fd=current)
+                except (IsADirectoryError, PermissionError):
+                    os.chmod(inside, 0o700, dir_fd=current)
+                    steps += 1
+                    os.rename(inside, f".{number + steps}.removed", src_dir_fd=current, dst_dir_fd=top)
+        finally:
+            os.close(current)
+        os.rmdir(name, dir_fd=top)
+        steps += 1
+    return steps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from contextlib import suppress
@@ -20,8 +21,9 @@ CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $
     ... on PipelineSuccess { pipeline { id } } ... on InvalidProblem { message } } }"""
 RUN = """mutation($pipeline: ID!) { runPipeline(pipeline: $pipeline, inputs: {}) {
     ... on StartRunSuccess { run { id } } } }"""
+CANCEL = "mutation($id: ID!) { cancelRun(id: $id) { __typename } }"
 LOOK = """query($id: ID!) { run(id: $id) { state steps { attempts { number state isolation
-    transcript { nodes { kind text } } } } } }"""
+    transcript { nodes { kind text data } } } } } }"""
 
 
 def processes_of(path: Path) -> list[str]:
@@ -34,6 +36,17 @@ def processes_of(path: Path) -> list[str]:
     return found
 
 
+def without_bubblewrap(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a PATH on which everything is but bubblewrap."""
+    folder.mkdir()
+    for place in reversed(os.environ["PATH"].split(os.pathsep)):
+        for found in Path(place).glob("*"):
+            if found.name != "bwrap":
+                with suppress(FileExistsError):
+                    (folder / found.name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(folder))
+
+
 async def said(server: RealServer, run: str) -> list[tuple[str, str]]:
     attempts = (await server.ask(LOOK, id=run))["run"]["steps"][0]["attempts"]
     nodes: list[dict[str, Any]] = attempts[0]["transcript"]["nodes"] if attempts else []
@@ -41,7 +54,11 @@ async def said(server: RealServer, run: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
-async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(tmp_path: Path, isolation: str) -> None:
+async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, isolation: str
+) -> None:
+    if isolation == "process":
+        without_bubblewrap(tmp_path / "programs", monkeypatch)
     program = tmp_path / "bin" / "agent_program.py"
     program.parent.mkdir()
     shutil.copy(AGENT, program)
@@ -71,7 +88,10 @@ async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(tmp
             assert (await said(server, run))[: len(before)] == before
             assert before[0] == ("PROMPT", "Stay.")
             await eventually(lambda: _is_over(server, run))
-            assert processes_of(program) == []
+            prompt = (await server.ask(LOOK, id=run))["run"]["steps"][0]["attempts"][0]["transcript"]["nodes"][0]
+            assert prompt["data"]["isolation"] == isolation
+            await server.command(CANCEL, id=run)  # what was lost is done again
+            await eventually(lambda: not processes_of(program))
         finally:
             await fleet.down()
 

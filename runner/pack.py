@@ -429,7 +429,9 @@ def _forbid_unknown(model: type[BaseModel]) -> type[BaseModel]:
     """The model itself, set to refuse unknown fields when the author left that open."""
     if model.model_config.get("extra") is None:
         model.model_config["extra"] = "forbid"
-        model.model_rebuild(force=True)
+        # What is built when first used is not built yet (`runner.registry`).
+        if not model.model_config.get("defer_build"):
+            model.model_rebuild(force=True)
     return model
 
 

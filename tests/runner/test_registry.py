@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import ValidationError
 
 from runner import pack_modules
 from runner.registry import PackSource, Registry, builtins_folder, load_registry
@@ -34,6 +35,21 @@ def test_packs_of_all_folders_are_found_with_their_source(tmp_path, empty):
     assert pack.handler.__module__.endswith(".text.mine")
 
 
+def test_models_of_packs_that_ship_are_built_when_used_and_those_of_users_at_once(tmp_path):
+    shipped = write_pack_folder(tmp_path / "shipped", {"text/late.py": pack_source("text.late")})
+    mine = write_pack_folder(tmp_path / "mine", {"text/soon.py": pack_source("text.soon")})
+    registry = load(shipped, mine)
+    late, soon = registry.find("text.late"), registry.find("text.soon")
+    assert late is not None
+    assert soon is not None
+    assert not late.input_model.__pydantic_complete__
+    assert soon.input_model.__pydantic_complete__
+    assert late.input_schema == soon.input_schema
+    assert late.input_model.__pydantic_complete__
+    with pytest.raises(ValidationError, match="Extra inputs"):
+        late.input_model.model_validate({"text": "x", "other": 1})
+
+
 def test_versions_are_ordered_as_numbers_and_found_by_major(tmp_path, empty):
     versions = ("1.2.0", "1.10.0", "2.0.0", "0.9.9")
     files = {f"text/echo_{v.replace('.', '_')}.py": pack_source("text.echo", v) for v in versions}
@@ -60,6 +76,7 @@ BROKEN = {
     "panic": ("class Panic(BaseException): pass\nraise Panic('index out of bounds')\n", "Panic: index out of bounds"),
     "missing": ("import no_such_module_at_all\n", "No module named 'no_such_module_at_all'"),
     "declaration": (pack_source("Not A Name"), "Pack name `Not A Name`"),
+    "model": ("import pydantic\n\nclass Bad(pydantic.BaseModel):\n    at: object()\n", "Unable to generate"),
     "reserved": (pack_source("mcp.server.tool"), "belong to mounted MCP servers"),
     "not-a-name": (pack_source("text.dashed"), "`not-a-name` cannot be imported"),
     "zz_twice": (pack_source("text.good"), "text.good 1.0.0 is already there"),

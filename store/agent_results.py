@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, select
-
+from store import core as sa
 from store.dialects import Sql
 from store.ids import new_id
 from store.tables import CACHED_FILE, CACHED_RESULT
@@ -15,20 +15,32 @@ from store.tables import CACHED_FILE, CACHED_RESULT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
 
-_FIND = select(CACHED_RESULT.c.id, CACHED_RESULT.c.attempt_id, CACHED_RESULT.c.output, CACHED_RESULT.c.made_at).where(
-    CACHED_RESULT.c.caller_id == bindparam("caller_id"),
-    CACHED_RESULT.c.key == bindparam("key"),
-    CACHED_RESULT.c.expires_at > bindparam("now"),
-)
-_FILES = (
-    select(CACHED_FILE.c.name, CACHED_FILE.c.media_type, CACHED_FILE.c.digest, CACHED_FILE.c.size_bytes)
-    .where(CACHED_FILE.c.result_id == bindparam("result_id"))
-    .order_by(CACHED_FILE.c.position)
-)
+
+@cache
+def _find() -> Select[Any]:
+    return sa.select(
+        CACHED_RESULT.c.id, CACHED_RESULT.c.attempt_id, CACHED_RESULT.c.output, CACHED_RESULT.c.made_at
+    ).where(
+        CACHED_RESULT.c.caller_id == sa.bindparam("caller_id"),
+        CACHED_RESULT.c.key == sa.bindparam("key"),
+        CACHED_RESULT.c.expires_at > sa.bindparam("now"),
+    )
+
+
+@cache
+def _files() -> Select[Any]:
+    return (
+        sa.select(CACHED_FILE.c.name, CACHED_FILE.c.media_type, CACHED_FILE.c.digest, CACHED_FILE.c.size_bytes)
+        .where(CACHED_FILE.c.result_id == sa.bindparam("result_id"))
+        .order_by(CACHED_FILE.c.position)
+    )
+
+
 _DROP = Sql("DELETE FROM cached_result WHERE caller_id = :caller_id AND key = :key")
 _PUT = Sql(
     """INSERT INTO cached_result (id, caller_id, key, attempt_id, output, made_at, expires_at)
@@ -76,11 +88,11 @@ class CachedResult:
 async def find_result(connection: AsyncConnection, caller_id: str, key: str) -> CachedResult | None:
     """The result kept under a key; None when there is none or its time is over."""
     found = (
-        await connection.execute(_FIND, {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)})
+        await connection.execute(_find(), {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)})
     ).one_or_none()
     if found is None:
         return None
-    files = await connection.execute(_FILES, {"result_id": found[0]})
+    files = await connection.execute(_files(), {"result_id": found[0]})
     return CachedResult(found[1], found[2], found[3], tuple(CachedFile(*row) for row in files))
 
 

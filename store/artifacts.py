@@ -11,8 +11,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
-
+from store import core as sa
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.lookups import Lookup
@@ -222,7 +221,9 @@ async def find_artifact(store: Store, artifact_id: str) -> ArtifactRecord | None
 
 async def gone_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
     """Which of these have no content any more, or never existed."""
-    rows = await connection.execute(select(ARTIFACT.c.id).where(ARTIFACT.c.id.in_(ids), ARTIFACT.c.erased_at.is_(None)))
+    rows = await connection.execute(
+        sa.select(ARTIFACT.c.id).where(ARTIFACT.c.id.in_(ids), ARTIFACT.c.erased_at.is_(None))
+    )
     return frozenset(ids) - {row[0] for row in rows}
 
 
@@ -230,7 +231,7 @@ async def list_artifacts(
     connection: AsyncConnection, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:
     """Artifacts, newest first; the sort key is `(id,)`. `visible_to` leaves those of one caller, None everybody's."""
-    statement = select(*_COLUMNS).where(*_conditions(wanted, visible_to))
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
     return [_record(row) for row in await fetch_page(connection, statement, [(ARTIFACT.c.id, True)], window)]
 
 
@@ -254,7 +255,7 @@ async def list_of_run(
 
 async def count_artifacts(connection: AsyncConnection, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
     """How many artifacts match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
+    return await capped_count(connection, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
 async def artifacts_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
@@ -290,16 +291,16 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
     if not wanted.erased:
         conditions.append(ARTIFACT.c.erased_at.is_(None))
     if wanted.text:
-        conditions.extend(words_in(func.lower(ARTIFACT.c.name), wanted.text))
+        conditions.extend(words_in(sa.func.lower(ARTIFACT.c.name), wanted.text))
     if wanted.media_types is not None:
         kinds = [media_type[:-1] for media_type in wanted.media_types if media_type.endswith("/*")]
         plain = [media_type for media_type in wanted.media_types if not media_type.endswith("/*")]
         by_kind = (ARTIFACT.c.media_type.startswith(kind, autoescape=True) for kind in kinds)
-        conditions.append(or_(ARTIFACT.c.media_type.in_(plain), *by_kind))
+        conditions.append(sa.or_(ARTIFACT.c.media_type.in_(plain), *by_kind))
     if wanted.statuses is not None:
         conditions.append(ARTIFACT.c.status.in_([status.value for status in wanted.statuses]))
     if wanted.pipeline_id is not None:
-        runs = select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
+        runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
         conditions.append(ARTIFACT.c.run_id.in_(runs))
     if wanted.run_id is not None:
         conditions.append(ARTIFACT.c.run_id == wanted.run_id)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, select
-
+from store import core as sa
 from store.dialects import Sql
 from store.ids import new_id
 from store.paging import capped_count, fetch_page, words_in
@@ -90,19 +89,19 @@ def append_audit(
 
 async def list_audit(connection: AsyncConnection, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; the sort key is `(id,)`."""
-    statement = select(*_COLUMNS).where(*_conditions(wanted))
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     return [AuditRecord(*row) for row in await fetch_page(connection, statement, [(AUDIT.c.id, True)], window)]
 
 
 async def count_audit(connection: AsyncConnection, wanted: AuditFilter) -> int:
     """How many entries match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(AUDIT.c.id).where(*_conditions(wanted)))
+    return await capped_count(connection, sa.select(AUDIT.c.id).where(*_conditions(wanted)))
 
 
 async def find_audit(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, AuditRecord]:
     """Entries by id."""
-    rows = await connection.execute(select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
-    return {row[0]: AuditRecord(*row) for row in rows}
+    rows = await connection.execute(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
+    return {row[0]: AuditRecord(*list(row)) for row in rows}
 
 
 def _conditions(wanted: AuditFilter) -> list[Any]:
@@ -112,7 +111,7 @@ def _conditions(wanted: AuditFilter) -> list[Any]:
     if wanted.actions is not None:
         conditions.append(AUDIT.c.action.in_(wanted.actions))
     if wanted.text:
-        conditions.extend(words_in(func.lower(AUDIT.c.detail), wanted.text))
+        conditions.extend(words_in(sa.func.lower(AUDIT.c.detail), wanted.text))
     if wanted.from_at is not None:
         conditions.append(AUDIT.c.at >= wanted.from_at)
     if wanted.before_at is not None:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, select
-
+from store import core as sa
 from store.dialects import Sql
 from store.tables import CACHE_ENTRY
 
 if TYPE_CHECKING:
+    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
 
-_FIND = select(CACHE_ENTRY.c.value).where(
-    CACHE_ENTRY.c.caller_id == bindparam("caller_id"),
-    CACHE_ENTRY.c.pack == bindparam("pack"),
-    CACHE_ENTRY.c.key == bindparam("key"),
-    CACHE_ENTRY.c.expires_at > bindparam("now"),
-)
+
+@cache
+def _find() -> Select[Any]:
+    return sa.select(CACHE_ENTRY.c.value).where(
+        CACHE_ENTRY.c.caller_id == sa.bindparam("caller_id"),
+        CACHE_ENTRY.c.pack == sa.bindparam("pack"),
+        CACHE_ENTRY.c.key == sa.bindparam("key"),
+        CACHE_ENTRY.c.expires_at > sa.bindparam("now"),
+    )
+
+
 _PUT = Sql(
     """INSERT INTO cache_entry (caller_id, pack, key, value, created_at, expires_at)
     VALUES (:caller_id, :pack, :key, :value, :now, :expires_at)
@@ -38,9 +44,10 @@ async def get_cached(
 ) -> str | None:
     """The JSON text under a key; None when there is none or its time is over."""
     found = await connection.execute(
-        _FIND, {"caller_id": caller_id, "pack": pack, "key": key, "now": now or datetime.now(UTC)}
+        _find(), {"caller_id": caller_id, "pack": pack, "key": key, "now": now or datetime.now(UTC)}
     )
-    return found.scalar_one_or_none()
+    value: str | None = found.scalar_one_or_none()
+    return value
 
 
 def put_cached(conn: Connection, *, caller_id: str, pack: str, key: str, value: str, ttl_seconds: float) -> None:

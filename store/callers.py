@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from sqlalchemy import func, select
-
+from store import core as sa
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.lookups import Lookup
@@ -295,7 +294,7 @@ async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerReco
 
 async def find_caller_of(connection: AsyncConnection, subject: str) -> CallerRecord | None:
     """The caller of a subject."""
-    row = (await connection.execute(select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).first()
+    row = (await connection.execute(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).first()
     return None if row is None else CallerRecord(*list(row))
 
 
@@ -303,14 +302,14 @@ async def list_callers(
     connection: AsyncConnection, window: PageWindow, *, text: str | None = None
 ) -> list[CallerRecord]:
     """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
-    words = words_in(func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
-    rows = await fetch_page(connection, select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
+    words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
+    rows = await fetch_page(connection, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
     return [CallerRecord(*row) for row in rows]
 
 
 async def find_tokens(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, TokenRecord]:
     """Secrets by id, of any kind, ended ones too."""
-    rows = await connection.execute(select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
+    rows = await connection.execute(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
     return {row[0]: _token(row) for row in rows}
 
 
@@ -318,14 +317,14 @@ async def list_tokens(
     connection: AsyncConnection, caller_id: str, window: PageWindow, *, kind: TokenKind = TokenKind.TOKEN
 ) -> list[TokenRecord]:
     """A caller's secrets of one kind, newest first, ended ones too; the sort key is `(id,)`."""
-    wanted = select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
+    wanted = sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
     return [_token(row) for row in await fetch_page(connection, wanted, [(TOKEN.c.id, True)], window)]
 
 
 async def scopes_of(connection: AsyncConnection, caller_id: str, now: datetime) -> frozenset[Scope]:
     """What a caller's valid bearer tokens allow together."""
     rows = await connection.execute(
-        select(TOKEN.c.scopes).where(
+        sa.select(TOKEN.c.scopes).where(
             TOKEN.c.caller_id == caller_id,
             TOKEN.c.kind == TokenKind.TOKEN.value,
             TOKEN.c.revoked_at.is_(None),

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.paging import fetch_page
@@ -354,7 +353,7 @@ async def read_vault(store: Store) -> VaultContent:
 
 async def list_credentials(connection: AsyncConnection, window: PageWindow) -> list[CredentialRecord]:
     """Credentials, newest first; the sort key is `(id,)`."""
-    rows = await fetch_page(connection, select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
+    rows = await fetch_page(connection, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
     return [CredentialRecord(*row) for row in rows]
 
 
@@ -371,7 +370,7 @@ async def find_credential(connection: AsyncConnection, key: str) -> CredentialRe
 
 async def grants_of(connection: AsyncConnection, credential_id: str) -> list[str]:
     """Whom a credential is shared with, in alphabetical order."""
-    wanted = select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
+    wanted = sa.select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
     return sorted(row[0] for row in await connection.execute(wanted))
 
 
@@ -386,4 +385,4 @@ def sqlite_proof(path: Path) -> str | None:
 
 
 async def _where(connection: AsyncConnection, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy
-    return list(await connection.execute(select(*_COLUMNS).where(condition)))
+    return list(await connection.execute(sa.select(*_COLUMNS).where(condition)))

@@ -12,15 +12,8 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from sqlalchemy import DateTime, Float, TypeDecorator
-from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.sql.functions import FunctionElement
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-    from sqlalchemy.engine import Dialect as SqlalchemyDialect
-    from sqlalchemy.sql.compiler import SQLCompiler
 
 Dialect = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -133,47 +126,3 @@ def sqlite_instant(value: datetime) -> str:
 
 
 sqlite3.register_adapter(datetime, sqlite_instant)
-
-
-class Instant(TypeDecorator[datetime]):
-    """Aware instants, always UTC, as SQLModel's `UTCDateTime` keeps them; that one cannot be had without its ORM."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: SqlalchemyDialect) -> datetime | None:
-        """What is given to the driver.
-
-        Raises:
-            ValueError: the value is naive.
-        """
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"The instant {value!r} carries no time zone.")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: SqlalchemyDialect) -> datetime | None:
-        """What the driver hands out; SQLite's are naive."""
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-class seconds_between(FunctionElement[float]):
-    """Seconds from one instant column to another, for reads."""
-
-    type = Float()
-    inherit_cache = True
-
-
-@compiles(seconds_between, "sqlite")
-def _sqlite_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
-    start, end = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"((julianday({end}) - julianday({start})) * 86400.0)"
-
-
-@compiles(seconds_between, "postgresql")
-def _postgres_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
-    start, end = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"CAST(EXTRACT(EPOCH FROM ({end} - {start})) AS double precision)"

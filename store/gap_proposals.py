@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.dialects import Sql
 from store.ids import new_id
 from store.paging import fetch_page
@@ -63,11 +62,11 @@ def delete_gap(conn: Connection, gap_id: str) -> bool:
 
 async def list_gaps(connection: AsyncConnection, window: PageWindow) -> list[GapProposalRecord]:
     """Kept gaps, newest first; the sort key is `(id,)`."""
-    rows = await fetch_page(connection, select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
+    rows = await fetch_page(connection, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
     return [GapProposalRecord(*row) for row in rows]
 
 
 async def find_gaps(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, GapProposalRecord]:
     """Kept gaps by id."""
-    rows = await connection.execute(select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
-    return {row[0]: GapProposalRecord(*row) for row in rows}
+    rows = await connection.execute(sa.select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
+    return {row[0]: GapProposalRecord(*list(row)) for row in rows}

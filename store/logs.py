@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.dialects import Sql
 from store.paging import fetch_page
 from store.tables import LOG_LINE, columns_of
@@ -89,5 +88,5 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
 
 async def list_log(connection: AsyncConnection, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
     """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
-    wanted = select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
+    wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
     return [LogLineRecord(*row) for row in await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)]

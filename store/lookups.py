@@ -10,17 +10,15 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sqlalchemy import Boolean
-
-from store.dialects import Instant, Sql, instant
+from store.columns import COLUMNS
+from store.dialects import Sql, instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from sqlalchemy import TableClause
-
     from store.dialects import Row
     from store.engine import Store
+    from store.tables import LateTable
 
 R = TypeVar("R")
 
@@ -46,7 +44,7 @@ class Lookup(Generic[R]):
 
     def __init__(
         self,
-        table: TableClause,
+        table: LateTable,
         record: Callable[..., R],
         by: str,
         *,
@@ -64,7 +62,7 @@ class Lookup(Generic[R]):
         self._decoders = [
             (index, decoder)
             for index, name in enumerate(names)
-            if (decoder := (decode or {}).get(name) or _decoder(table.c[name].type)) is not None
+            if (decoder := (decode or {}).get(name) or _decoder(COLUMNS[table.name][name])) is not None
         ]
         self._near = _NEAR_LARGE if large else _NEAR
         self._statement = lru_cache(maxsize=16)(self._make)
@@ -94,7 +92,7 @@ class Lookup(Generic[R]):
         return Sql(f"{self._head} WHERE {self._by} IN ({marks}){self._tail}")
 
 
-def _decoder(kind: object) -> Callable[[Any], Any] | None:
-    if isinstance(kind, Instant):
+def _decoder(kind: str) -> Callable[[Any], Any] | None:
+    if kind == "UTCDateTime":
         return instant
-    return bool if isinstance(kind, Boolean) else None
+    return bool if kind == "Boolean" else None

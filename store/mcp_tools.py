@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.dialects import Sql
 from store.tables import MCP_TOOL, columns_of
 
@@ -74,9 +73,9 @@ _ACCEPT = Sql(
 async def list_tools(connection: AsyncConnection, server: str) -> list[ToolRecord]:
     """All tools a server has or had, by name."""
     rows = await connection.execute(
-        select(*columns_of(MCP_TOOL, ToolRecord)).where(MCP_TOOL.c.server == server).order_by(MCP_TOOL.c.tool)
+        sa.select(*columns_of(MCP_TOOL, ToolRecord)).where(MCP_TOOL.c.server == server).order_by(MCP_TOOL.c.tool)
     )
-    return [ToolRecord(*row) for row in rows]
+    return [ToolRecord(*list(row)) for row in rows]
 
 
 def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str, str]]) -> None:

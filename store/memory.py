@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.credentials import VAULT_ID, VaultChangedError
 from store.dialects import Sql, instant
 from store.ids import new_id
@@ -365,13 +364,13 @@ async def any_due(store: Store) -> bool:
 
 async def due_runs(connection: AsyncConnection, *, limit: int) -> list[tuple[DueRun, list[DueStep]]]:
     """Runs that ended and were not taken up, by id, each with what was executed of it since it last was."""
-    wanted = select(*_DUE).where(RUN.c.memory_due, RUN.c.ended_at.is_not(None)).order_by(RUN.c.id).limit(limit)
+    wanted = sa.select(*_DUE).where(RUN.c.memory_due, RUN.c.ended_at.is_not(None)).order_by(RUN.c.id).limit(limit)
     runs = [_due_run(row) for row in await connection.execute(wanted)]
     pipelines = [run.id for run in runs]
     if not pipelines:
         return []
     steps = (
-        select(
+        sa.select(
             RUN_STEP.c.run_id,
             RUN_STEP.c.id,
             RUN_STEP.c.pack,
@@ -425,18 +424,18 @@ async def list_memory(
 ) -> list[MemoryRecord]:
     """A caller's rows in a scope, newest first; the sort key is `(at, id)`."""
     keys = [(MEMORY_ENTRY.c.at, True), (MEMORY_ENTRY.c.id, True)]
-    wanted = select(*_COLUMNS).where(*_conditions(caller_id, scope))
+    wanted = sa.select(*_COLUMNS).where(*_conditions(caller_id, scope))
     return [_record(row) for row in await fetch_page(connection, wanted, keys, window)]
 
 
 async def count_memory(connection: AsyncConnection, caller_id: str, scope: MemoryScope) -> int:
     """How many rows a caller has in a scope, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(MEMORY_ENTRY.c.id).where(*_conditions(caller_id, scope)))
+    return await capped_count(connection, sa.select(MEMORY_ENTRY.c.id).where(*_conditions(caller_id, scope)))
 
 
 async def find_memory(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, MemoryRecord]:
     """Rows by id, whoever's they are."""
-    rows = await connection.execute(select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
+    rows = await connection.execute(sa.select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
     return {row[0]: _record(row) for row in rows}
 
 
@@ -449,7 +448,7 @@ def _record(row: Sequence[Any]) -> MemoryRecord:
 def _conditions(caller_id: str, scope: MemoryScope) -> list[Any]:
     conditions: list[Any] = [MEMORY_ENTRY.c.caller_id == caller_id]
     if scope.entry_id is not None:
-        own = select(MEMORY_ENTRY.c.run_id).where(
+        own = sa.select(MEMORY_ENTRY.c.run_id).where(
             MEMORY_ENTRY.c.id == scope.entry_id,
             MEMORY_ENTRY.c.caller_id == caller_id,
             MEMORY_ENTRY.c.step_id == "",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, literal, or_, select, tuple_
 from ulid import ULID
+
+from store import core as sa
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -73,12 +74,12 @@ async def fetch_page(
 async def capped_count(connection: AsyncConnection, statement: Select[Any]) -> int:
     """How many rows a statement has, up to `COUNT_CAP`."""
     inner = (
-        statement.with_only_columns(literal(1).label("one"), maintain_column_froms=True)
+        statement.with_only_columns(sa.literal(1).label("one"), maintain_column_froms=True)
         .order_by(None)
         .limit(COUNT_CAP)
         .subquery()
     )
-    count: int = (await connection.execute(select(func.count()).select_from(inner))).scalar_one()
+    count: int = (await connection.execute(sa.select(sa.func.count()).select_from(inner))).scalar_one()
     return count
 
 
@@ -99,14 +100,14 @@ def oldest_id(prefix: Prefix, at: datetime) -> str:
 def _beyond(keys: Sequence[SortKey], values: tuple[Any, ...], *, further: bool) -> ColumnElement[bool]:
     if len(keys) != len(values):
         raise ValueError(f"The position {values!r} does not fit this order, which has {len(keys)} keys.")
-    bound = [literal(value, column.type) for (column, _), value in zip(keys, values, strict=True)]
+    bound = [sa.literal(value, column.type) for (column, _), value in zip(keys, values, strict=True)]
     downwards = {descending for _, descending in keys}
     if len(downwards) == 1:
-        row, limit = tuple_(*(column for column, _ in keys)), tuple_(*bound)
+        row, limit = sa.tuple_(*(column for column, _ in keys)), sa.tuple_(*bound)
         return row < limit if downwards.pop() is further else row > limit
     steps: list[ColumnElement[bool]] = []
     for depth, (column, descending) in enumerate(keys):
         same = [keys[earlier][0] == bound[earlier] for earlier in range(depth)]
         past = column < bound[depth] if descending is further else column > bound[depth]
-        steps.append(and_(*same, past))
-    return or_(*steps)
+        steps.append(sa.and_(*same, past))
+    return sa.or_(*steps)

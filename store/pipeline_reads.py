@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import and_, func, select
-
+from store import core as sa
 from store.aliases import Alias, load_aliases
 from store.dialects import Sql
 from store.lookups import Lookup
@@ -177,15 +176,15 @@ async def list_pipelines(
         window: Which stretch.
         used_since: From when runs count for `MOST_USED`.
     """
-    statement = select(*_COLUMNS).where(*_conditions(wanted))
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
     keys: list[SortKey]
     if order is PipelineOrder.RECENTLY_CHANGED:
         keys = [(PIPELINE.c.updated_at, True), (PIPELINE.c.id, True)]
     elif order is PipelineOrder.NAME:
-        keys = [(func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
+        keys = [(sa.func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
     else:
         # Ids order by creation, so the index on (pipeline_id, id) counts a stretch of time.
-        runs = select(func.count()).select_from(RUN)
+        runs = sa.select(sa.func.count()).select_from(RUN)
         runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
         keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
     statement = statement.add_columns(keys[0][0].label("sort_key"))
@@ -195,7 +194,7 @@ async def list_pipelines(
 
 async def count_pipelines(connection: AsyncConnection, wanted: PipelineFilter) -> int:
     """How many match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(PIPELINE.c.id).where(*_conditions(wanted)))
+    return await capped_count(connection, sa.select(PIPELINE.c.id).where(*_conditions(wanted)))
 
 
 async def find_versions(store: Store, ids: Sequence[str]) -> dict[str, VersionRecord]:
@@ -215,7 +214,7 @@ async def current_versions(store: Store, pipeline_ids: Sequence[str]) -> dict[st
 
 async def find_version(connection: AsyncConnection, pipeline_id: str, number: int) -> VersionRecord | None:
     """One version by its number."""
-    wanted = select(*_VERSION_COLUMNS).where(
+    wanted = sa.select(*_VERSION_COLUMNS).where(
         PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
     )
     row = (await connection.execute(wanted)).first()
@@ -224,7 +223,7 @@ async def find_version(connection: AsyncConnection, pipeline_id: str, number: in
 
 async def list_versions(connection: AsyncConnection, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
     """The versions of a pipeline, newest first; the sort key is `(number,)`."""
-    wanted = select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
+    wanted = sa.select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
     rows = await fetch_page(connection, wanted, [(PIPELINE_VERSION.c.number, True)], window)
     return [VersionRecord(*row) for row in rows]
 
@@ -240,10 +239,10 @@ def _conditions(wanted: PipelineFilter) -> list[Any]:
     if wanted.uses_pack is not None:
         # Documents are JSON without spaces: in a text of theirs the quotes would be escaped.
         calls = PIPELINE_VERSION.c.document.contains(f'"pack":{json.dumps(wanted.uses_pack)}', autoescape=True)
-        current = and_(
+        current = sa.and_(
             PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
         )
-        conditions.append(select(PIPELINE_VERSION.c.id).where(current, calls).exists())
+        conditions.append(sa.select(PIPELINE_VERSION.c.id).where(current, calls).exists())
     return conditions
 
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import orjson
-from sqlalchemy import select
 
+from store import core as sa
 from store.dialects import Sql
 from store.tables import PREVIEW
 
@@ -96,7 +96,7 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
 async def find_previews(connection: AsyncConnection, digests: Sequence[str]) -> dict[str, PreviewRecord]:
     """What is remembered of contents, by digest; those never looked at are left out."""
     columns = (PREVIEW.c.digest, PREVIEW.c.kind, PREVIEW.c.image_digest, PREVIEW.c.image_type, PREVIEW.c.facts)
-    rows = await connection.execute(select(*columns).where(PREVIEW.c.digest.in_(digests)))
+    rows = await connection.execute(sa.select(*columns).where(PREVIEW.c.digest.in_(digests)))
     return {row[0]: _record(row[0], row[1], row[2], row[3], orjson.loads(row[4])) for row in rows}
 
 

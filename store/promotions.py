@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, select
-
+from store import core as sa
 from store.states import RunState
 from store.tables import ATTEMPT, RUN, RUN_STEP
 
@@ -34,7 +33,7 @@ class CallRecord(NamedTuple):
 
 def _calls() -> Select[Any]:
     return (
-        select(
+        sa.select(
             RUN.c.id,
             RUN.c.caller_id,
             RUN.c.pack,
@@ -63,7 +62,7 @@ async def calls_before(
     """A caller's pack calls made before a run, newest first; those with a larger output are left out."""
     wanted = (
         _calls()
-        .where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, func.length(ATTEMPT.c.output) <= largest)
+        .where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, sa.func.length(ATTEMPT.c.output) <= largest)
         .order_by(RUN.c.id.desc())
         .limit(limit)
     )

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import String, literal_column, select, text, union_all
-
+from store import core as sa
 from store.lookups import Lookup
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
 from store.states import FINAL_RUN_STATES, RunCause, RunState
@@ -108,10 +107,6 @@ class RunFilter:
 _COLUMNS = columns_of(RUN, RunRecord)
 _PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True)
 _STATE, _CAUSE = 6, 7
-_NEWEST: list[SortKey] = [(RUN.c.id, True)]
-# Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none, so
-# it takes the partial index and sorts what little it finds.
-_NEWEST_OF_FEW: list[SortKey] = [(literal_column("run.id || ''", String), True)]
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -122,8 +117,6 @@ _NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND N
             UNION
             SELECT again.id, again.state FROM run AS again JOIN later ON again.rerun_of = later.id
         ) SELECT 1 FROM later WHERE later.state = 'succeeded')"""
-# Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
-_ACTIVE: ColumnElement[bool] = literal_column("run.ended_at IS NULL")
 #: An id's time is its maker's clock, `created_at` the database's: they may differ by less than this.
 _CLOCKS_APART = timedelta(hours=1)
 
@@ -132,7 +125,7 @@ async def find_runs(
     connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, RunRecord]:
     """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
-    wanted = select(*_COLUMNS).where(RUN.c.id.in_(ids))
+    wanted = sa.select(*_COLUMNS).where(RUN.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(RUN.c.caller_id == visible_to)
     return {row[0]: _record(row) for row in await connection.execute(wanted)}
@@ -161,15 +154,15 @@ async def list_runs(
     """
     driver, values = _driver(wanted, visible_to)
     conditions = _conditions(wanted, visible_to)
-    statement = select(*_COLUMNS).where(*conditions)
+    statement = sa.select(*_COLUMNS).where(*conditions)
     if driver is not None and 1 < len(values) <= _BRANCHES:
         # An IN over an index loses the order, and sorting grows with history: one short ordered read for each value
         # instead, of which the newest are taken.
         branches = [
-            select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
+            sa.select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
         ]
-        statement = select(*_COLUMNS).where(RUN.c.id.in_(union_all(*branches)))
-    order = _NEWEST_OF_FEW if _only_active(wanted) else _NEWEST
+        statement = sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*branches)))
+    order = _newest_of_few() if _only_active(wanted) else _newest()
     return [_record(row) for row in await fetch_page(connection, statement, order, window)]
 
 
@@ -178,13 +171,13 @@ async def list_matching(
 ) -> dict[str, RunRecord]:
     """Those of these runs that match, by id."""
     conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
-    rows = await connection.execute(select(*_COLUMNS).where(*conditions))
+    rows = await connection.execute(sa.select(*_COLUMNS).where(*conditions))
     return {row[0]: _record(row) for row in rows}
 
 
 async def count_runs(connection: AsyncConnection, wanted: RunFilter, *, visible_to: str | None = None) -> int:
     """How many runs match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(RUN.c.id).where(*_conditions(wanted, visible_to)))
+    return await capped_count(connection, sa.select(RUN.c.id).where(*_conditions(wanted, visible_to)))
 
 
 async def newest_runs(
@@ -195,11 +188,13 @@ async def newest_runs(
         return {}
     newest = []
     for pipeline_id in dict.fromkeys(pipeline_ids):
-        some = select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(each)
+        some = sa.select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(each)
         if visible_to is not None:
             some = some.where(RUN.c.caller_id == visible_to)
-        newest.append(select(some.subquery().c.id))
-    rows = await connection.execute(select(*_COLUMNS).where(RUN.c.id.in_(union_all(*newest))).order_by(RUN.c.id.desc()))
+        newest.append(sa.select(some.subquery().c.id))
+    rows = await connection.execute(
+        sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc())
+    )
     found: dict[str, list[RunRecord]] = {}
     for row in rows:
         found.setdefault(row[2], []).append(_record(row))
@@ -221,11 +216,12 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
             plain = [str(value) for value in values]
             conditions.append(column == plain[0] if len(plain) == 1 else column.in_(plain))
     if _only_active(wanted):
-        conditions.append(_ACTIVE)
+        # Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
+        conditions.append(sa.literal_column("run.ended_at IS NULL"))
     if wanted.rerun_of is not None:
         conditions.append(RUN.c.rerun_of == wanted.rerun_of)
     if wanted.needs_attention is not None:
-        conditions.append(text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
+        conditions.append(sa.text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
     if wanted.text:
         conditions.extend(words_in(RUN.c.search_text, wanted.text))
     if wanted.created_from is not None:
@@ -236,6 +232,16 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         conditions.append(RUN.c.id < oldest_id("run", wanted.created_before + _CLOCKS_APART))
         conditions.append(RUN.c.created_at < wanted.created_before)
     return conditions
+
+
+def _newest() -> list[SortKey]:
+    return [(RUN.c.id, True)]
+
+
+def _newest_of_few() -> list[SortKey]:
+    # Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none,
+    # so it takes the partial index and sorts what little it finds.
+    return [(sa.literal_column("run.id || ''", sa.String), True)]
 
 
 def _only_active(wanted: RunFilter) -> bool:
@@ -256,7 +262,7 @@ def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[ColumnClause[Any
 
 
 def _page_of(branch: ColumnElement[bool], conditions: list[Any], window: PageWindow) -> Select[Any]:
-    return windowed(select(RUN.c.id).where(branch, *conditions), _NEWEST, window)
+    return windowed(sa.select(RUN.c.id).where(branch, *conditions), _newest(), window)
 
 
 def _record(row: Sequence[Any]) -> RunRecord:

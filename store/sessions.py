@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, or_, select
-
+from store import core as sa
 from store.dialects import Sql
 from store.tables import RUN, SESSION, columns_of
 
@@ -75,8 +74,8 @@ def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]
 
 async def find_sessions(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, SessionRecord]:
     """Sessions by id."""
-    rows = await connection.execute(select(*_COLUMNS).where(SESSION.c.id.in_(ids)))
-    return {row[0]: SessionRecord(*row) for row in rows}
+    rows = await connection.execute(sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids)))
+    return {row[0]: SessionRecord(*list(row)) for row in rows}
 
 
 async def expired_sessions(
@@ -88,16 +87,16 @@ async def expired_sessions(
     `idle_seconds`. A run that is not final has a running or scheduled step, so its sessions stay.
     """
     before = now - timedelta(seconds=idle_seconds)
-    over = or_(RUN.c.state == "succeeded", and_(SESSION.c.last_used_at < before, RUN.c.ended_at < before))
+    over = sa.or_(RUN.c.state == "succeeded", sa.and_(SESSION.c.last_used_at < before, RUN.c.ended_at < before))
     wanted = (
-        select(*_COLUMNS)
+        sa.select(*_COLUMNS)
         .join_from(SESSION, RUN, RUN.c.id == SESSION.c.run_id)
         .where(SESSION.c.machine == machine, SESSION.c.ended_at.is_(None), RUN.c.ended_at.is_not(None), over)
     )
-    return [SessionRecord(*row) for row in await connection.execute(wanted.order_by(SESSION.c.id).limit(limit))]
+    return [SessionRecord(*list(row)) for row in await connection.execute(wanted.order_by(SESSION.c.id).limit(limit))]
 
 
 async def ended_or_unknown(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
     """Which of these sessions have no use left; for sweeping folders whose rows were pruned with their run."""
-    rows = await connection.execute(select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
+    rows = await connection.execute(sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
     return frozenset(ids) - {row[0] for row in rows}

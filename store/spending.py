@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import BigInteger, cast, func, select
-
+from store import core as sa
 from store.tables import ATTEMPT
 
 if TYPE_CHECKING:
@@ -52,11 +51,11 @@ async def _spending(
     told = [ATTEMPT.c.input_tokens, ATTEMPT.c.output_tokens, ATTEMPT.c.cost_micros]
     # Both are read from an index or from the front of the rows, never from behind their payloads.
     rows = await connection.execute(
-        select(
+        sa.select(
             by,
-            func.count(),
-            *(func.count(column) for column in told),
-            *(cast(func.sum(column), BigInteger) for column in told),
+            sa.func.count(),
+            *(sa.func.count(column) for column in told),
+            *(sa.cast(sa.func.sum(column), sa.BigInteger) for column in told),
         )
         .where(wanted, ATTEMPT.c.models.is_not(None))
         .group_by(by)
@@ -65,7 +64,7 @@ async def _spending(
     found = dict.fromkeys(ids, NOTHING)
     if not asked:
         return found
-    untold = select(by).where(wanted, by.in_(asked), ATTEMPT.c.state == "lost").distinct()
+    untold = sa.select(by).where(wanted, by.in_(asked), ATTEMPT.c.state == "lost").distinct()
     lost = {name for (name,) in await connection.execute(untold)}
     for name, (attempts, *counted) in asked.items():
         counts, sums = counted[:3], counted[3:]
@@ -81,9 +80,9 @@ async def _spending(
 def costs_by(column: ColumnElement[str]) -> Subquery:
     """What each run or step with a known cost cost, in micros: columns `id` and `micros`."""
     return (
-        select(column.label("id"), cast(func.sum(ATTEMPT.c.cost_micros), BigInteger).label("micros"))
+        sa.select(column.label("id"), sa.cast(sa.func.sum(ATTEMPT.c.cost_micros), sa.BigInteger).label("micros"))
         .where(ATTEMPT.c.models.is_not(None))
         .group_by(column)
-        .having(func.count() == func.count(ATTEMPT.c.cost_micros))
+        .having(sa.func.count() == sa.func.count(ATTEMPT.c.cost_micros))
         .subquery()
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import func, select
-
+from store import core as sa
 from store.states import RunState
 from store.tables import JOINED_KEY, RUN
 
@@ -33,9 +32,9 @@ class Ahead(NamedTuple):
 
 async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: str) -> EarlierStart | None:
     """What a caller's idempotency key led to; None when it was not used, or its run is gone."""
-    own = select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at)
+    own = sa.select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at)
     own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
-    joined = select(JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at)
+    joined = sa.select(JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at)
     joined = joined.where(JOINED_KEY.c.caller_id == caller_id, JOINED_KEY.c.idempotency_key == key)
     rows = (await connection.execute(own.union_all(joined))).all()
     # The newest: one of them may have outlived the day a key is kept.
@@ -49,13 +48,13 @@ async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[
     """
     order = (RUN.c.priority.desc(), RUN.c.id)
     queue = (
-        select(
+        sa.select(
             RUN.c.id,
-            (func.row_number().over(order_by=order) - 1).label("of_all"),
-            (func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
+            (sa.func.row_number().over(order_by=order) - 1).label("of_all"),
+            (sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
-    rows = await connection.execute(select(queue).where(queue.c.id.in_(ids)))
+    rows = await connection.execute(sa.select(queue).where(queue.c.id.in_(ids)))
     return {row[0]: Ahead(row[1], row[2]) for row in rows}

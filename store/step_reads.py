@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
+from store import core as sa
 from store.events import EventRecord
 from store.lookups import Lookup
 from store.paging import capped_count, fetch_page
@@ -165,10 +164,10 @@ async def attempt_payloads(store: Store, ids: Sequence[str]) -> dict[str, Attemp
 
 async def list_events(connection: AsyncConnection, run_id: str, window: PageWindow) -> list[EventRecord]:
     """A run's events, oldest first; the sort key is `(sequence,)`."""
-    wanted = select(*_EVENT_COLUMNS).where(RUN_EVENT.c.run_id == run_id)
+    wanted = sa.select(*_EVENT_COLUMNS).where(RUN_EVENT.c.run_id == run_id)
     return [EventRecord(*row) for row in await fetch_page(connection, wanted, [(RUN_EVENT.c.sequence, False)], window)]
 
 
 async def count_events(connection: AsyncConnection, run_id: str) -> int:
     """How many events a run has, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, select(RUN_EVENT.c.sequence).where(RUN_EVENT.c.run_id == run_id))
+    return await capped_count(connection, sa.select(RUN_EVENT.c.sequence).where(RUN_EVENT.c.run_id == run_id))

@@ -8,9 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Integer, case, cast, func, select
-
-from store.dialects import seconds_between
+from store import core as sa
 from store.paging import oldest_id
 from store.spending import costs_by
 from store.tables import ATTEMPT, RUN, RUN_STEP
@@ -88,10 +86,14 @@ async def _usage(
     span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
     conditions: list[Any],
 ) -> dict[str, Usage]:
+    from store.core_tables import seconds_between
+
     group, identity, spender = names
-    failed = func.sum(case((state == "failed", 1), else_=0))
+    failed = sa.func.sum(sa.case((state == "failed", 1), else_=0))
     totals = await connection.execute(
-        select(group, func.count(), cast(failed, Integer), func.max(at)).where(*conditions).group_by(group)
+        sa.select(group, sa.func.count(), sa.cast(failed, sa.Integer), sa.func.max(at))
+        .where(*conditions)
+        .group_by(group)
     )
     succeeded = [*conditions, state == "succeeded"]
     durations = await _medians(
@@ -112,17 +114,17 @@ async def _medians(
 ) -> dict[str, float]:
     """The median of a value in each group, by row numbers, since SQLite has no percentile function."""
     ranked = (
-        select(
+        sa.select(
             group.label("name"),
             value.label("value"),
-            func.row_number().over(partition_by=group, order_by=value).label("place"),
-            func.count().over(partition_by=group).label("of"),
+            sa.func.row_number().over(partition_by=group, order_by=value).label("place"),
+            sa.func.count().over(partition_by=group).label("of"),
         )
         .where(*conditions)
         .subquery()
     )
     middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
     medians = await connection.execute(
-        select(ranked.c.name, func.avg(ranked.c.value)).where(middle).group_by(ranked.c.name)
+        sa.select(ranked.c.name, sa.func.avg(ranked.c.value)).where(middle).group_by(ranked.c.name)
     )
     return {name: float(found) for name, found in medians}

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import event
 
 from store.paging import PageWindow
-from store.run_reads import RunFilter, latest_runs, list_runs
+from store.run_reads import RunFilter, list_runs, newest_runs
 from store.start_reads import queue_places
 from store.states import RunState
 from tests.support.databases import sqlite_store
@@ -59,7 +59,7 @@ CASES: dict[str, tuple[Callable[[AsyncConnection], Awaitable[object]], str]] = {
         "sqlite_autoindex_run_1 (id>? AND id<?)",
     ),
     "places in the queue": (lambda c: queue_places(c, ["run_1"]), "ix_run_state (state=?)"),
-    "latest of pipelines": (lambda c: latest_runs(c, ["p", "q"]), "ix_run_pipeline (pipeline_id=?)"),
+    "newest of pipelines": (lambda c: newest_runs(c, ["p", "q"], each=3), "ix_run_pipeline (pipeline_id=?)"),
 }
 
 

@@ -28,7 +28,7 @@ from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
 from app.pages import health_route, nothing_here, page_routes
-from app.settings_agents import agents_of
+from app.settings_agents import agents_of, given_secrets
 from app.settings_models import given_keys, providers_of, roles_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
@@ -140,6 +140,14 @@ class Application:
         stack.push_async_callback(keeper.stop)
         memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         desk = RoutingDesk()
+        agents = agents_of(
+            settings.agents,
+            folder=settings.data_dir / "agents",
+            output_bytes=settings.agent_output_bytes,
+            workspace_bytes=settings.agent_workspace_bytes,
+            mcp_url=_mcp_url(settings),
+        )
+        redactor.learn(given_secrets(agents))
         resources = Resources(
             store=store,
             blobs=artifact_store(settings),
@@ -158,13 +166,7 @@ class Application:
             gateway=_gateway(settings, egress, keeper.vault, redactor),
             vault=keeper.vault,
             memory=memory,
-            agents=agents_of(
-                settings.agents,
-                folder=settings.data_dir / "agents",
-                output_bytes=settings.agent_output_bytes,
-                workspace_bytes=settings.agent_workspace_bytes,
-                mcp_url=_mcp_url(settings),
-            ),
+            agents=agents,
             router=desk,
         )
         authenticator = Authenticator(store, settings)

@@ -23,11 +23,14 @@ from runner.agents.isolation import best_isolation
 from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
 from runner.agents.reading import RESERVED_VARIABLES
 from runner.registry import builtins_folder
+from runner.secret_forms import MIN_SECRET_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+#: Names of variables whose values are secrets, as programs call them.
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
 _Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
 
 
@@ -120,6 +123,20 @@ def agents_of(
         workspace_bytes=workspace_bytes,
         mcp_url=mcp_url,
     )
+
+
+def given_secrets(agents: Agents) -> dict[str, str]:
+    """What profiles give their programs outside the vault and call a secret by the variable's name, to be masked too.
+
+    What is shorter than a secret of the vault may be is left out: it would be masked inside ordinary words.
+    """
+    found: dict[str, str] = {}
+    for profile in agents.profiles.values():
+        read = {name: agents.read_variable(name) or "" for name in profile.env}
+        for name, value in {**read, **profile.variables}.items():
+            if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET_LENGTH:
+                found[f"{profile.key}.{name}"] = value
+    return found
 
 
 def _profile(key: str, table: AgentSetting) -> AgentProfile:

@@ -244,7 +244,7 @@ async def test_json_lines_become_turns_tokens_and_cost(tmp_path: Path) -> None:
 
 async def test_a_secret_in_parts_of_a_message_is_masked_and_the_parts_are_one_answer(tmp_path: Path) -> None:
     token = "ghp_" + "Ab3" * 12
-    agents = {"gemini": program("gemini", "TOKEN", stream="gemini", variables={"TOKEN": token})}
+    agents = {"gemini": program("gemini", "VALUE", stream="gemini", variables={"VALUE": token})}
     async with product(tmp_path, agents=agents) as it:
         started = await run(it, {"use": "gemini"})
         attempt = (await it.query(ATTEMPT, {"id": started["run"]["id"]}))["run"]["steps"][0]["attempts"][0]

@@ -4,6 +4,7 @@
 a mark that only the server, its folder or its other processes hold.
 """
 
+import base64
 import ctypes
 import glob
 import json
@@ -13,6 +14,7 @@ import re
 import socket
 import stat
 import sys
+from urllib.parse import quote
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -203,6 +205,42 @@ def odd_names():
     open("closed/in", "w").close()
     os.chmod("closed", 0)
     return os.listdir(".")
+
+
+def forms(value):
+    """Ways a text may be written that readers undo at a glance."""
+    data = value.encode()
+    encoded = [base64.b64encode(b"x" * shift + data).decode() for shift in range(3)]
+    return [value, quote(value, safe=""), json.dumps(value)[1:-1], json.dumps({"a": value}), data.hex(), *encoded]
+
+
+def leak(way, *names):
+    """Says every secret it was given, in every form and everywhere it can."""
+    values = [os.environ[name] for name in names]
+    written = [form for value in values for form in forms(value)]
+    everything = "\n".join(written)
+    if way == "claude":
+        for text in written:
+            tool = {"type": "tool_use", "id": text, "name": text, "input": {text: [text]}}
+            blocks = [{"type": "text", "text": text}, {"type": "thinking", "thinking": text}, tool]
+            print(json.dumps({"type": "system", "model": text}))
+            print(json.dumps({"type": "assistant", "message": {"content": blocks}}))
+            result = {"type": "tool_result", "tool_use_id": text, "content": [{"type": "text", "text": text}]}
+            print(json.dumps({"type": "user", "message": {"content": [result]}}))
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        print(json.dumps({"type": "result", "result": everything, "usage": usage, "permission_denials": [everything]}))
+        sys.stdout.flush()
+    for letter in everything:
+        os.write(1, letter.encode())
+    os.write(2, everything.encode() + b"x" * 1970 + values[0].encode())  # across the border of what is kept
+    if way == "fail":
+        os.write(2, f"\nIt ended at {values[0]}".encode())
+        os._exit(3)
+    if way == "json":
+        os.write(1, json.dumps({"n": everything}).encode())
+    with open("clean.txt", "w", encoding="utf-8") as file:
+        file.write("clean")
+    os._exit(0)
 
 
 def memory(megabytes):

@@ -1,7 +1,8 @@
 """How agents' programs are told of this server: the exact entries of their configuration files, and their commands.
 
 Pure data and rendering; the command line, the API and the page all show what this module makes. The shapes are those
-that the programs of October and November 2026 read; `tests/mcp/test_client_configs.py` has the real ones read them.
+that the programs of October and November 2026 read; `tests/app/mcp/test_connect_programs.py` has the real ones read
+them.
 """
 
 from __future__ import annotations

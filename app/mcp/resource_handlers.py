@@ -160,8 +160,10 @@ async def _tell(
     """Sends word of each change until the caller's token has ended."""
     while not ended.done():
         waiting = asyncio.ensure_future(flag.wait())
-        await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
+        try:
+            await asyncio.wait({waiting, ended}, return_when=asyncio.FIRST_COMPLETED)
+        finally:  # a client that leaves cancels the stream just here
+            waiting.cancel()
         flag.clear()
         told = sorted(changed)
         changed.clear()

@@ -1,8 +1,8 @@
 """A model server for agents' programs: it plays an agent that follows a script and calls tools.
 
-Speaks what the programs speak, streamed: Anthropic messages (Claude Code), Gemini (Gemini CLI) and OpenAI chat
-completions (opencode). What to do next is decided by the results in the conversation alone, so that a program may
-repeat a request.
+Speaks what the programs speak, streamed: Anthropic messages (Claude Code), Gemini (Gemini CLI), OpenAI responses
+(Codex) and chat completions (opencode). What to do next is decided by the results in the conversation alone, so that a
+program may repeat a request.
 
     async with agent_model(script) as model:
         ANTHROPIC_BASE_URL=model.url …
@@ -83,6 +83,9 @@ async def agent_model(
         async def gemini(request: Request, _: Any) -> Reply:
             return await _as_gemini(model, json.loads(request.body), stream="stream" in request.path)
 
+        async def responses(request: Request, _: Any) -> Reply:
+            return await _as_responses(model, json.loads(request.body))
+
         async def openai(request: Request, _: Any) -> Reply:
             return await _as_openai(model, json.loads(request.body))
 
@@ -92,6 +95,7 @@ async def agent_model(
             http.routes[f"/v1beta/models/{name}:streamGenerateContent"] = gemini
             http.routes[f"/v1beta/models/{name}:generateContent"] = gemini
             http.routes[f"/v1beta/models/{name}:countTokens"] = Reply(b'{"totalTokens": 100}', headers=_JSON)
+        http.routes["/v1/responses"] = responses
         http.routes["/v1/chat/completions"] = openai
         yield model
 
@@ -158,6 +162,42 @@ async def _as_gemini(model: AgentModel, body: dict[str, Any], *, stream: bool) -
     if stream:
         return Reply(f"data: {text}\n\n".encode(), headers=_EVENTS)
     return Reply(text.encode(), headers=_JSON)
+
+
+async def _as_responses(model: AgentModel, body: dict[str, Any]) -> Reply:
+    """Codex puts a server's tools into a namespace, and names both in a call."""
+    results = [_read(item["output"]) for item in body["input"] if item["type"] == "function_call_output"]
+    namespaces = {tool["name"]: "" for tool in body["tools"] if tool["type"] == "function"}
+    for tool in body["tools"]:
+        if tool["type"] == "namespace":
+            namespaces |= {inner["name"]: tool["name"] for inner in tool["tools"]}
+    told = [item for item in body["input"] if item["type"] == "message" and item["role"] in ("developer", "user")]
+    texts = "\n".join(part.get("text", "") for item in told for part in item["content"])
+    act = await model.act([*namespaces], results, texts)
+    item: dict[str, Any]
+    if isinstance(act, str):
+        content = [{"type": "output_text", "text": act, "annotations": []}]
+        item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": content}
+    else:
+        call_id = f"call_{len(results)}"
+        item = {"type": "function_call", "id": f"fc_{len(results)}", "call_id": call_id, "status": "completed"}
+        item |= {"name": act[0], "namespace": namespaces[act[0]], "arguments": json.dumps(act[1])}
+    usage = {
+        "input_tokens": 10,
+        "output_tokens": 10,
+        "total_tokens": 20,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens_details": {"reasoning_tokens": 0},
+    }
+    answer = {"id": "resp_1", "object": "response", "status": "completed", "output": [item], "usage": usage}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {**answer, "status": "in_progress", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": answer},
+    ]
+    lines = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return Reply(lines.encode(), headers=_EVENTS)
 
 
 async def _as_openai(model: AgentModel, body: dict[str, Any]) -> Reply:

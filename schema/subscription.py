@@ -26,6 +26,19 @@ from schema.transcripts import TranscriptEntry
 from store.states import Scope
 
 
+async def _run_now(info: Info, run_id: str) -> Run:
+    """The run as it is now; loaders would tell it as it was when the stream began."""
+    found = await get_run(info.context.context, id=run_id)
+    if found is None:
+        raise PublicError(f"Run {run_id} has been deleted.", "NOT_FOUND")
+    return Run.of(found)
+
+
+async def _run_of(root: Any, info: Info) -> Run:  # noqa: ANN401 - of any message that names its run
+    """The run a message is about; read only for those who ask for it."""
+    return await _run_now(info, root.run_id)
+
+
 @strawberry.type(description="Events, oldest first.")
 class RunEventBatch:
     """A batch of stored events."""
@@ -33,6 +46,16 @@ class RunEventBatch:
     events: list[RunEvent] = strawberry.field(description="One or more events.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+    shared: strawberry.Private[dict[object, object]]
+
+    @classmethod
+    def of(cls, batch: Batch, cursor: str) -> RunEventBatch:
+        """The message of a batch; one for all who read it, and `schema.execution` has it resolved once for all."""
+        made = batch.made.get(cls)
+        if not isinstance(made, cls):
+            events = [event_of(event) for event in batch.events]
+            made = batch.made[cls] = cls(events=events, cursor=Cursor(cursor), live=batch.live, shared=batch.made)
+        return made
 
 
 @strawberry.type(
@@ -44,9 +67,10 @@ class RunEventBatch:
 class RunEventGap:
     """Events were left out."""
 
-    run: Run = strawberry.field(description="The run as it is now.")
+    run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     missed: Long | None = strawberry.field(description="Events left out; null when unknown.")
+    run_id: strawberry.Private[str]
 
 
 @strawberry.type(
@@ -58,8 +82,9 @@ class RunEventGap:
 class RunEventsEnd:
     """The last message."""
 
-    run: Run = strawberry.field(description="The run as it ended.")
+    run: Run = strawberry.field(resolver=_run_of, description="The run as it ended.")
     cursor: Cursor = strawberry.field(description="Position of its last event.")
+    run_id: strawberry.Private[str]
 
 
 RunEventsMessage = Annotated[
@@ -144,16 +169,12 @@ class Subscription:
             async for message in messages:
                 cursor = EVENTS.encode((id, message.position))
                 match message:
-                    case Batch(events, live):
-                        yield RunEventBatch(events=[event_of(event) for event in events], cursor=cursor, live=live)
+                    case Batch():
+                        yield RunEventBatch.of(message, cursor)
                     case Gap(_, missed) | Behind(_, missed):
-                        yield RunEventGap(
-                            run=await _run_now(info, id),
-                            cursor=cursor,
-                            missed=None if missed is None else Long(missed),
-                        )
+                        yield RunEventGap(cursor=cursor, missed=None if missed is None else Long(missed), run_id=id)
                     case _:
-                        yield RunEventsEnd(run=await _run_now(info, id), cursor=cursor)
+                        yield RunEventsEnd(cursor=cursor, run_id=id)
 
     @strawberry.subscription(
         description=(
@@ -230,14 +251,6 @@ def _fields_asked(selections: Iterable[Selection]) -> set[str]:
             else:
                 fragments += selected.selections
     return found
-
-
-async def _run_now(info: Info, run_id: str) -> Run:
-    """The run as it is now; loaders would tell it as it was when the stream began."""
-    found = await get_run(info.context.context, id=run_id)
-    if found is None:
-        raise PublicError(f"Run {run_id} has been deleted.", "NOT_FOUND")
-    return Run.of(found)
 
 
 async def _refusable(opening: Any) -> Any:  # noqa: ANN401 - passes on whatever stream the use case opens

@@ -40,11 +40,16 @@ _NEWEST = Sql(f"SELECT {_COLUMNS} FROM run_event WHERE run_id = :run_id ORDER BY
 _STATE = Sql("SELECT state FROM run WHERE id = :id")
 
 
-async def events_after(store: Store, run_id: str, after: int | None, *, limit: int) -> list[EventRecord]:
-    """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None."""
+async def events_after(
+    store: Store, run_id: str, after: int | None, *, limit: int, few: bool = False
+) -> list[EventRecord]:
+    """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None.
+
+    `few` says that few are expected; see `Store.rows`.
+    """
     if after is None:
         return [_record(row) for row in reversed(await store.rows(_NEWEST, {"run_id": run_id, "limit": limit}))]
-    rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit})
+    rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit}, few=few)
     return [_record(row) for row in rows]
 
 

@@ -225,12 +225,12 @@ async def test_a_store_that_cannot_be_read_for_a_while_loses_nothing(store: Stor
     rows = store.rows
     broken = 0
 
-    def sometimes(*given: Any) -> Any:
+    def sometimes(*given: Any, **how: Any) -> Any:
         nonlocal broken
         broken += 1
         if broken % 2:
             raise StoreError("The database is away.")
-        return rows(*given)
+        return rows(*given, **how)
 
     store.rows = sometimes  # type: ignore[method-assign]
     following = asyncio.create_task(gather_all(tails, worker.claim.run_id))

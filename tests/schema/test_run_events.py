@@ -255,6 +255,42 @@ async def test_many_watch_one_run(it: Product, bench: Workbench) -> None:
     assert all(events == everything[0] for events in everything)
 
 
+async def test_what_is_resolved_once_for_many_is_what_each_asked_for(it: Product, bench: Workbench) -> None:
+    """Plain fields of a batch are resolved once for all readers of one document and the same variables."""
+    document = """
+        subscription ($id: ID!, $kinds: Boolean!) { runEvents(id: $id) {
+            ... on RunEventBatch { events { sequence kind: __typename @include(if: $kinds) } }
+            ... on RunEventsEnd { run { state } } } }
+    """
+    others = document.replace("sequence", "number: sequence")
+    await save(it, "slow", step("only", "test.slow"))
+    run = (await start(it, "slow"))["run"]
+
+    begun = asyncio.Barrier(13)  # all readers and this test: what comes behind it is told to all of them alike
+
+    async def read(asked: str, kinds: bool) -> list[dict[str, Any]]:
+        messages: list[dict[str, Any]] = []
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            async for message in it.subscribe(asked, {"id": run["id"], "kinds": kinds}):
+                messages.append(message)
+                if len(messages) == 1:
+                    await begun.wait()
+        return messages
+
+    asked = [(asked, kinds) for asked in (document, others) for kinds in (True, False) for _ in range(3)]
+    await bench.started.wait()
+    readers = [asyncio.create_task(read(*each)) for each in asked]
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await begun.wait()
+    bench.release.set()
+    for (which, kinds), messages in zip(asked, await asyncio.gather(*readers), strict=True):
+        told = events_in(messages)
+        name = "sequence" if which is document else "number"
+        assert [event[name] for event in told] == list(range(1, len(told) + 1))
+        assert {frozenset(event) for event in told} == {frozenset({name, "kind"} if kinds else {name})}
+        assert messages[-1] == {"run": {"state": "SUCCEEDED"}}
+
+
 # -- lists -------------------------------------------------------------------------------------------------
 
 

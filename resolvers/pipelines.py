@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import orjson
 
 from resolvers.access import require_owner
+from resolvers.agent_tools import with_tools_checked
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, ISSUES, SAVED, Tool
@@ -363,7 +364,7 @@ def _unreadable(refused: DocumentError) -> Invalid:
 
 def _check(context: Context, document: Mapping[str, JSONValue]) -> Check:
     limits = DefinitionLimits(max_steps=context.services.limits.steps)
-    return check_definition(document, context.services.registry, limits=limits)
+    return with_tools_checked(check_definition(document, context.services.registry, limits=limits))
 
 
 def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> _Checked:

@@ -9,13 +9,14 @@ from app.mcp.answers import Answer, answer_of
 from app.mcp.refusals import failed
 from app.mcp.session import Unanswered
 from app.mcp.tool import Call, ToolText
+from resolvers.agent_tools import QUERY_TOOL
 from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _TEXT: Final = ToolText(
-    name="graphql_query",
+    name=QUERY_TOOL,
     title="Read with GraphQL",
     description="Reads anything the other tools do not tell; changes nothing. "
     'Ask `{ __type(name: "Query") { fields { name args { name } } } }` for what there is.',

@@ -27,8 +27,9 @@ def result_key(
 ) -> str:
     """SHA-256 over everything that decides a result, each part framed by its length; hexadecimal.
 
-    Neither paths of this machine nor secrets nor transcripts are in it. A mock's key holds its script, so that it
-    neither replays nor leaves anything for a program.
+    What the step lets the agent do is part of it. Neither paths of this machine nor secrets nor transcripts are: of a
+    path in the arguments, its last part. A mock's key holds its script, so that it neither replays nor leaves anything
+    for a program.
 
     Args:
         step: The step.
@@ -40,16 +41,19 @@ def result_key(
     """
     argv = profile.argv(model)
     digest = hashlib.sha256()
+    allowed = step.document()
+    may = {name: allowed.get(name) for name in ("commands", "tools", "isolation")}
     parts = (
         "mock" if profile.is_mock else "program",
         profile.key,
         model or "",
-        _framed([os.path.basename(argv[0]), *argv[1:]]),
+        _framed([os.path.basename(part) if os.path.isabs(part) else part for part in argv]),
         _framed(sorted(profile.capabilities)),
         prompt,
         _framed([text for pair in sorted(inputs) for text in pair]),
         canonical_json({"outputs": list(step.outputs), "stdout_to": step.stdout_to, "schema": step.output_schema}),
         script or "",
+        canonical_json(may),
     )
     for part in parts:
         data = part.encode()

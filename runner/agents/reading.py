@@ -112,10 +112,18 @@ class _AgentReader:
                 "A step whose result may be replayed has to declare what it makes.",
                 "Add `outputs`, `stdout_to` or `output_schema`, or leave `cache` out.",
             )
+        workspace = self._workspace(block.get("workspace"))
+        if cache and workspace == "session":
+            self.refuse(
+                ("cache",),
+                "cache_with_session",
+                "A step that works in a session cannot be replayed: what it makes depends on all that is in there.",
+                "Leave `cache` out, or give it what it needs as `inputs` in a fresh workspace.",
+            )
         return AgentStep(
             use=use or Choice(""),
             model=self._choice(block.get("model"), "model"),
-            workspace=self._workspace(block.get("workspace")),
+            workspace=workspace,
             stdout_to=stdout_to,
             outputs=outputs,
             commands=self._commands(block.get("commands")),

@@ -6,7 +6,8 @@ import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
-from tests.schema.test_agent_steps import AGENT, RUN, program, run
+from resolvers.agent_tools import tool_names
+from tests.schema.test_agent_steps import AGENT, CREATE, RUN, program, run
 from tests.support.front_door import save, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -100,3 +101,39 @@ async def test_tools_without_a_network_are_told_of_and_refused(tmp_path: Path) -
             {"document": document},
         )
         assert "tools_without_network" in str(check)
+
+
+CHECK = """query ($document: JSON!) { checkPipeline(definition: {document: $document}) {
+    valid issues { rule path message hint } } }"""
+
+
+async def test_a_tool_there_is_not_is_told_of_when_a_pipeline_is_saved(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        block = {"use": "mock", "prompt": "x", "tools": ["get_run", "serch_catalog", "graphql_query"]}
+        document = {"name": "x", "key": "x", "steps": [{"id": "a", "agent": block}]}
+        check = (await it.query(CHECK, {"document": document}))["checkPipeline"]
+        refused = (await it.query(CREATE, {"document": document}))["createPipeline"]
+        listed = (
+            await it.admin.http.post(
+                it.url("/mcp?toolsets=author"),
+                json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+                headers={
+                    "authorization": f"Bearer {it.token}",
+                    "accept": "application/json, text/event-stream",
+                    "mcp-protocol-version": "2025-06-18",
+                },
+            )
+        ).text
+    (wrong,) = (issue for issue in check["issues"] if issue["rule"] == "unknown_tool")
+    assert (wrong["path"], wrong["hint"]) == (["steps", "0", "agent", "tools", "1"], "Did you mean `search_catalog`?")
+    assert not check["valid"]
+    assert refused["__typename"] == "InvalidProblem"
+    assert sorted(name for name in tool_names() if f'"name":"{name}"' not in listed.replace('": "', '":"')) == []
+
+
+async def test_a_step_in_a_session_cannot_be_replayed(tmp_path: Path) -> None:
+    async with product(tmp_path) as it:
+        block = {"use": "mock", "prompt": "x", "cache": True, "workspace": "session", "outputs": ["a"]}
+        document = {"name": "x", "steps": [{"id": "a", "agent": block}]}
+        check = (await it.query(CHECK, {"document": document}))["checkPipeline"]
+    assert "cache_with_session" in {issue["rule"] for issue in check["issues"]}

@@ -1,0 +1,41 @@
+"""Which of Packline's own tools an agent step may name, told when its pipeline is checked (CONTRACT 6.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from resolvers.operations import OPERATIONS
+from runner.agents.definition import AGENT
+from runner.issues import did_you_mean, error, shown
+
+if TYPE_CHECKING:
+    from runner.check import Check
+
+#: The tool that is made of no use case, see `app.mcp.query_tool`.
+QUERY_TOOL: Final = "graphql_query"
+
+
+def tool_names() -> frozenset[str]:
+    """Names of the tools there are for agents, whoever asks."""
+    return frozenset({*(one.tool.name or one.name for one in OPERATIONS.values() if one.tool is not None), QUERY_TOOL})
+
+
+def with_tools_checked(check: Check) -> Check:
+    """A check that also knows the tools agent steps name; one there is not is an error."""
+    if check.definition is None:
+        return check
+    known = sorted(tool_names())
+    found = [
+        error(
+            ("steps", str(index), AGENT, "tools", str(position)),
+            "unknown_tool",
+            f"There is no tool {shown(tool)} of Packline.",
+            did_you_mean(tool, known) or "docs/agents.md lists the tools.",
+        )
+        for index, step in enumerate(check.definition.steps)
+        if step.agent is not None
+        for position, tool in enumerate(step.agent.tools)
+        if tool not in known
+    ]
+    return replace(check, valid=False, issues=(*check.issues, *found), definition=None) if found else check

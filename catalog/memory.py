@@ -51,8 +51,11 @@ log = structlog.get_logger(__name__)
 
 #: Runs taken up in one transaction; each may have 64 steps.
 RUNS_AT_ONCE = 25
-#: How long outcomes are gathered after the first, and how long others have the database between two transactions.
+#: How long no run may have moved before outcomes are taken up, and how long others have the database between two
+#: transactions.
 GATHER_SECONDS = 0.25
+#: How often such calm is waited for before outcomes are taken up in the middle of the bustle: five seconds in all.
+CALM_TRIES = 20
 #: How often it is looked for outcomes that no wake-up told of, such as those of a server that died.
 POLL_SECONDS = 15.0
 #: How often a unit is tried anew when the vault key was changed meanwhile.
@@ -207,19 +210,29 @@ class Memory:
                 return
 
     async def _follow(self) -> None:
+        is_behind = False
         while True:
-            await wait_flag(self._woken, POLL_SECONDS)
-            self._woken.clear()
+            if not is_behind:
+                await wait_flag(self._woken, POLL_SECONDS)
+            await self._calm(1 if is_behind else CALM_TRIES)
+            is_behind = False
             try:
-                await asyncio.sleep(GATHER_SECONDS)
-                if await any_due(self._store) and await self._take_some() == RUNS_AT_ONCE:
-                    self._woken.set()  # there may be more; others have the database in between
+                # There may be more than are taken at once; others have the database in between.
+                is_behind = await any_due(self._store) and await self._take_some() == RUNS_AT_ONCE
             except StoreClosedError:
                 return
             except StoreError as error:
                 log.warning("memory could not be kept up; it is tried again", error=str(error))
             except Exception:  # nothing may end the following
                 log.exception("memory could not be kept up by a defect; it is tried again")
+
+    async def _calm(self, tries: int) -> None:
+        """Waits for a moment in which no run moved: whoever started them waits for runs, and nobody for memory."""
+        for _ in range(tries):
+            self._woken.clear()
+            await asyncio.sleep(GATHER_SECONDS)
+            if not self._woken.is_set():
+                return
 
     async def _take_some(self) -> int:
         """Takes up the next runs; how many were due."""

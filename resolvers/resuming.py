@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import orjson
@@ -309,7 +309,7 @@ def _change(context: Context, proposal: Proposal, step_input: JSONValue) -> Resu
 def _with_same_agents(found: Snapshot, steps: Sequence[NewStep]) -> list[NewStep]:
     """The steps, working with the profiles and models the run to be repeated worked with."""
     selected = {row.key: row.pack_version for row in found.steps if row.pack == AGENT}
-    return [replace(step, pack_version=selected.get(step.key, step.pack_version)) for step in steps]
+    return [step._replace(pack_version=selected.get(step.key, step.pack_version)) for step in steps]
 
 
 def _with_reused(found: Snapshot, plan: ResumePlan, steps: Sequence[NewStep]) -> list[NewStep]:

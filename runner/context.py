@@ -98,7 +98,8 @@ class AttemptContext:
         self._pack = pack
         self._fence = fence
         self._step_id = step_id
-        self._credentials = CredentialDesk(resources, pack, Asker(caller_id, pipeline_id), fence.run_id, attempt_id)
+        self._pipeline_id = pipeline_id
+        self._credentials: CredentialDesk | None = None
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
         self._milestones: list[dict[str, JSONValue]] = []
@@ -139,11 +140,17 @@ class AttemptContext:
 
     async def credential(self, key: str) -> Mapping[str, str]:
         """Fields of a credential the pack declares; the use is audited once an attempt."""
-        return await self._credentials.take(key)
+        return await self._desk().take(key)
 
     async def find_credential(self, key: str) -> Mapping[str, str] | None:
         """Like `credential`, or None."""
-        return await self._credentials.find(key)
+        return await self._desk().find(key)
+
+    def _desk(self) -> CredentialDesk:
+        if self._credentials is None:
+            asker = Asker(self.caller_id, self._pipeline_id)
+            self._credentials = CredentialDesk(self._resources, self._pack, asker, self.run_id, self.attempt_id)
+        return self._credentials
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""

@@ -79,8 +79,10 @@ def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue) -> st
     return digest(canonical_json([run_id, step_key, resolved_input]))
 
 
-def without_session(step_input: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """A step's input as its pack takes it."""
+def without_session(step_input: dict[str, JSONValue]) -> dict[str, JSONValue]:
+    """A step's input as its pack takes it; the same object where it names no session."""
+    if SESSION_FIELD not in step_input:
+        return step_input
     return {name: value for name, value in step_input.items() if name != SESSION_FIELD}
 
 

@@ -71,7 +71,10 @@ class Preparation:
             value = {**value, SESSION_FIELD: session.id}
         try:
             key = idempotency_key(stretch.claim.run_id, step.key, value)
-            text = orjson.dumps(self._resources.redactor.value(value), option=orjson.OPT_SORT_KEYS)
+            text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+            shown = self._resources.redactor.value(value, text)
+            if shown is not value:
+                text = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)
         except (DocumentError, TypeError) as error:
             message = f"The input of step {step.key} cannot be kept as JSON: {error}"
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))

@@ -110,15 +110,20 @@ class Redactor:
         text = _well_formed(text)
         return _masked(text, self._spans(text), 0, len(text))
 
-    def value(self, value: JSONValue) -> JSONValue:
+    def value(self, value: JSONValue, data: bytes | None = None) -> JSONValue:
         """The value with every secret masked, in keys too; the same object when there is none.
 
         A key that collides with another after masking is numbered.
+
+        Args:
+            value: What may hold secrets.
+            data: The same as `orjson` wrote it, where somebody did already.
         """
-        try:
-            data = orjson.dumps(value)
-        except TypeError:  # integers beyond 64 bits, lone surrogates, very deep: look at every string
-            return self._walk(value)
+        if data is None:
+            try:
+                data = orjson.dumps(value)
+            except TypeError:  # integers beyond 64 bits, lone surrogates, very deep: look at every string
+                return self._walk(value)
         in_json = self._known.in_json
         if not in_json.find_matches_as_indexes(data) and not (b"@" in data and URL_PASSWORD.search(data)):
             return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from store.runs import AttemptStart, Claim, ClaimedStep, Fence
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A step ready to start: everything that can be known before its attempt row exists.
 
     Attributes:

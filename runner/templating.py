@@ -6,8 +6,7 @@ places and hands everything else on as it is, unwalked and uncopied. What a refe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -39,8 +38,7 @@ _UNCOUNTED_REFERENCES = 16
 _NAMED = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A resolved input.
 
     Attributes:

@@ -1,10 +1,13 @@
-"""What the units of a run take and answer: frozen values, and the errors they raise."""
+"""What the units of a run take and answer: frozen values, and the errors they raise.
+
+What is made for each step is a named tuple: a frozen dataclass sets each field by a call, at 0.1 µs.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,8 +49,7 @@ class QueueFullError(Exception):
         self.waiting = waiting
 
 
-@dataclass(frozen=True, slots=True)
-class NewStep:
+class NewStep(NamedTuple):
     """A step of a run to be.
 
     Attributes:
@@ -88,8 +90,7 @@ class NewRun:
     from_memory: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
+class Submitted(NamedTuple):
     """What a start led to.
 
     Attributes:
@@ -122,8 +123,7 @@ class Fence:
     next_seq: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimedStep:
+class ClaimedStep(NamedTuple):
     """A step as a claim finds it; `output` is JSON text of succeeded steps, else None."""
 
     id: str
@@ -141,8 +141,7 @@ class ClaimedStep:
     output: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A run taken over by a worker, with everything needed to go on.
 
     Attributes:
@@ -193,8 +192,7 @@ class NotClaimed:
     not_before: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptStart:
+class AttemptStart(NamedTuple):
     """An attempt that begins. `input` is the redacted JSON text."""
 
     step_id: str
@@ -234,8 +232,7 @@ class Spent:
     models: str
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptEnd:
+class AttemptEnd(NamedTuple):
     """How an attempt ended.
 
     Attributes:
@@ -264,8 +261,7 @@ class AttemptEnd:
     read: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GoOn:
+class GoOn(NamedTuple):
     """After a settled attempt: the next step's attempt begins in the same transaction.
 
     Attributes:
@@ -321,8 +317,7 @@ class Wait:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """Where a settle left the run, and whether a next attempt began."""
 
     state: RunState

@@ -342,7 +342,7 @@ async def test_another_version_of_the_same_major_stands_in_and_says_so(lab: Labo
     steps = [step("a", "test.moved", text="x"), step("b", "test.moved", text="${{ steps.a.output.text }}")]
     lab.install(newer)
     base = await lab.new_run(steps)
-    old = replace(base, steps=tuple(replace(each, pack_version="1.2.0") for each in base.steps))
+    old = replace(base, steps=tuple(each._replace(pack_version="1.2.0") for each in base.steps))
     run = await lab.ended((await lab.engine.submit(old)).run_id)
     assert run.state is RunState.SUCCEEDED
     assert run.attempts["a"][0].notes == '["runs on 1.3.0 instead of 1.2.0"]'
@@ -362,7 +362,7 @@ async def test_a_version_that_does_not_fit_is_refused(lab: Laboratory):
     base = await lab.new_run(steps)
     for version, installed in (("1.2.0", without_text), ("1.2.0", next_major)):
         lab.install(installed)
-        old = replace(base, steps=tuple(replace(each, pack_version=version) for each in base.steps))
+        old = replace(base, steps=tuple(each._replace(pack_version=version) for each in base.steps))
         run = await lab.ended((await lab.engine.submit(old)).run_id)
         assert run.failure["code"] == "schema_mismatch"
 
@@ -372,7 +372,7 @@ async def test_a_definition_that_no_longer_reads_fails_the_run(lab: Laboratory):
     odd = replace(base, pack="test.echo", document='{"steps": 5}', pipeline_id=None, version_id=None)
     run = await lab.ended((await lab.engine.submit(odd)).run_id)
     assert run.failure["code"] == "internal"
-    stray = replace(base, steps=(replace(base.steps[0], key="elsewhere"),))
+    stray = replace(base, steps=(base.steps[0]._replace(key="elsewhere"),))
     run = await lab.ended((await lab.engine.submit(stray)).run_id)
     assert run.failure["code"] == "internal"
 

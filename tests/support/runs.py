@@ -101,7 +101,7 @@ class Worker:
             output='{"b":2}' if state is AttemptState.SUCCEEDED else None,
             failure=FAILURE if state is AttemptState.FAILED else None,
         )
-        return replace(made, **changes)
+        return made._replace(**changes)
 
     async def settle(self, then: Any, state: AttemptState = AttemptState.SUCCEEDED, **changes: Any) -> Settled:
         return await self.store.write(settle, self.fence, self.ended(state, **changes), then, artifact_days=7)

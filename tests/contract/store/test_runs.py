@@ -314,10 +314,10 @@ async def test_a_worker_that_lost_the_run_writes_nothing(store: Store):
         with pytest.raises(LostLeaseError):
             await write
     assert await events(store, made.run_id) == before
-    new.claim = replace(new.claim, steps=tuple(replace(step, attempts=1) for step in new.claim.steps))
+    new.claim = new.claim._replace(steps=tuple(step._replace(attempts=1) for step in new.claim.steps))
     await new.start()
     await new.settle(Pause(0.5))
-    new.claim = replace(new.claim, steps=tuple(replace(step, attempts=0) for step in new.claim.steps))
+    new.claim = new.claim._replace(steps=tuple(step._replace(attempts=0) for step in new.claim.steps))
     await new.start(1)
     assert (await new.settle(Succeed())).state is RunState.SUCCEEDED
     attempts = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
@@ -401,14 +401,14 @@ async def test_a_step_whose_input_does_not_resolve_fails_with_an_attempt_of_its_
     first = await submitted(store, ada.id, 2)
     worker = await working(store, first.run_id)
     await worker.start()
-    start = replace(worker.next_start(), input=None)
+    start = worker.next_start()._replace(input=None)
     settled = await worker.settle(FailNext(start, StepState.PENDING, FAILURE, "no such field"))
     assert settled == Settled(RunState.FAILED)
     assert [step.state for step in await steps(store, first.run_id)] == [StepState.SUCCEEDED, StepState.FAILED]
 
     second = await submitted(store, ada.id, 1)
     worker = await working(store, second.run_id)
-    start = replace(worker.next_start(0), input=None)
+    start = worker.next_start(0)._replace(input=None)
     await store.write(fail_step, worker.fence, start, StepState.PENDING, Fail(FAILURE, "no such field"))
     for run_id in (first.run_id, second.run_id):
         assert await ends(store, run_id) == ["failed"]

@@ -6,7 +6,7 @@ Workers follow the protocol (`store.runs`) but may be stale, dead or late; peopl
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -198,7 +198,7 @@ class RunMachine(RuleBasedStateMachine):
         start = hand.next_start() if hand else None
         if hand is not None and start is not None:
             before = hand.states[start.step_id]
-            self._fenced(hand, fail_step, replace(start, input=None), before, Fail(FAILURE, "x"))
+            self._fenced(hand, fail_step, start._replace(input=None), before, Fail(FAILURE, "x"))
 
     @precondition(lambda self: self._has(busy=False))
     @rule(which=some.integers(0, 9))

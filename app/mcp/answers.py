@@ -99,6 +99,26 @@ def answer_of(data: dict[str, Any], artifacts: list[dict[str, Any]], rest: str) 
     return Answer(text.decode(), data, artifacts[:LINKS_MAX])
 
 
+def wire_answer(answer: Answer) -> dict[str, Any]:
+    """An answer in the members of the protocol's `CallToolResult`.
+
+    Without the SDK's models, which would validate and copy what was made here.
+    """
+    content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
+    if answer.data is None:
+        return {"content": content, "isError": True, "resultType": "complete"}
+    content += map(_link, answer.artifacts)
+    return {"content": content, "structuredContent": answer.data, "isError": False, "resultType": "complete"}
+
+
+def _link(artifact: Mapping[str, Any]) -> dict[str, Any]:
+    link = {"type": "resource_link", "uri": artifact["uri"], "name": artifact.get("name", artifact["id"])}
+    for name, key in (("mimeType", "media_type"), ("size", "size_bytes")):
+        if artifact.get(key) is not None:
+            link[name] = artifact[key]
+    return link
+
+
 def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """An issue as agents are told it: where, what, and what would be right.
 

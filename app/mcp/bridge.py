@@ -28,8 +28,9 @@ UNREACHABLE: Final = -32000
 #: How long a server that does not accept connections is tried, and the pauses, in seconds; a restart takes one or two.
 RETRY_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.2, 0.5, 1.0)
-#: Longest message of a client, in bytes; the server takes 4 MiB.
-LINE_BYTES: Final = 8 << 20
+#: Longest message that the server takes, in bytes, and longest line that is read to its end.
+MESSAGE_BYTES: Final = 4 << 20
+LINE_BYTES: Final = 64 << 20
 _VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 #: Parameters that name what a request is about; HTTP repeats them in `Mcp-Name`.
 _NAMES: Final = {
@@ -62,11 +63,13 @@ class Bridge:
         # Waits and streams of updates are silent for long; a server that does not even accept is told soon.
         self._http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(None, connect=5), trust_env=False)
 
-    async def serve(self, lines: AsyncIterator[bytes]) -> None:
+    async def serve(self, lines: AsyncIterator[bytes | None]) -> None:
         """Carries messages until the client has closed its end; what is under way then is given up."""
         try:
             async for line in lines:
-                if line.strip():
+                if line is None:
+                    self._refuse(None, INVALID_REQUEST, f"A message of more than {LINE_BYTES:,} bytes is not read.")
+                elif line.strip():
                     self._take(line)
         finally:
             for call in list(self._calls.values()):
@@ -89,6 +92,14 @@ class Bridge:
             call = self._calls.get(params.get("requestId"))
             if call is not None:
                 call.cancel()
+            return
+        if len(line) > MESSAGE_BYTES:
+            # Sent, it would be refused before the server has read it, and the connection closed under our hands.
+            text = (
+                f"The message has {len(line):,} bytes; at most {MESSAGE_BYTES:,} are taken. Upload large inputs with "
+                "`POST /artifacts`, and give the artifact's id."
+            )
+            self._refuse(message.get("id"), INVALID_REQUEST, text)
             return
         # Notifications and answers are calls that nobody waits for.
         key = message["id"] if "method" in message and "id" in message else object()
@@ -223,9 +234,23 @@ async def bridge_stdio(url: str, token: str | None) -> None:
         out.write(message + b"\n")
         out.flush()
 
-    async def lines() -> AsyncIterator[bytes]:
-        while line := await reader.readline():
-            yield line
-
     with contextlib.suppress(BrokenPipeError):
-        await Bridge(url, token, write).serve(lines())
+        await Bridge(url, token, write).serve(_lines(reader))
+
+
+async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes | None]:
+    """The lines; None for one longer than the reader's limit, whose text is let go."""
+    cut = False
+    while True:
+        try:
+            line = await reader.readuntil(b"\n")
+        except asyncio.LimitOverrunError as over:
+            await reader.readexactly(over.consumed)
+            cut = True
+            continue
+        except asyncio.IncompleteReadError as end:
+            line = end.partial
+            if not line:
+                return
+        yield None if cut else line
+        cut = False

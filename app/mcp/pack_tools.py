@@ -46,7 +46,8 @@ class PackTool:
         """Calls the pack and waits for it some seconds; see `app.mcp.tool.Tool`."""
         given = {name: value for name, value in (call.arguments or {}).items() if value is not None}
         found: list[dict[str, Any]] = []
-        seconds = int(WAIT.default) if isinstance(WAIT.default, int) else FIRST_SECONDS
+        usual = WAIT.default if isinstance(WAIT.default, int) else FIRST_SECONDS
+        seconds = usual if call.wait_seconds is None else call.wait_seconds
         first = seconds if call.progress is None else FIRST_SECONDS
         try:
             run = await self.runner.run(call.session, {"pack": self.pack, "input": given, "wait_seconds": first}, found)

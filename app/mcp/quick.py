@@ -17,7 +17,8 @@ from mcp_types import methods
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from app.mcp.server import INTERNAL, wire_answer
+from app.mcp.answers import wire_answer
+from app.mcp.server import INTERNAL
 from schema.masking import report
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from mcp.server import CacheHint, Server, ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from app.mcp import resource_handlers, tasks
+from app.mcp.answers import wire_answer
 from app.mcp.toolbox import Toolbox, UnknownToolError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from app.mcp.answers import Answer
     from app.mcp.session import Session
     from app.mcp.tool import ToolText
     from app.mcp.waiting import Progress
@@ -114,23 +114,3 @@ def _progress(ctx: RequestContext) -> Progress | None:
         await ctx.session.send_progress_notification(token, fraction, 1.0, line, related_request_id=str(ctx.request_id))
 
     return tell
-
-
-def wire_answer(answer: Answer) -> dict[str, Any]:
-    """An answer in the members of the protocol's `CallToolResult`.
-
-    Without the SDK's models, which would validate and copy what was made here.
-    """
-    content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
-    if answer.data is None:
-        return {"content": content, "isError": True, "resultType": "complete"}
-    content += map(_link, answer.artifacts)
-    return {"content": content, "structuredContent": answer.data, "isError": False, "resultType": "complete"}
-
-
-def _link(artifact: Mapping[str, Any]) -> dict[str, Any]:
-    link = {"type": "resource_link", "uri": artifact["uri"], "name": artifact.get("name", artifact["id"])}
-    for name, key in (("mimeType", "media_type"), ("size", "size_bytes")):
-        if artifact.get(key) is not None:
-            link[name] = artifact[key]
-    return link

@@ -17,6 +17,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.jsonrpc import HEADER_MISMATCH, MISSING_REQUIRED_CLIENT_CAPABILITY
 from pydantic import Field
 
+from app.mcp.answers import wire_answer
+from app.mcp.pack_tools import PackTool
 from app.mcp.session import DEFAULT, Unanswered
 
 if TYPE_CHECKING:
@@ -64,10 +66,16 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         return result
 
     async def call(ctx: RequestContext, params: types.CallToolRequestParams) -> Any:  # noqa: ANN401 - as the SDK has it
-        if not _declared(ctx) or not _starts(toolbox, params.name):
+        if not _declared(ctx):
             return await call_tool(ctx, params)
-        arguments = {**(params.arguments or {}), "wait_seconds": MOMENT_SECONDS}
-        result = await call_tool(ctx, params.model_copy(update={"arguments": arguments}))
+        if isinstance(toolbox.shown(session_of(ctx)).get(params.name), PackTool):
+            given = params.arguments
+            result = wire_answer(await toolbox.call(session_of(ctx), params.name, given, wait_seconds=MOMENT_SECONDS))
+        elif _starts(toolbox, params.name):
+            arguments = {**(params.arguments or {}), "wait_seconds": MOMENT_SECONDS}
+            result = await call_tool(ctx, params.model_copy(update={"arguments": arguments}))
+        else:
+            return await call_tool(ctx, params)
         run = result.get("structuredContent")
         if run is None or run.get("state") in _STATUS or "run_id" not in run:
             return result

@@ -76,12 +76,14 @@ class Call:
         arguments: As the client gave them.
         progress: Told while the call waits; None when the client does not want to know.
         shown: The tools this caller has, by name.
+        wait_seconds: How long to wait for a run, of a tool that does not take it as an argument.
     """
 
     session: Session
     arguments: Mapping[str, Any] | None
     progress: Progress | None
     shown: Mapping[str, Tool]
+    wait_seconds: int | None = None
 
     def checked(self, text: ToolText) -> dict[str, Any]:
         """The arguments as they fit a tool's input schema; null means left out.

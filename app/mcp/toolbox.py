@@ -86,7 +86,12 @@ class Toolbox:
         return None if tool is None else tool.text.input_schema
 
     async def call(
-        self, session: Session, name: str, arguments: Mapping[str, Any] | None, progress: Progress | None = None
+        self,
+        session: Session,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        progress: Progress | None = None,
+        wait_seconds: int | None = None,
     ) -> Answer:
         """What a call comes to; refusals are answers, too.
 
@@ -98,7 +103,7 @@ class Toolbox:
         try:
             if tool is None:
                 raise self._refusal(session, name, shown)
-            return await tool.answer(Call(session, arguments, progress, shown))
+            return await tool.answer(Call(session, arguments, progress, shown, wait_seconds))
         except CallError as error:
             return error.answer()
 

@@ -18,8 +18,8 @@ EXTENSION = "io.modelcontextprotocol/tasks"
 class Tasker:
     """Speaks the protocol of 2026 by hand, since no SDK drives the extension."""
 
-    def __init__(self, it, *, token: str | None = None, declares: bool = True) -> None:
-        self._url = it.url("/mcp")
+    def __init__(self, it, *, token: str | None = None, declares: bool = True, query: str = "") -> None:
+        self._url = it.url(f"/mcp{query}")
         self._token = token or it.token
         self._capabilities: dict[str, Any] = {"extensions": {EXTENSION: {}}} if declares else {}
 
@@ -89,6 +89,19 @@ async def test_what_ends_at_once_is_answered_at_once(tmp_path, bench):
         assert "resultType" not in refused or refused["resultType"] == "complete"
         found = await client.call("search_catalog", text="echo")
         assert found["structuredContent"]["items"]
+
+
+async def test_a_pack_that_is_a_tool_of_its_own_is_a_task_too(tmp_path, bench):
+    async with product(tmp_path, bench.packs) as it:
+        client = Tasker(it, query="?packs=test.slow,test.echo")
+        assert (await client.call("test_echo", text="hi"))["structuredContent"]["state"] == "SUCCEEDED"
+        task = await client.call("test_slow", text="tea")
+        assert (task["resultType"], task["status"]) == ("task", "working")
+        bench.release.set()
+        async with agent(it) as other:
+            await other.call_tool("wait_run", {"run_id": task["taskId"]})
+        done = await client.task(task["taskId"])
+    assert (done["status"], done["result"]["structuredContent"]["output"]["text"]) == ("completed", "tea")
 
 
 async def test_a_failed_run_is_a_completed_task_that_says_how_to_go_on(tmp_path, bench):

@@ -15,8 +15,9 @@ from schema.context import Info
 from schema.directives import Requires, published
 from schema.packs import Pack, PackSourceKind
 from schema.pagination import MAX_TOTAL_COUNT, CountedConnection, CursorKind, PageArguments, page_of
-from schema.pipelines import Pipeline
+from schema.pipelines import Pipeline, read_ahead
 from schema.scalars import Cursor
+from store.pipeline_reads import PipelineRecord
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -92,7 +93,9 @@ class CatalogQueries:
         arguments = PageArguments.parse(_CATALOG, first=first, after=after, last=last, before=before)
         query = (filter or CatalogFilter()).query()
         found = await search_catalog(info.context.context, query=query)
-        page = page_of(window_of(found, arguments.window), arguments, lambda item: _CATALOG.encode(item.place))
+        stretch = window_of(found, arguments.window)
+        await read_ahead(info, (item.entry.ref for item in stretch if isinstance(item.entry.ref, PipelineRecord)))
+        page = page_of(stretch, arguments, lambda item: _CATALOG.encode(item.place))
 
         async def count() -> int:
             return min(len(found), MAX_TOTAL_COUNT)

@@ -19,13 +19,18 @@ class RequestContext:
     Attributes:
         context: What use cases are given.
         loaders: Batched reads, remembered for the operation.
+        at_once: Whether reads of a few rows are answered without waiting, and each may be made by itself. Not for an
+            event: what nobody had to wait for is taken to be the same for all who watch.
+        gathers: Whether reads are gathered: set once a longer list is met, whose items ask for the same.
     """
 
-    __slots__ = ("context", "loaders")
+    __slots__ = ("at_once", "context", "gathers", "loaders")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, *, of_event: bool = False) -> None:
         self.context = context
-        self.loaders = Loaders(context)
+        self.at_once = not of_event and context.services.store.dialect == "sqlite"
+        self.gathers = False
+        self.loaders = Loaders(context, self)
 
     @property
     def caller(self) -> Caller:
@@ -40,11 +45,11 @@ class RequestContext:
 
     def fresh(self) -> None:
         """Forgets what was read: a command has changed it."""
-        self.loaders = Loaders(self.context)
+        self.loaders = Loaders(self.context, self)
 
     def for_event(self) -> RequestContext:
         """The context of one event of a subscription: it sees what is stored by then."""
-        return RequestContext(self.context)
+        return RequestContext(self.context, of_event=True)
 
 
 Info = strawberry.Info[RequestContext, None]

@@ -24,6 +24,7 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
 from schema.cost import CostModel, CostPlan
 from schema.limits import TOO_COMPLEX, RequestLimits, check_literals, check_shape, too_complex
+from schema.plans import PlanBook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,6 +50,8 @@ class CheckedDocument:
     operations: Mapping[str | None, OperationType]
     #: Cost plans by the same names.
     costs: Mapping[str | None, CostPlan]
+    #: What executing it takes; None when it is refused.
+    plans: PlanBook | None = None
 
     def name_of(self, operation: str | None) -> str | None:
         """Return the name of the operation that a request which names this one executes; for logs."""
@@ -142,7 +145,7 @@ class Documents:
                 costs[node.name.value if node.name else None] = self._model.plan(document, node)
             if len(operations) == 1:
                 costs[None] = next(iter(costs.values()))
-        return CheckedDocument(document, errors, kinds, costs)
+        return CheckedDocument(document, errors, kinds, costs, None if errors else PlanBook(document))
 
     def _errors(self, document: DocumentNode, text: str) -> tuple[GraphQLError, ...]:
         refusal = check_shape(document, self.limits) or check_literals(document, text)

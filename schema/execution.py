@@ -1,12 +1,13 @@
-"""How operations are executed: as graphql-core does, with three additions.
+"""How operations are executed: as graphql-core does, with some shortcuts.
 
 Plain leaf fields, attributes that are scalars or enums, are read and written without the machinery that resolvers need
-(7 µs each in graphql-core 3.3 with Strawberry 0.341, most of what a list costs), and where an object is asked for
-nothing else, all of them at once. Whatever is unusual about one, an exception, a null where none may be, an awaitable,
-takes the ordinary path and ends as it would have.
+(7 µs each in graphql-core 3.3 with Strawberry 0.341, most of what a list costs). Whatever is unusual about one, an
+exception, a null where none may be, an awaitable, takes the ordinary path and ends as it would have. What a selection
+asks for is found out once for a document; see `schema.plans`.
 
-Resolvers without arguments are called without the layers Strawberry puts around them for extensions and conversions,
-which such fields have none of (25 µs of an asynchronous one).
+Resolvers whose arguments are scalars, or that have none, are called without the layers Strawberry puts around them for
+extensions and conversions, which such fields have none of (25 µs of an asynchronous one). Those marked `loaded` are run
+up to their first wait at once; see `schema.loading`.
 
 Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
 watch, once for all who ask the same of it.
@@ -17,42 +18,49 @@ from __future__ import annotations
 
 from datetime import datetime
 from enum import Enum
-from functools import cache
 from inspect import iscoroutine
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from graphql import ExecutionResult, GraphQLEnumType, GraphQLNonNull, GraphQLObjectType, Undefined, is_leaf_type
+from graphql import (
+    ExecutionResult,
+    GraphQLError,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLScalarType,
+    Undefined,
+)
+from graphql.execution.values import get_argument_values
+from graphql.pyutils import Path, gather_with_cancel
+from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from strawberry.types.base import StrawberryMaybe
 from strawberry.types.field import StrawberryField
 from strawberry.types.info import Info
+
+from schema.loading import begun, is_loaded
+from schema.plans import FieldPlan, Leaf, PlanBook, Plans, Selection, has_variables, leaf_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from graphql import GraphQLField, GraphQLSchema
     from graphql.execution import Executor
-    from graphql.pyutils import Path
 
 _LEAVES = "packline-leaves"
-
-
-class _Leaf(NamedTuple):
-    attribute: str
-    write: Callable[[Any], Any]
-    nullable: bool
 
 
 def mark_leaves(schema: GraphQLSchema) -> None:
     """Find the plain leaf fields of every object type; called once, when the schema has its final resolvers."""
     for graphql_type in schema.type_map.values():
         if isinstance(graphql_type, GraphQLObjectType):
-            found = {name: leaf for name, field in graphql_type.fields.items() if (leaf := _leaf(field)) is not None}
+            found = {name: leaf for name, field in graphql_type.fields.items() if (leaf := leaf_of(field)) is not None}
             if found:
                 graphql_type.extensions[_LEAVES] = found
 
 
 def shorten_resolvers(schema: GraphQLSchema) -> None:
-    """Call resolvers that take no arguments as they are; called once, before anything else wraps them."""
+    """Call resolvers that take no arguments but scalars as they are; called once, before anything else wraps them."""
     for graphql_type in schema.type_map.values():
         if isinstance(graphql_type, GraphQLObjectType):
             for field in graphql_type.fields.values():
@@ -66,40 +74,46 @@ def _short(field: GraphQLField) -> Callable[..., Any] | None:
     if not isinstance(definition, StrawberryField) or definition.base_resolver is None or definition.is_subscription:
         return None
     resolver = definition.base_resolver
-    if field.args or definition.extensions or resolver.parent_parameter or resolver.root_parameter:
+    if definition.extensions or resolver.parent_parameter or resolver.root_parameter or resolver.self_parameter is None:
         return None
+    names = _scalar_arguments(field, definition)
     told = resolver.info_parameter
-    if resolver.self_parameter is None:
+    if names is None or (told is not None and told.name != "info"):
         return None
     call = cast("Callable[..., Any]", resolver.wrapped_func)
-    if told is None:
-        return lambda source, _info: call(source)
-    if told.name != "info":
+    if not names:
+        if told is None:
+            return lambda source, _info: call(source)
+        if not is_loaded(call):
+            return lambda source, info: call(source, info=Info(_raw_info=info, _field=definition))
+
+    def resolve(source: Any, info: Any, **given: Any) -> Any:
+        arguments = {names[name]: value for name, value in given.items()}
+        if told is not None:
+            arguments["info"] = Info(_raw_info=info, _field=definition)
+        return call(source, **arguments)
+
+    if not is_loaded(call):
+        return resolve
+
+    def resolve_now(source: Any, info: Any, **given: Any) -> Any:
+        resolved = resolve(source, info, **given)
+        return begun(resolved) if getattr(info.context, "at_once", False) else resolved
+
+    return resolve_now
+
+
+def _scalar_arguments(field: GraphQLField, definition: StrawberryField) -> dict[str, str] | None:
+    """Names in Python of arguments by those in the schema when all are scalars, which need no conversion; else None."""
+    for argument in field.args.values():
+        inner = argument.type.of_type if isinstance(argument.type, GraphQLNonNull) else argument.type
+        if not isinstance(inner, GraphQLScalarType):
+            return None
+    if len(definition.arguments) != len(field.args) or any(
+        isinstance(argument.type, StrawberryMaybe) for argument in definition.arguments
+    ):
         return None
-    return lambda source, info: call(source, info=Info(_raw_info=info, _field=definition))
-
-
-def _only_leaves(
-    parent_type: GraphQLObjectType, grouped_field_set: dict[str, list[Any]]
-) -> list[tuple[str, _Leaf]] | None:
-    """The leaves by response name when nothing else is asked for, in the order asked; else None."""
-    marked = parent_type.extensions.get(_LEAVES, {})
-    found = [(name, marked.get(details[0].node.name.value)) for name, details in grouped_field_set.items()]
-    return None if any(leaf is None for _, leaf in found) else found
-
-
-def _leaf(field: GraphQLField) -> _Leaf | None:
-    definition = field.extensions.get("strawberry-definition")
-    plain = getattr(field.resolve, "_is_default", False) and not field.args  # Strawberry's mark for attributes
-    if not plain or not isinstance(definition, StrawberryField) or definition.default_resolver is not getattr:
-        return None
-    nullable = not isinstance(field.type, GraphQLNonNull)
-    inner = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
-    if not is_leaf_type(inner):
-        return None
-    write = inner.coerce_output_value
-    # Strawberry looks an enum's member up anew each time, at 3 µs; there are few of them, and they never change.
-    return _Leaf(definition.python_name, cache(write) if isinstance(inner, GraphQLEnumType) else write, nullable)
+    return {name: argument.python_name for name, argument in zip(field.args, definition.arguments, strict=True)}
 
 
 class SharedData(dict[str, Any]):
@@ -114,15 +128,55 @@ class SharedData(dict[str, Any]):
 
 #: Attributes of these types are neither awaitable nor errors.
 _PLAIN = frozenset({str, int, float, bool, datetime})
+#: Lists up to this long do not have what their items ask for gathered.
+_SHORT = 3
+#: Arguments of these types cannot be changed by whoever is given them.
+_FIXED = frozenset({str, int, float, bool, type(None)})
+
+
+def _written(leaf: Leaf, source: Any) -> Any:
+    """A plain attribute as it is answered; Undefined where something is unusual about it."""
+    attribute, write, nullable, plain = leaf
+    try:
+        value = getattr(source, attribute)
+        if type(value) is plain:
+            return value
+        if value is None:
+            return None if nullable else Undefined
+        if type(value) not in _PLAIN and not isinstance(value, Enum):
+            if iscoroutine(value):
+                value.close()  # the ordinary path asks again, and awaits
+                return Undefined
+            if isinstance(value, Exception) or optimized_is_awaitable(value):
+                return Undefined
+        written = write(value)
+    except Exception:
+        return Undefined
+    return Undefined if written is None else written
 
 
 class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
-    """Executes one operation; pass as `execution_context_class`."""
+    """Executes one operation; pass as `execution_context_class`.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    Args:
+        plans: Of the document that is executed; without, what it takes is found out for this operation alone.
+    """
+
+    def __init__(self, *args: Any, plans: PlanBook | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # By identity: selections of one operation are collected once for all items of a list, and live as long as it.
-        self._leaves_of: dict[tuple[int, int], tuple[Any, list[tuple[str, _Leaf]] | None]] = {}
+        operation = self.operation.name
+        name = operation.value if operation is not None else None
+        self._plans = Plans() if plans is None else plans.of(name, self.variable_values.coerced)
+        self._relevant_sub_fields = self._plans.subfields
+
+    def execute_collected_root_fields(
+        self, root_type: Any, root_value: Any, grouped_field_set: Any, serially: bool, new_defer_usages: Any
+    ) -> Any:
+        """Resolve the fields at the top; see `graphql.execution.Executor`. Nothing here defers."""
+        plans = self._plans
+        if plans.root is None:
+            plans.root = grouped_field_set
+        return self.execute_root_grouped_field_set(root_type, root_value, plans.root, serially, None)
 
     def execute_fields(
         self,
@@ -133,30 +187,34 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         """Resolve the fields of one object; see `graphql.execution.Executor.execute_fields`."""
-        key = (id(parent_type), id(grouped_field_set))
-        known = self._leaves_of.get(key)
-        if known is None:
-            known = self._leaves_of[key] = (grouped_field_set, _only_leaves(parent_type, grouped_field_set))
-        leaves = known[1]
-        if leaves is not None:
-            results: dict[str, Any] = {}
-            try:
-                for name, leaf in leaves:
-                    value = getattr(source_value, leaf.attribute)
-                    if value is None and leaf.nullable:
-                        results[name] = None
+        is_awaitable = self.is_awaitable
+        results: dict[str, Any] = {}
+        waiting: list[str] = []
+        try:
+            for planned in self._selection(parent_type, grouped_field_set).fields:
+                name, constant, leaf, field, details, _, _ = planned
+                if constant is not None:
+                    results[name] = constant
+                    continue
+                if leaf is not None:
+                    written = _written(leaf, source_value)
+                    if written is not Undefined:
+                        results[name] = written
                         continue
-                    if type(value) not in _PLAIN and not isinstance(value, Enum):
-                        break
-                    written = leaf.write(value)
-                    if written is None or written is Undefined:
-                        break
-                    results[name] = written
+                field_path = Path(path, name, parent_type.name)
+                if leaf is None and field is not None:
+                    result = self._resolved(parent_type, source_value, planned, field, field_path, position_context)
                 else:
-                    return results
-            except Exception:
-                pass
-        return super().execute_fields(parent_type, source_value, path, grouped_field_set, position_context)
+                    result = super().execute_field(parent_type, source_value, details, field_path, position_context)
+                if result is not Undefined:
+                    results[name] = result
+                    if is_awaitable(result):
+                        waiting.append(name)
+        except Exception:
+            if waiting:
+                self.settle_in_background([results[name] for name in waiting])
+            raise
+        return self._gathered(results, waiting) if waiting else results
 
     def execute_field(
         self,
@@ -167,23 +225,154 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         """Resolve one field; see `graphql.execution.Executor.execute_field`."""
-        leaves = parent_type.extensions.get(_LEAVES)
-        if leaves is not None:
-            leaf = leaves.get(field_details_list[0].node.name.value)
-            if leaf is not None:
-                try:
-                    value = getattr(source, leaf.attribute)
-                    if value is None and leaf.nullable:
-                        return None
-                    if iscoroutine(value):
-                        value.close()  # the ordinary path asks again, and awaits
-                    elif value is not None and not isinstance(value, Exception) and not self.is_awaitable(value):
-                        written = leaf.write(value)
-                        if written is not None and written is not Undefined:
-                            return written
-                except Exception:
-                    pass
+        leaf = parent_type.extensions.get(_LEAVES, {}).get(field_details_list[0].node.name.value)
+        if leaf is not None:
+            written = _written(leaf, source)
+            if written is not Undefined:
+                return written
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
+
+    def complete_value(
+        self, return_type: Any, field_details_list: list[Any], info: Any, path: Path, result: Any, position_context: Any
+    ) -> Any:
+        """Complete a value, an object by its fields; see `graphql.execution.Executor.complete_value`."""
+        inner = return_type.of_type if type(return_type) is GraphQLNonNull else return_type
+        if type(inner) is GraphQLList and type(result) is list:
+            completed = self._rows(inner.of_type, field_details_list, info, result)
+            if completed is not None:
+                return completed
+            if len(result) > _SHORT and hasattr(self.context_value, "gathers"):
+                self.context_value.gathers = True
+        elif (
+            type(inner) is GraphQLObjectType
+            and result is not None
+            and result is not Undefined
+            and not isinstance(result, Exception)
+            and (inner.is_type_of is None or inner.is_type_of(result, info) is True)
+        ):
+            return self.collect_and_execute_subfields(inner, field_details_list, path, result, position_context)
+        return super().complete_value(return_type, field_details_list, info, path, result, position_context)
+
+    def collect_and_execute_subfields(
+        self, return_type: Any, field_details_list: list[Any], path: Path, result: Any, position_context: Any
+    ) -> Any:
+        """Resolve what is asked of an object; see `graphql.execution.Executor`."""
+        fields = self.collect_subfields(return_type, field_details_list).grouped_field_set
+        return self.execute_fields(return_type, result, path, fields, position_context)
+
+    def get_stream_usage(self, field_details_list: list[Any], path: Path) -> None:
+        """Nothing: there is no `@stream`, and looking for it costs every list 2 µs."""
+        return
+
+    def with_abort_signal(self, awaitable: Any) -> Any:
+        """Await what a resolver returned; see `graphql.execution.Executor.with_abort_signal`. Nobody gives a signal."""
+        return awaitable if self.abort_signal is None else super().with_abort_signal(awaitable)
+
+    def _resolved(
+        self, parent_type: Any, source: Any, planned: FieldPlan, field: GraphQLField, path: Path, position_context: Any
+    ) -> Any:
+        """Resolve a field whose resolver is known, as `execute_field` does."""
+        _, _, _, _, details, nodes, arguments = planned
+        returned, resolve = field.type, field.resolve
+        assert resolve is not None, "planned with it"
+        try:
+            info = self.build_resolve_info(field, nodes, parent_type, path)
+            if arguments is None:
+                detail = details[0]
+                arguments = get_argument_values(
+                    field, detail.node, self.variable_values, detail.fragment_variable_values, self.hide_suggestions
+                )
+            result = resolve(source, info, **arguments)
+            if self.is_awaitable(result):
+                return self.complete_awaitable_value(returned, details, info, path, result, position_context)
+            completed = self.complete_value(returned, details, info, path, result, position_context)
+            if self.is_awaitable(completed):
+                return self._settled(completed, returned, details, path)
+        except Exception as error:
+            self.handle_field_error(error, returned, details, path)
+            return None
+        return completed
+
+    async def _settled(self, completed: Any, returned: Any, details: list[Any], path: Path) -> Any:
+        try:
+            return await completed
+        except Exception as error:
+            self.handle_field_error(error, returned, details, path)
+            return None
+
+    async def _gathered(self, results: dict[str, Any], waiting: list[str]) -> dict[str, Any]:
+        if len(waiting) == 1:
+            results[waiting[0]] = await results[waiting[0]]
+        else:
+            awaited = await gather_with_cancel(*(results[name] for name in waiting))
+            results.update(zip(waiting, awaited, strict=True))
+        return results
+
+    def _rows(self, item_type: Any, details: list[Any], info: Any, items: list[Any]) -> list[dict[str, Any]] | None:
+        """A list of objects of which nothing but plain leaves is asked for; None where something is unusual."""
+        kind = item_type.of_type if type(item_type) is GraphQLNonNull else item_type
+        if type(kind) is not GraphQLObjectType:
+            return None
+        leaves = self._selection(kind, self.collect_subfields(kind, details).grouped_field_set).leaves
+        if leaves is None:
+            return None
+        is_type_of = kind.is_type_of
+        rows: list[dict[str, Any]] = []
+        try:
+            for item in items:
+                if is_type_of is not None and is_type_of(item, info) is not True:
+                    return None
+                row: dict[str, Any] = {}
+                for name, (attribute, write, nullable, plain) in leaves:
+                    value = getattr(item, attribute)
+                    if type(value) is plain:
+                        row[name] = value
+                        continue
+                    if value is None and nullable:
+                        row[name] = None
+                        continue
+                    if type(value) not in _PLAIN and not isinstance(value, Enum):
+                        return None
+                    written = write(value)
+                    if written is None or written is Undefined:
+                        return None
+                    row[name] = written
+                rows.append(row)
+        except Exception:
+            return None  # the ordinary path says what and where
+        return rows
+
+    def _selection(self, parent_type: GraphQLObjectType, grouped: dict[str, list[Any]]) -> Selection:
+        known = self._plans.selections.get((parent_type, id(grouped)))
+        if known is not None:
+            return known
+        marked = parent_type.extensions.get(_LEAVES, {})
+        fields = []
+        for name, details in grouped.items():
+            nodes = [detail.node for detail in details]
+            called = nodes[0].name.value
+            field = self.schema.get_field(parent_type, called)
+            if field is not None and field.resolve is None:
+                field = None
+            constant = parent_type.name if called == "__typename" else None
+            arguments = None if field is None else self._constant_arguments(field, details[0])
+            fields.append(FieldPlan(name, constant, marked.get(called), field, details, nodes, arguments))
+        leaves = [(planned.name, planned.leaf) for planned in fields if planned.leaf is not None]
+        found = Selection(grouped, fields, leaves if len(leaves) == len(fields) else None)
+        self._plans.selections[parent_type, id(grouped)] = found
+        return found
+
+    def _constant_arguments(self, field: GraphQLField, detail: Any) -> dict[str, Any] | None:
+        """The arguments of a field when they are the same in every operation, and nobody can change them."""
+        if not field.args and not detail.node.arguments:
+            return {}
+        if detail.fragment_variable_values is not None or has_variables(detail.node):
+            return None
+        try:
+            found = get_argument_values(field, detail.node, self.variable_values, None, self.hide_suggestions)
+        except GraphQLError:
+            return None  # said where the field is executed
+        return found if all(type(value) in _FIXED for value in found.values()) else None
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Resolve the operation; see `graphql.execution.Executor.execute_operation`.

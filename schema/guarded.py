@@ -163,6 +163,7 @@ class GuardedSchema(strawberry.Schema):
                     executor_class=OperationExecutor,
                     is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type] # a TypeGuard but in name
                     operation_extensions=operation_extensions,
+                    plans=checked.plans,
                 )
                 if not isinstance(result, GraphQLCoreResult):
                     result = await result

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from strawberry.dataloader import DataLoader
-
 from resolvers.access import visible_to
 from resolvers.artifacts import known_previews, made_previews
+from schema.loading import Loader
 from store.artifacts import ArtifactRecord, artifacts_of_attempts, artifacts_of_runs, find_artifacts
 from store.callers import CallerRecord, find_callers
 from store.pipeline_reads import (
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from resolvers.usage import Noun
+    from schema.context import RequestContext
     from store.engine import ReadConnection, Store
     from store.previews import PreviewRecord
     from store.usage import Usage
@@ -52,12 +52,13 @@ V = TypeVar("V")
 class Loaders:
     """One operation's loaders, made when first used; each remembers what it loaded."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, operation: RequestContext) -> None:
         self._context = context
+        self._at_once = operation if operation.at_once else None
 
     def _loader(
         self, read: Callable[[ReadConnection, Sequence[str]], Awaitable[Mapping[str, V]]]
-    ) -> DataLoader[str, V | None]:
+    ) -> Loader[str, V | None]:
         store = self._context.services.store
 
         async def load(keys: list[str]) -> list[V | None]:
@@ -65,9 +66,9 @@ class Loaders:
                 found = await read(connection, keys)
             return [found.get(key) for key in keys]
 
-        return DataLoader(load_fn=load)
+        return Loader(load)
 
-    def _lookup(self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]]) -> DataLoader[str, V | None]:
+    def _lookup(self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]]) -> Loader[str, V | None]:
         """As `_loader`, for what is read by prepared statements."""
         store = self._context.services.store
 
@@ -75,10 +76,10 @@ class Loaders:
             found = await find(store, keys)
             return [found.get(key) for key in keys]
 
-        return DataLoader(load_fn=load)
+        return Loader(load, self._at_once)
 
     @cached_property
-    def run(self) -> DataLoader[str, RunRecord | None]:
+    def run(self) -> Loader[str, RunRecord | None]:
         """Runs the caller may see, by id."""
         only = visible_to(self._context)
 
@@ -91,15 +92,15 @@ class Loaders:
                 found = await find_runs(connection, ids, visible_to=only)
             return [found.get(run_id) for run_id in ids]
 
-        return DataLoader(load_fn=load)
+        return Loader(load, self._at_once)
 
     @cached_property
-    def run_payload(self) -> DataLoader[str, RunPayload | None]:
+    def run_payload(self) -> Loader[str, RunPayload | None]:
         """Inputs of runs, by run id."""
         return self._lookup(find_payloads)
 
     @cached_property
-    def latest_run(self) -> DataLoader[str, RunRecord | None]:
+    def latest_run(self) -> Loader[str, RunRecord | None]:
         """The newest run of a pipeline that the caller may see, by pipeline id."""
         only = visible_to(self._context)
 
@@ -110,7 +111,7 @@ class Loaders:
         return self._loader(latest)
 
     @cached_property
-    def newest_runs(self) -> DataLoader[tuple[str, int], list[RunRecord]]:
+    def newest_runs(self) -> Loader[tuple[str, int], list[RunRecord]]:
         """So many of the newest runs of a pipeline that the caller may see, by pipeline id and number."""
         only = visible_to(self._context)
         store = self._context.services.store
@@ -121,45 +122,45 @@ class Loaders:
                 found = await newest_runs(connection, [key for key, _ in keys], most, visible_to=only)
             return [found.get(key, [])[:each] for key, each in keys]
 
-        return DataLoader(load_fn=load)
+        return Loader(load)
 
     @cached_property
-    def queue_place(self) -> DataLoader[str, Ahead | None]:
+    def queue_place(self) -> Loader[str, Ahead | None]:
         """How many queued runs are ahead of one, by run id."""
         return self._loader(queue_places)
 
     @cached_property
-    def steps(self) -> DataLoader[str, list[StepRecord] | None]:
+    def steps(self) -> Loader[str, list[StepRecord] | None]:
         """Steps of a run in order, by run id."""
         return self._lookup(steps_of_runs)
 
     @cached_property
-    def step(self) -> DataLoader[str, StepRecord | None]:
+    def step(self) -> Loader[str, StepRecord | None]:
         """Steps by id."""
         return self._lookup(find_steps)
 
     @cached_property
-    def milestones(self) -> DataLoader[str, str | None]:
+    def milestones(self) -> Loader[str, str | None]:
         """Milestones of a step as JSON text, by step id."""
         return self._lookup(milestones_of)
 
     @cached_property
-    def attempts(self) -> DataLoader[str, list[AttemptRecord] | None]:
+    def attempts(self) -> Loader[str, list[AttemptRecord] | None]:
         """Attempts of a step in order, by step id."""
         return self._lookup(attempts_of_steps)
 
     @cached_property
-    def attempt(self) -> DataLoader[str, AttemptRecord | None]:
+    def attempt(self) -> Loader[str, AttemptRecord | None]:
         """Attempts by id."""
         return self._lookup(find_attempts)
 
     @cached_property
-    def run_spending(self) -> DataLoader[str, Spending | None]:
+    def run_spending(self) -> Loader[str, Spending | None]:
         """What models of a run were paid for, by run id."""
         return self._loader(spending_of_runs)
 
     @cached_property
-    def step_spending(self) -> DataLoader[tuple[str, str], Spending]:
+    def step_spending(self) -> Loader[tuple[str, str], Spending]:
         """What models of a step were paid for, by run id and step id."""
         store = self._context.services.store
 
@@ -168,92 +169,92 @@ class Loaders:
                 found = await spending_of_steps(connection, steps)
             return [found[step] for step in steps]
 
-        return DataLoader(load_fn=load)
+        return Loader(load)
 
     @cached_property
-    def attempt_payload(self) -> DataLoader[str, AttemptPayload | None]:
+    def attempt_payload(self) -> Loader[str, AttemptPayload | None]:
         """Input and output of attempts, by attempt id."""
         return self._lookup(attempt_payloads)
 
     @cached_property
-    def artifact(self) -> DataLoader[str, ArtifactRecord | None]:
+    def artifact(self) -> Loader[str, ArtifactRecord | None]:
         """Artifacts by id, whoever may see them: ask for those of runs the caller sees."""
         return self._lookup(find_artifacts)
 
     @cached_property
-    def artifacts_of_run(self) -> DataLoader[str, list[ArtifactRecord] | None]:
+    def artifacts_of_run(self) -> Loader[str, list[ArtifactRecord] | None]:
         """Artifacts of a run, oldest first, by run id."""
         return self._lookup(artifacts_of_runs)
 
     @cached_property
-    def artifacts_of_attempt(self) -> DataLoader[str, list[ArtifactRecord] | None]:
+    def artifacts_of_attempt(self) -> Loader[str, list[ArtifactRecord] | None]:
         """Artifacts of an attempt, oldest first, by attempt id."""
         return self._lookup(artifacts_of_attempts)
 
     @cached_property
-    def known_preview(self) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+    def known_preview(self) -> Loader[ArtifactRecord, PreviewRecord | None]:
         """How artifacts look as far as that is known, by artifact."""
         return self._previews(known_previews)
 
     @cached_property
-    def preview(self) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+    def preview(self) -> Loader[ArtifactRecord, PreviewRecord | None]:
         """How artifacts look, found out now if need be, by artifact; None when that takes longer than one waits."""
         return self._previews(made_previews)
 
     def _previews(
         self, read: Callable[[Context, Sequence[ArtifactRecord]], Awaitable[Mapping[str, PreviewRecord]]]
-    ) -> DataLoader[ArtifactRecord, PreviewRecord | None]:
+    ) -> Loader[ArtifactRecord, PreviewRecord | None]:
         async def load(artifacts: list[ArtifactRecord]) -> list[PreviewRecord | None]:
             found = await read(self._context, artifacts)
             return [found.get(artifact.digest) for artifact in artifacts]
 
-        return DataLoader(load_fn=load)
+        return Loader(load)
 
     @cached_property
-    def session(self) -> DataLoader[str, SessionRecord | None]:
+    def session(self) -> Loader[str, SessionRecord | None]:
         """Sessions by id."""
         return self._loader(find_sessions)
 
     @cached_property
-    def caller(self) -> DataLoader[str, CallerRecord | None]:
+    def caller(self) -> Loader[str, CallerRecord | None]:
         """Callers by id."""
         return self._lookup(find_callers)
 
     @cached_property
-    def pipeline(self) -> DataLoader[str, PipelineRecord | None]:
+    def pipeline(self) -> Loader[str, PipelineRecord | None]:
         """Pipelines by id, deleted ones too."""
         return self._lookup(find_pipelines)
 
     @cached_property
-    def version(self) -> DataLoader[str, VersionRecord | None]:
+    def version(self) -> Loader[str, VersionRecord | None]:
         """Pipeline versions by id."""
         return self._lookup(find_versions)
 
     @cached_property
-    def current_version(self) -> DataLoader[str, VersionRecord | None]:
+    def current_version(self) -> Loader[str, VersionRecord | None]:
         """The version new runs use, by pipeline id."""
         return self._lookup(current_versions)
 
     @cached_property
-    def version_body(self) -> DataLoader[str, VersionBody | None]:
+    def version_body(self) -> Loader[str, VersionBody | None]:
         """Texts of versions, by version id."""
         return self._lookup(find_bodies)
 
     @cached_property
-    def pipeline_usage(self) -> DataLoader[str, Usage]:
+    def pipeline_usage(self) -> Loader[str, Usage]:
         """How pipelines fared lately, by id."""
         return self._usage("pipeline")
 
     @cached_property
-    def pack_usage(self) -> DataLoader[str, Usage]:
+    def pack_usage(self) -> Loader[str, Usage]:
         """How packs fared lately, by name."""
         return self._usage("pack")
 
-    def _usage(self, noun: Noun) -> DataLoader[str, Usage]:
+    def _usage(self, noun: Noun) -> Loader[str, Usage]:
         context = self._context
 
         async def load(names: list[str]) -> list[Usage]:
             found = await context.services.usage.of(context, noun, names)
             return [found[name] for name in names]
 
-        return DataLoader(load_fn=load)
+        return Loader(load)

@@ -31,6 +31,7 @@ from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.learned import LearnedField, LearnedValue
+from schema.loading import loaded
 from schema.node_interface import Node
 from schema.pagination import CountedConnection, PageArguments, page_of
 from schema.payloads import Payload, as_json, payload_of
@@ -111,6 +112,7 @@ class Run(Node):
         return run
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
+    @loaded
     async def pipeline(self, info: Info) -> Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None:
         """Its pipeline."""
         from schema.pipelines import Pipeline
@@ -121,6 +123,7 @@ class Run(Node):
         return None if found is None else Pipeline.of(found)
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
+    @loaded
     async def version(self, info: Info) -> Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None:
         """Its version."""
         from schema.pipelines import PipelineVersion
@@ -141,6 +144,7 @@ class Run(Node):
         return None if found is None else Pack.of(found)
 
     @strawberry.field(description="What it waits for while QUEUED or WAITING.")
+    @loaded
     async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
         if self.state is RunState.WAITING:
@@ -160,6 +164,7 @@ class Run(Node):
         return Failure.read(self.record.failure)
 
     @strawberry.field(description="Who started it; for a trigger, its owner.")
+    @loaded
     async def caller(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")]:
         """Its caller."""
         from schema.callers import Caller
@@ -170,6 +175,7 @@ class Run(Node):
         return Caller.of(found)
 
     @strawberry.field(description="Inputs as given, known secrets masked.")
+    @loaded
     async def inputs(self, info: Info) -> JSON:
         """Its inputs."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
@@ -177,6 +183,7 @@ class Run(Node):
         return JSON(info.context.context.services.redactor.value(value))
 
     @strawberry.field(description="Inputs whose values were taken from the caller's defaults.")
+    @loaded
     async def from_memory(self, info: Info) -> list[LearnedValue]:
         """What memory filled in, as whoever started the run said."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
@@ -188,6 +195,7 @@ class Run(Node):
         return [LearnedValue(field=field, value=str(given.get(field.value, ""))) for field in fields]
 
     @strawberry.field(description="Output of the last step; null until it succeeds.")
+    @loaded
     async def output(
         self,
         info: Info,
@@ -203,6 +211,7 @@ class Run(Node):
         return payload_of(found.output if found is not None else None, limit_bytes)
 
     @strawberry.field(description="Time its attempts took together, up to now, in seconds.")
+    @loaded
     async def work_seconds(self, info: Info) -> float:
         """Sum over attempts."""
         loaders = info.context.loaders
@@ -218,11 +227,13 @@ class Run(Node):
         return round(sum(span.total_seconds() for span in spans), 3)
 
     @strawberry.field(description="Cost of all attempts so far.")
+    @loaded
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
         return SpendingCost.of(await info.context.loaders.run_spending.load(self.record.id))
 
     @strawberry.field(description="The run this one repeats.")
+    @loaded
     async def rerun_of(self, info: Info) -> Run | None:
         """The repeated run, while it is kept and visible."""
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
@@ -230,12 +241,14 @@ class Run(Node):
     @strawberry.field(
         description=("Its steps in order, always one for each step of the version; a single pack is one step.")
     )
+    @loaded
     async def steps(self, info: Info) -> list[RunStep]:
         """Its steps."""
         found = await info.context.loaders.steps.load(self.record.id)
         return [RunStep.of(step) for step in found or ()]
 
     @strawberry.field(description="One step by key.")
+    @loaded
     async def step(
         self, info: Info, key: Annotated[Key, strawberry.argument(description="The step's key.")]
     ) -> RunStep | None:
@@ -244,6 +257,7 @@ class Run(Node):
         return next((RunStep.of(step) for step in found or () if step.key == key), None)
 
     @strawberry.field(description="The step under way, failed, or next.")
+    @loaded
     async def current_step(self, info: Info) -> RunStep | None:
         """The first step that has not succeeded."""
         found = await info.context.loaders.steps.load(self.record.id)
@@ -271,6 +285,7 @@ class Run(Node):
         return EVENTS.encode((self.record.id, self.record.next_seq - 1))
 
     @strawberry.field(description="What its steps produced.")
+    @loaded
     async def artifacts(
         self,
         info: Info,
@@ -416,6 +431,9 @@ async def run_page(
         head_page = page_of(heads, arguments, lambda row: RUNS.encode((row[0],)))
         return RunConnection.counted(head_page, lambda row: Run.of_head(row, columns), count)
     rows = await list_visible_runs(context, query=query, window=arguments.window)
+    if "pipeline" in fields:
+        pipelines = {row.pipeline_id for row in rows if row.pipeline_id is not None}
+        await info.context.loaders.pipeline.load_many(pipelines)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.id,)))
     return RunConnection.counted(page, Run.of, count)
 

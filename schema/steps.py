@@ -20,6 +20,7 @@ from schema.cursors import LOG_LINES, TRANSCRIPT
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.isolation import IsolationLevel
+from schema.loading import loaded
 from schema.node_interface import Node
 from schema.pagination import Connection, PageArguments, page_of
 from schema.payloads import Payload, payload_of
@@ -136,6 +137,7 @@ class Session:
         )
 
     @strawberry.field(description="The step that left it.")
+    @loaded
     async def produced_by(self, info: Info) -> RunStep:
         """Its step."""
         found = await info.context.loaders.step.load(self.step_id)
@@ -171,6 +173,7 @@ class Attempt(Node):
         )
 
     @strawberry.field(description="The step tried.")
+    @loaded
     async def run_step(self, info: Info) -> RunStep:
         """Its step."""
         found = await info.context.loaders.step.load(self.record.step_id)
@@ -184,18 +187,21 @@ class Attempt(Node):
         return Failure.read(self.record.failure)
 
     @strawberry.field(description="The input it got, redacted, as it was resolved for this attempt.")
+    @loaded
     async def input(self, info: Info) -> JSON | None:
         """Its input."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
 
     @strawberry.field(description="What it gave, redacted once before anything used it.")
+    @loaded
     async def output(self, info: Info) -> JSON | None:
         """Its output."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
     @strawberry.field(description="Files it made, oldest first.")
+    @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.id)
@@ -239,6 +245,7 @@ class Attempt(Node):
         return TranscriptEntryConnection.of(page, TranscriptEntry.of)
 
     @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
+    @loaded
     async def transcript_url(self, info: Info) -> str | None:
         """A signed path on this server."""
         step = await info.context.loaders.step.load(self.record.step_id)
@@ -310,6 +317,7 @@ class RunStep(Node):
         )
 
     @strawberry.field(description="The run it is part of.")
+    @loaded
     async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")]:
         """Its run."""
         from schema.runs import get_run_now
@@ -317,6 +325,7 @@ class RunStep(Node):
         return await get_run_now(info, self.record.run_id)
 
     @strawberry.field(description="The step as defined; null for a single pack.")
+    @loaded
     async def step(self, info: Info) -> Annotated[Step, strawberry.lazy("schema.pipelines")] | None:
         """Its definition in the run's version."""
         from schema.pipelines import steps_of_version
@@ -328,17 +337,20 @@ class RunStep(Node):
         return next((step for step in steps if step.key == self.key), None)
 
     @strawberry.field(description="What it waits for while WAITING.")
+    @loaded
     async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
         return await retry_wait(info, self.record) if self.state is StepState.WAITING else None
 
     @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
+    @loaded
     async def milestones(self, info: Info) -> list[Milestone]:
         """Its milestones."""
         text = await info.context.loaders.milestones.load(self.record.id)
         return [Milestone.read(data) for data in orjson.loads(text or "[]")]
 
     @strawberry.field(description="Input with templates resolved, secrets masked; null until it starts.")
+    @loaded
     async def input(
         self,
         info: Info,
@@ -351,6 +363,7 @@ class RunStep(Node):
         return payload_of(found.input if found is not None else None, limit_bytes)
 
     @strawberry.field(description="What it returned; null until it succeeds.")
+    @loaded
     async def output(
         self,
         info: Info,
@@ -363,18 +376,21 @@ class RunStep(Node):
         return payload_of(found.output if found is not None else None, limit_bytes)
 
     @strawberry.field(description="What it produced, all attempts.")
+    @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         found = await info.context.loaders.artifacts_of_run.load(self.record.run_id)
         return [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
 
     @strawberry.field(description="Every attempt, first to last, resumes included.")
+    @loaded
     async def attempts(self, info: Info) -> list[Attempt]:
         """Its attempts."""
         found = await info.context.loaders.attempts.load(self.record.id)
         return [Attempt.of(record) for record in found or ()]
 
     @strawberry.field(description="The session it used or left.")
+    @loaded
     async def session(self, info: Info) -> Session | None:
         """Its session."""
         session_id = self.record.session_id
@@ -387,6 +403,7 @@ class RunStep(Node):
         return None if found is None else Session.of(info, found)
 
     @strawberry.field(description="Cost of all attempts.")
+    @loaded
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
         return SpendingCost.of(await info.context.loaders.step_spending.load((self.record.run_id, self.record.id)))
@@ -397,9 +414,10 @@ class RunStep(Node):
         return [str(warning) for warning in orjson.loads(self.record.warnings)]
 
     @strawberry.field(description="What went wrong in the latest attempt.")
+    @loaded
     async def failure(self, info: Info) -> Failure | None:
         """Failure of the attempt that counts."""
-        if self.record.attempt_id is None:
+        if self.record.attempt_id is None or self.state is StepState.SUCCEEDED:
             return None
         found = await info.context.loaders.attempt.load(self.record.attempt_id)
         return Failure.read(found.failure if found is not None else None)

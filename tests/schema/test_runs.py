@@ -374,7 +374,7 @@ async def test_queued_runs_of_a_list_are_placed_by_one_statement(tmp_path: Path,
             "starts next",
             None,
         ]
-        assert len(seen) == 2
+        assert len([statement for statement in seen if "memory_due" not in str(statement)]) == 2
         bench.release.set()
 
 

@@ -1,0 +1,128 @@
+"""One document executed again and again: what is kept of it must not show in any answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import pytest
+import strawberry
+from graphql import execute as plainly
+from graphql import parse
+
+from schema.guarded import GuardedSchema
+from schema.loading import loaded
+from schema.scalars import JSON
+
+
+@strawberry.interface
+class Named:
+    name: str
+
+
+@strawberry.type
+class Leaf(Named):
+    size: int | None = None
+
+
+@strawberry.type
+class Tree(Named):
+    age: int = 0
+
+    @strawberry.field
+    @loaded
+    async def leaves(self, many: int = 2) -> list[Leaf]:
+        return [Leaf(name=f"{self.name}{number}", size=number or None) for number in range(many)]
+
+    @strawberry.field
+    def broken(self) -> str | None:
+        raise LookupError(f"{self.name} is broken")
+
+    @strawberry.field
+    def strict(self) -> str:
+        return None if self.name == "elm" else self.name  # type: ignore[return-value]
+
+    @strawberry.field
+    def noted(self, note: JSON) -> JSON:
+        seen = note
+        assert isinstance(seen, dict)
+        seen["at"] = self.name
+        return seen
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def trees(
+        self, first: int = 2, called: Annotated[str | None, strawberry.argument(name="named")] = None
+    ) -> list[Tree]:
+        return [Tree(name=name) for name in (["oak", "elm", "ash"] if called is None else [called])[:first]]
+
+    @strawberry.field
+    def things(self) -> list[Named]:
+        return [Leaf(name="leaf"), Tree(name="tree", age=9)]
+
+    @strawberry.field
+    def maybe(self) -> list[Tree | None]:
+        return [Tree(name="oak"), None]
+
+
+@dataclass
+class Context:
+    at_once: bool = True
+    gathers: bool = field(default=False)
+
+
+SCHEMA = GuardedSchema(Query, types=(Leaf, Tree))
+
+DOCUMENTS = [
+    ("{ trees { name age } }", [{}]),
+    ("query ($n: Int!) { trees(first: $n) { name } }", [{"n": 1}, {"n": 3}, {"n": 0}]),
+    ('query ($n: String) { trees(named: $n) { name } oak: trees(named: "fir") { id: name } }', [{"n": "yew"}, {}]),
+    (
+        "query ($a: Boolean!, $b: Boolean = true) { trees { name @include(if: $a) age @skip(if: $b) "
+        "leaves @include(if: $a) { size } } }",
+        [{"a": a, "b": b} for a in (True, False) for b in (True, False)] + [{"a": True}, {"a": False}],
+    ),
+    (
+        "{ things { __typename name ... on Tree { age leaves(many: 1) { ...L } } ...L } } fragment L on Leaf { size }",
+        [{}],
+    ),
+    ("{ trees { name broken } }", [{}]),
+    ("{ trees { name strict } }", [{}]),
+    ("{ maybe { name strict } }", [{}]),
+    ("{ maybe { name } other: maybe { __typename } }", [{}]),
+    ("query A { trees { name } } query B { trees { age } }", [{}]),
+    ("{ trees { noted(note: {}) other: noted(note: {a: 1}) } }", [{}]),
+    ("query ($n: JSON!) { trees { noted(note: $n) } }", [{"n": {}}, {"n": {"b": 2}}]),
+]
+
+
+@pytest.mark.parametrize(("document", "given"), DOCUMENTS)
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_every_execution_answers_as_graphql_core_would(document, given, at_once):
+    names = ("A", "B") if "query A" in document else (None,)
+    for _ in range(3):
+        for variables in given:
+            for name in names:
+                ours = await SCHEMA.execute(document, dict(variables), Context(at_once), operation_name=name)
+                theirs = plainly(
+                    SCHEMA._schema, parse(document), None, Context(False), dict(variables), operation_name=name
+                )
+                theirs = theirs if not hasattr(theirs, "__await__") else await theirs
+                assert ours.data == theirs.data
+                told = [(error.path, error.locations) for error in ours.errors or ()]
+                assert told == [(error.path, error.locations) for error in theirs.errors or ()]
+
+
+async def test_plans_of_many_conditions_are_not_kept():
+    flags = [f"f{number}" for number in range(6)]
+    declared = ", ".join(f"${flag}: Boolean!" for flag in flags)
+    asked = " ".join(f"{flag}: name @include(if: ${flag})" for flag in flags)
+    document = f"query ({declared}) {{ trees {{ {asked} }} }}"
+    for wanted in flags:
+        result = await SCHEMA.execute(document, {flag: flag == wanted for flag in flags}, Context())
+        assert result.data == {"trees": [{wanted: "oak"}, {wanted: "elm"}]}
+    plans = SCHEMA.documents.get(document).plans
+    assert plans is not None
+    assert len(plans._plans) == 0

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
@@ -22,8 +24,10 @@ EntryKind = Literal["pack", "pipeline"]
 #: An entry's place in the order: rank (lower is better, 0 without words), name in lower case, id.
 Place = tuple[int, str, str]
 
-#: What a word is worth by where it stands.
-_WEIGHTS = {"name": 8.0, "keywords": 5.0, "kinds": 3.0, "examples": 3.0, "use": 2.0, "description": 1.0}
+#: What a word is worth by where it stands: name, keywords, kinds, examples, use, description.
+_WEIGHTS = (8.0, 5.0, 3.0, 3.0, 2.0, 1.0)
+#: Entries whose words are remembered.
+_REMEMBERED = 4_096
 #: A word that only begins like one of the entry's is worth this share of it.
 _PREFIX_SHARE = 0.6
 _PREFIX_LENGTH = 3
@@ -87,11 +91,11 @@ def placed(entries: Sequence[Entry[RefT]], text: str | None = None) -> list[Plac
     if not words:
         found = [Placed(entry, (0, entry.name.casefold(), entry.id)) for entry in entries]
         return sorted(found, key=lambda item: item.place)
-    fields = [_fields(entry) for entry in entries]
-    rarity = {word: _rarity(word, fields) for word in words}
+    indexed = [_words_of(entry) for entry in entries]
+    rarity = {word: _rarity(word, indexed) for word in words}
     matches = []
-    for entry, where in zip(entries, fields, strict=True):
-        worth = {word: _worth(word, where) for word in words}
+    for entry, where in zip(entries, indexed, strict=True):
+        worth = {word: where.worth(word) for word in words}
         covered = sum(1 for value in worth.values() if value) / len(words)
         if covered < _COVERAGE:
             continue
@@ -116,34 +120,59 @@ def _words(text: str) -> list[str]:
     ]
 
 
-def _fields(entry: Entry[RefT]) -> dict[str, frozenset[str]]:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of an entry.
+
+    Attributes:
+        weights: What each is worth where it is worth most.
+        ordered: The same words in order, so that those that begin alike stand together.
+    """
+
+    weights: dict[str, float]
+    ordered: tuple[str, ...]
+
+    def worth(self, word: str) -> float:
+        """What a word asked for is worth here; 0 where it is not found."""
+        best = self.weights.get(word, 0.0)
+        if len(word) >= _PREFIX_LENGTH:
+            place = bisect_left(self.ordered, word)
+            while place < len(self.ordered) and self.ordered[place].startswith(word):
+                best = max(best, self.weights[self.ordered[place]] * _PREFIX_SHARE)
+                place += 1
+        return best
+
+
+def _words_of(entry: Entry[RefT]) -> _Words:
     metadata = entry.metadata
-    texts = {
-        "name": (entry.id, entry.name),
-        "keywords": metadata.intent_keywords,
-        "kinds": (*metadata.accepts, *metadata.produces),
-        "examples": metadata.example_intents,
-        "use": (metadata.typical_use or "",),
-        "description": (entry.description,),
-    }
-    return {field: frozenset(word for text in found for word in _words(text)) for field, found in texts.items()}
+    return _indexed(
+        (entry.id, entry.name),
+        tuple(metadata.intent_keywords),
+        (*metadata.accepts, *metadata.produces),
+        tuple(metadata.example_intents),
+        metadata.typical_use or "",
+        entry.description,
+    )
 
 
-def _worth(word: str, where: dict[str, frozenset[str]]) -> float:
-    best = 0.0
-    for name, words in where.items():
-        weight = _WEIGHTS[name]
-        if word in words:
-            best = max(best, weight)
-        elif (
-            len(word) >= _PREFIX_LENGTH
-            and weight * _PREFIX_SHARE > best
-            and any(other.startswith(word) for other in words)
-        ):
-            best = weight * _PREFIX_SHARE
-    return best
+@lru_cache(maxsize=_REMEMBERED)
+def _indexed(
+    names: tuple[str, ...],
+    keywords: tuple[str, ...],
+    kinds: tuple[str, ...],
+    examples: tuple[str, ...],
+    use: str,
+    description: str,
+) -> _Words:
+    """The words of an entry that says these; entries seldom change, and taking them apart is most of a search."""
+    weights: dict[str, float] = {}
+    for weight, texts in zip(_WEIGHTS, (names, keywords, kinds, examples, (use,), (description,)), strict=True):
+        for text in texts:
+            for word in _words(text):
+                weights[word] = max(weights.get(word, 0.0), weight)
+    return _Words(weights, tuple(sorted(weights)))
 
 
-def _rarity(word: str, fields: Sequence[dict[str, frozenset[str]]]) -> float:
-    having = sum(1 for where in fields if any(word in words for words in where.values()))
-    return math.log(1 + len(fields) / (1 + having))
+def _rarity(word: str, indexed: Sequence[_Words]) -> float:
+    having = sum(1 for where in indexed if word in where.weights)
+    return math.log(1 + len(indexed) / (1 + having))

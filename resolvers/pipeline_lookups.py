@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import orjson
@@ -206,8 +207,9 @@ def lacks_of_version(context: Context, body: VersionBody, pipeline_id: str) -> l
     return preflight(called, context.services.registry, lacks=context.lacks(pipeline_id))
 
 
+@lru_cache(maxsize=4_096)
 def read_metadata(text: str) -> ReadMetadata:
-    """Reads what `runner.stored_definition` wrote."""
+    """Reads what `runner.stored_definition` wrote; remembered, since every search reads that of every pipeline."""
     stored = orjson.loads(text)
     known = {name: stored[name] for name in Metadata.model_fields if name in stored}
     return ReadMetadata(Metadata.model_validate(known), tuple(stored.get("derived", ())))

@@ -18,6 +18,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from app.mcp.answers import wire_answer
+from app.mcp.handshake import again, read_whole
 from app.mcp.server import INTERNAL
 from schema.masking import report
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from mcp.server import Server
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from app.mcp.session import Session
     from app.mcp.toolbox import Toolbox
@@ -84,18 +85,12 @@ class QuickCalls:
         if headed is None:
             await self._otherwise(scope, receive, send)
             return
-        chunks: list[bytes] = []
-        more = True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            chunks.append(message.get("body", b""))
-            more = message.get("more_body", False)
-        body = b"".join(chunks)
+        body = await read_whole(receive)
+        if body is None:
+            return
         call = self._read(body, *headed)
         if call is None:
-            await self._otherwise(scope, _again(body, receive), send)
+            await self._otherwise(scope, again(body, receive), send)
             return
         try:
             answer = await self._toolbox.call(self._session_of(scope), call.tool, call.arguments)
@@ -184,17 +179,3 @@ class QuickCalls:
         if len(key[1]) <= 4_096:
             self._envelopes.add(key)
         return True
-
-
-def _again(body: bytes, receive: Receive) -> Receive:
-    """Hands out a body that has been read, and then what else is received."""
-    read = False
-
-    async def receiving() -> Message:
-        nonlocal read
-        if read:
-            return await receive()
-        read = True
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receiving

@@ -24,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 
 from app.mcp import resource_handlers, tasks
 from app.mcp.answers import wire_answer
+from app.mcp.handshake import OpenCalls, key_of
 from app.mcp.toolbox import Toolbox, UnknownToolError
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ SessionOf = Callable[[RequestContext], "Session"]
 #: Registers more handlers; see the module's docstring.
 Part = Callable[["Server[Any]", SessionOf, Toolbox], None]
 
+#: Code of the answer to a call its client has cancelled, and waits for no more; the language servers' one.
+CANCELLED: Final = -32800
 #: What a request is answered when something broke, as the SDK says it.
 INTERNAL: Final = {"code": types.INTERNAL_ERROR, "message": "Internal server error"}
 #: Parts every server has, on every transport.
@@ -54,24 +57,31 @@ INSTRUCTIONS: Final = (
 )
 
 
-def build_server(toolbox: Toolbox, session_of: SessionOf, parts: Sequence[Part] = PARTS) -> Server[Any]:
+def build_server(
+    toolbox: Toolbox, session_of: SessionOf, parts: Sequence[Part] = PARTS, *, calls: OpenCalls | None = None
+) -> Server[Any]:
     """The server.
 
     Args:
         toolbox: The tools.
         session_of: Tells who a request is from.
         parts: More of what it serves.
+        calls: Where calls are noted that a request of its own may cancel.
     """
+    under_way = OpenCalls() if calls is None else calls
 
     async def list_tools(ctx: RequestContext, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(text) for text in toolbox.texts(session_of(ctx))])
 
     async def call_tool(ctx: RequestContext, params: types.CallToolRequestParams) -> dict[str, Any]:
-        try:
-            answer = await toolbox.call(session_of(ctx), params.name, params.arguments, _progress(ctx))
-        except UnknownToolError as unknown:
-            raise MCPError(types.INVALID_PARAMS, str(unknown)) from unknown
-        return wire_answer(answer)
+        session = session_of(ctx)
+        with under_way.opened(key_of(session, ctx.request, ctx.request_id)):
+            try:
+                answer = await toolbox.call(session, params.name, params.arguments, _progress(ctx))
+            except UnknownToolError as unknown:
+                raise MCPError(types.INVALID_PARAMS, str(unknown)) from unknown
+            return wire_answer(answer)
+        raise MCPError(CANCELLED, "The client cancelled this call.")
 
     server: Server[Any] = Server(
         "packline",

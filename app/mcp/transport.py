@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
+from app.mcp.handshake import Handshakes, OpenCalls
 from app.mcp.quick import QuickCalls
 from app.mcp.server import build_server
 from app.mcp.toolbox import Toolbox
@@ -40,26 +41,33 @@ async def http_server(
         return session_in(ctx.request.scope)
 
     toolbox = Toolbox(schema)
-    server = build_server(toolbox, session_of)
+    calls = OpenCalls()
+    server = build_server(toolbox, session_of, calls=calls)
     streams, plain = (
         StreamableHTTPSessionManager(server, stateless=True, json_response=json, max_request_body_size=body_bytes)
         for json in (False, True)
     )
 
+    handshakes = Handshakes(calls, session_in, streams.handle_request)
+
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        manager = plain if _is_list(scope) else streams
-        await manager.handle_request(scope, receive, send)
+        version, method = _stated(scope)
+        if version < _HEADED:
+            await handshakes(scope, receive, send)
+        else:
+            manager = plain if method == b"tools/list" else streams
+            await manager.handle_request(scope, receive, send)
 
     async with streams.run(), plain.run():
         yield QuickCalls(toolbox, server, session_in, answer, body_bytes)
 
 
-def _is_list(scope: Scope) -> bool:
-    """Whether a request asks for the tools, by what its headers say; the SDK holds them against the body."""
+def _stated(scope: Scope) -> tuple[bytes, bytes]:
+    """Version and method by what a request's headers say; the SDK holds them against the body."""
     version = method = b""
     for key, value in scope["headers"]:
         if key == b"mcp-protocol-version":
             version = value
         elif key == b"mcp-method":
             method = value
-    return version >= _HEADED and method == b"tools/list"
+    return version, method

@@ -104,6 +104,51 @@ async def test_ten_megabytes_of_arguments_are_refused_cleanly(house, era):
         assert (await http.post(house.url("/mcp"), headers=headers, content=body)).status_code == 200
 
 
+async def test_a_call_of_the_handshake_versions_is_cancelled_by_its_client_alone(house, bench):
+    async with agent(house) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
+    await bench.started.wait()
+    flag = f"end:{run['run_id']}"
+    waits = house.services.engine.bus._flags
+    other = await house.token_for("ben", "READ", "OBSERVE")
+
+    def posted(body, **more):
+        return http.post(house.url("/mcp"), headers={**HEADERS, **more}, content=json.dumps(body).encode())
+
+    def cancel(request_id):
+        return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": request_id}}
+
+    async with httpx2.AsyncClient(timeout=60) as http:
+        capabilities = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "t", "version": "1"},
+        }
+        hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": capabilities}
+        names = [(await posted(hello)).headers["mcp-session-id"] for _ in range(2)]
+        assert names[0] != names[1]
+        named = {"mcp-session-id": names[0], "mcp-protocol-version": "2025-06-18"}
+        params = {"name": "wait_run", "arguments": {"run_id": run["run_id"], "wait_seconds": 50}}
+        call = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
+        waiting = asyncio.create_task(posted(call, **named))
+        await eventually(lambda: flag in waits)
+        for number, more in (
+            (8, named),
+            (7, {**named, "mcp-session-id": names[1]}),
+            (7, {**named, "authorization": f"Bearer {other}"}),
+            (7, {"mcp-protocol-version": "2025-06-18"}),
+        ):
+            assert (await posted(cancel(number), **more)).status_code == 202
+        assert flag in waits
+        assert (await posted(cancel(7), **named)).status_code == 202
+        await eventually(lambda: flag not in waits)
+        answer = (await waiting).text
+        assert json.loads(answer.split("data: ")[-1])["error"]["code"] == -32800
+        # A server that has never heard of the client serves it all the same, and nothing is ever called out of date.
+        listed = {"jsonrpc": "2.0", "id": 9, "method": "tools/list"}
+        assert (await posted(listed, **{**named, "mcp-session-id": "from-before-a-restart"})).status_code == 200
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("era", ["newest", "legacy"])
 async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench, era):

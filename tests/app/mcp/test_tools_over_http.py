@@ -121,9 +121,9 @@ async def test_a_wait_tells_how_far_it_is_and_ends_as_a_normal_answer(house, ben
         assert (last["state"], last["timed_out"]) == ("SUCCEEDED", False)
 
 
-async def test_cancelling_a_call_ends_the_wait_and_not_the_run(house, bench):
-    # On the newest wire. Of the handshake versions, what a cancelled call leaves behind ends with its connection.
-    async with agent(house) as client:
+@pytest.mark.parametrize("mode", MODES)
+async def test_cancelling_a_call_ends_the_wait_and_not_the_run(house, bench, mode):
+    async with agent(house, mode) as client:
         await save(client, "slow", SLOW)
         run = told(await client.call_tool("run_pipeline", {"pipeline": "slow", "wait_seconds": 0}))
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))

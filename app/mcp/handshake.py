@@ -1,0 +1,166 @@
+"""Clients of the handshake versions: how a call of theirs is cancelled, although nothing is kept between requests.
+
+Such a client cancels a call by a notification in a request of its own. A name that the server gives it with the answer
+to `initialize`, and that it sends along from then on, tells whose call is meant; nothing else hangs on the name, so a
+server that was restarted, or another one, serves it all the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import anyio
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator
+
+    from starlette.types import Message, Receive, Scope, Send
+
+    from app.mcp.session import Session
+
+_NAME: Final = b"mcp-session-id"
+#: Longest name that is looked at; ours have 32 characters.
+_NAME_MAX: Final = 128
+#: Longest body that may be a handshake or a cancellation; calls are mostly longer, and are not read here.
+_SHORT_BYTES: Final = 16_384
+_CANCELLED: Final = b"notifications/cancelled"
+_INITIALIZE: Final = b"initialize"
+
+
+class CallKey(NamedTuple):
+    """Which call, as its client names it."""
+
+    caller_id: str
+    client: str
+    request_id: str
+
+
+class OpenCalls:
+    """The calls under way that may be cancelled by a notification."""
+
+    def __init__(self) -> None:
+        self._open: dict[CallKey, anyio.CancelScope] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @contextlib.contextmanager
+    def opened(self, key: CallKey | None) -> Iterator[anyio.CancelScope]:
+        """Within it, `cancel` ends what is done; see `cancelled_caught` of the scope afterwards."""
+        with anyio.CancelScope() as scope:
+            if key is None or key in self._open:  # a client that uses a number twice cannot say which it means
+                yield scope
+                return
+            self._open[key] = scope
+            try:
+                yield scope
+            finally:
+                del self._open[key]
+
+    def cancel(self, key: CallKey) -> None:
+        """Ends a call; nothing where it has ended."""
+        scope = self._open.get(key)
+        if scope is not None:
+            scope.cancel()
+
+
+def key_of(session: Session, request: Any, request_id: Any) -> CallKey | None:  # noqa: ANN401 - as the SDK has them
+    """The key of a call; None where its client has no name, as over stdio, where the SDK cancels calls itself."""
+    client = None if request is None else request.headers.get(_NAME.decode())
+    if client is None or len(client) > _NAME_MAX:
+        return None
+    return CallKey(session.caller.id, client, str(request_id))
+
+
+class Handshakes:
+    """Names clients and hears what they cancel, in front of the SDK's transport.
+
+    Args:
+        calls: Those under way.
+        session_in: Who a request is from, by its scope.
+        answer: The SDK's transport.
+    """
+
+    def __init__(
+        self,
+        calls: OpenCalls,
+        session_in: Callable[[Scope], Session],
+        answer: Callable[[Scope, Receive, Send], Awaitable[None]],
+    ) -> None:
+        self._calls = calls
+        self._session_in = session_in
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request of a client of the handshake versions."""
+        headers = dict(scope["headers"])
+        length, client = headers.get(b"content-length", b""), headers.get(_NAME)
+        if scope["method"] != "POST" or not length.isdigit() or int(length) > _SHORT_BYTES:
+            await self._answer(scope, receive, send)
+            return
+        body = await read_whole(receive)
+        if body is None:
+            return
+        if client is None:
+            if _INITIALIZE in body and _method(body) == "initialize":
+                send = _naming(send)
+        elif _CANCELLED in body and len(client) <= _NAME_MAX:
+            self._hear(self._session_in(scope), client.decode("latin-1"), body)
+        await self._answer(scope, again(body, receive), send)
+
+    def _hear(self, session: Session, client: str, body: bytes) -> None:
+        match _read(body):
+            case {"method": "notifications/cancelled", "params": {"requestId": str() | int() as request_id}}:
+                self._calls.cancel(CallKey(session.caller.id, client, str(request_id)))
+
+
+def _read(body: bytes) -> Any:  # noqa: ANN401 - whatever was sent
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return None  # the SDK says so
+
+
+def _method(body: bytes) -> object:
+    read = _read(body)
+    return read.get("method") if isinstance(read, dict) else None
+
+
+def _naming(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start" and message["status"] == 200:
+            name = (_NAME, secrets.token_hex(16).encode())
+            message = {**message, "headers": [*message.get("headers", ()), name]}
+        await send(message)
+
+    return sending
+
+
+async def read_whole(receive: Receive) -> bytes | None:
+    """The body of a request; None when its sender has gone."""
+    chunks: list[bytes] = []
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        chunks.append(message.get("body", b""))
+        more = message.get("more_body", False)
+    return b"".join(chunks)
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """Hands out a body that has been read, and then what else is received."""
+    read = False
+
+    async def receiving() -> Message:
+        nonlocal read
+        if read:
+            return await receive()
+        read = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return receiving

@@ -37,4 +37,12 @@ def _of(score: Score) -> list[Figure]:
         Figure("routing", f"{name}: precision of gaps", 100 * score.gap_precision, "%"),
         Figure("routing", f"{name}: recall of gaps", 100 * score.gap_recall, "%"),
         Figure("routing", f"{name}: distance of confidence from truth", score.calibration, ""),
+        *(
+            Figure("routing", f"{score.part}, {sort} ({count}): {_rightly(sort)}", 100 * share, "%")
+            for sort, (count, share) in score.classes.items()
+        ),
     ]
+
+
+def _rightly(sort: str) -> str:
+    return "called a gap" if sort.endswith("gap") else "right at first"

@@ -14,6 +14,7 @@ from catalog.facts import read_facts
 from catalog.routing import Ranking, rank
 from catalog.routing_index import RoutingIndex
 from catalog.routing_model import instructions
+from tests.bench.routing.classes import classes_of
 from tests.bench.routing.requests import Part, Request, read_requests
 from tests.bench.routing.shipped import key_of, shipped_entries
 
@@ -38,6 +39,7 @@ class Score:
         gap_precision: Of those called gaps, how many are.
         gap_recall: Of the gaps, how many were called so.
         gap_area: How often a request that can be served looks likelier to be than a gap (area under the curve).
+        classes: By sort of request: how many, and the share served rightly: right at first, or called a gap.
         calibration: Mean distance between confidence and share right, over five bands (expected calibration error).
     """
 
@@ -50,6 +52,7 @@ class Score:
     gap_recall: float
     gap_area: float
     calibration: float
+    classes: dict[str, tuple[int, float]]
 
 
 def measure(part: Part) -> Score:
@@ -62,7 +65,7 @@ def measure(part: Part) -> Score:
         for request in read_requests()
         if request.part == part and (request.gap or request.answers & known)
     ]
-    return _scored(part, found)
+    return _scored(part, found, [classes_of(request, index) for request, _ in found])
 
 
 def milliseconds(size: int = LARGE_CATALOG) -> tuple[float, float]:
@@ -94,7 +97,7 @@ def enlarged(entries: Sequence[Entry[str]], size: int) -> list[Entry[str]]:
     return found[:size]
 
 
-def _scored(part: Part, found: list[tuple[Request, Ranking[str]]]) -> Score:
+def _scored(part: Part, found: list[tuple[Request, Ranking[str]]], classes: Sequence[list[str]]) -> Score:
     served = [(request, ranking) for request, ranking in found if not request.gap]
     gaps = [ranking for request, ranking in found if request.gap]
     called = [(request, ranking) for request, ranking in found if ranking.is_gap]
@@ -110,6 +113,10 @@ def _scored(part: Part, found: list[tuple[Request, Ranking[str]]]) -> Score:
         for request, ranking in found
         if ranking.choices
     ]
+    sorts: dict[str, list[bool]] = {}
+    for (request, ranking), names in zip(found, classes, strict=True):
+        for name in names:
+            sorts.setdefault(name, []).append(ranking.is_gap if request.gap else is_right(request, ranking, 1))
     return Score(
         part=part,
         requests=len(found),
@@ -120,6 +127,7 @@ def _scored(part: Part, found: list[tuple[Request, Ranking[str]]]) -> Score:
         gap_recall=sum(ranking.is_gap for ranking in gaps) / len(gaps),
         gap_area=statistics.fmean(pairs),
         calibration=_calibration(told),
+        classes={name: (len(right), sum(right) / len(right)) for name, right in sorted(sorts.items())},
     )
 
 

@@ -90,6 +90,34 @@ def definition_of(calls: Sequence[PackCall], *, name: str, description: str) -> 
     return document
 
 
+def with_values(schema: Mapping[str, JSONValue], given: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
+    """A schema of inputs in which the values of a run are the defaults.
+
+    Of a choice between inputs (`oneOf`, `anyOf`) the value is an example instead: as a default it would stand beside
+    whatever else is chosen, and the two together would be refused.
+    """
+    declared = schema.get("properties")
+    properties = dict(declared) if isinstance(declared, dict) else {}
+    chosen = _choices(schema)
+    for field, value in given.items():
+        found = properties.get(field)
+        if isinstance(found, dict):
+            kept = {key: part for key, part in found.items() if key != "default"}
+            properties[field] = {**kept, "examples": [value]} if field in chosen else {**kept, "default": value}
+    return {**schema, "properties": properties} if properties else dict(schema)
+
+
+def _choices(schema: Mapping[str, JSONValue]) -> set[str]:
+    """Inputs that some branch of a choice asks for."""
+    found: set[str] = set()
+    for keyword in ("oneOf", "anyOf"):
+        branches = schema.get(keyword)
+        for branch in branches if isinstance(branches, list) else ():
+            names = branch.get("required") if isinstance(branch, dict) else None
+            found.update(name for name in (names if isinstance(names, list) else ()) if isinstance(name, str))
+    return found
+
+
 class _Inputs:
     """The inputs that are declared so far."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 import orjson
 
-from catalog.promotion import PackCall, chain_of, definition_of
+from catalog.promotion import PackCall, chain_of, definition_of, with_values
 from resolvers.access import readable_run
 from resolvers.operations import operation
 from resolvers.pipelines import DefinitionText, check_pipeline
@@ -100,7 +100,7 @@ async def promote_run(
 
 
 async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> dict[str, JSONValue]:
-    """The definition a run executed, its inputs as the defaults of the declared ones; without the key it had."""
+    """The definition a run executed, its inputs put into those it declares; without the key it had."""
     assert run.version_id is not None, "a run of a pipeline has a version"
     body = (await find_bodies(context.services.store, [run.version_id]))[run.version_id]
     payload = (await find_payloads(context.services.store, [run.id]))[run.id]
@@ -109,12 +109,7 @@ async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> di
     document["name"] = name or f"{document['name']}, as in {run.id}"[:NAME_CHARACTERS]
     schema: dict[str, JSONValue] = orjson.loads(body.input_schema)
     given = _masked(context, orjson.loads(payload.inputs))
-    properties = schema.get("properties")
-    for field, value in given.items():
-        declared = properties.get(field) if isinstance(properties, dict) else None
-        if isinstance(declared, dict):
-            declared["default"] = value
-    document["inputs"] = schema
+    document["inputs"] = with_values(schema, given)
     return document
 
 

@@ -70,10 +70,11 @@ class Recommendation:
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another answer."""
+    """Another answer, filled in like the best one."""
 
     kind: Literal["pipeline", "pack"]
     id: str
+    inputs: SuggestedInputs
     why: str
     confidence: float
 
@@ -122,7 +123,7 @@ class _Asked:
         description="Says which pipeline or pack serves a request, with inputs filled in, what is still missing, and "
         "why; or which capability is missing. Runs nothing: confirm with the user, then run_pipeline or run_pack.",
         select="recommendation { kind id suggestedInputs inputSources { name source } missingInputs why confidence } "
-        "alternatives { kind id why confidence } "
+        "alternatives { kind id suggestedInputs inputSources { name source } missingInputs why confidence } "
         "gapWarning { missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } "
         "reasoning decidedBy",
         open_world=True,
@@ -258,7 +259,7 @@ def _by_words(asked: _Asked, how: str) -> Routed:
 
 def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
     alternatives = tuple(
-        Alternative(other.kind, other.id, other.why, other.confidence)
+        Alternative(other.kind, other.id, _inputs(asked, other.id), other.why, other.confidence)
         for other in answer.alternatives
         if other.id != answer.id
     )
@@ -285,7 +286,13 @@ def _inputs(asked: _Asked, target: str, proposed: Mapping[str, JSONValue] | None
 
 def _alternatives(asked: _Asked, choices: Sequence[Choice[Found]]) -> tuple[Alternative, ...]:
     return tuple(
-        Alternative(choice.entry.kind, choice.entry.id, _why(asked, choice), choice.confidence)
+        Alternative(
+            choice.entry.kind,
+            choice.entry.id,
+            _inputs(asked, choice.entry.id),
+            _why(asked, choice),
+            choice.confidence,
+        )
         for choice in choices[:MAX_ALTERNATIVES]
     )
 

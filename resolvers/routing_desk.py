@@ -11,6 +11,7 @@ from runner.failures import FailureCode, PackError
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from catalog.routing_inputs import SuggestedInputs
     from runner.failures import JSONValue
     from runner.models import Models
 
@@ -44,17 +45,29 @@ def as_json(routed: Routed) -> dict[str, JSONValue]:
         "recommendation": {
             "kind": best.kind,
             "id": best.id,
-            "suggested_inputs": best.inputs.values(),
-            "input_sources": {given.name: given.source for given in best.inputs.inputs},
-            "missing_inputs": list(best.inputs.missing),
+            **_filled(best.inputs),
             "why": best.why,
             "confidence": best.confidence,
         },
         "alternatives": [
-            {"kind": other.kind, "id": other.id, "why": other.why, "confidence": other.confidence}
+            {
+                "kind": other.kind,
+                "id": other.id,
+                **_filled(other.inputs),
+                "why": other.why,
+                "confidence": other.confidence,
+            }
             for other in routed.alternatives
         ],
         "gap_warning": None if routed.gap is None else routed.gap.model_dump(mode="json"),
         "reasoning": routed.reasoning,
         "decided_by": routed.decided_by,
+    }
+
+
+def _filled(inputs: SuggestedInputs) -> dict[str, JSONValue]:
+    return {
+        "suggested_inputs": inputs.values(),
+        "input_sources": {given.name: given.source for given in inputs.inputs},
+        "missing_inputs": list(inputs.missing),
     }

@@ -30,6 +30,7 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from catalog.gaps import GapWarning as Gap
+    from catalog.routing_inputs import SuggestedInputs
     from resolvers.routing import Alternative, Recommendation, Routed
 
 #: Pipelines first, then packs, each by id.
@@ -107,6 +108,10 @@ class SuggestedInputSource:
     source: InputSource = strawberry.field(description="Where its value came from.")
 
 
+def _sources(inputs: SuggestedInputs) -> list[SuggestedInputSource]:
+    return [SuggestedInputSource(name=given.name, source=InputSource(given.source)) for given in inputs.inputs]
+
+
 @strawberry.type(
     description="The best choice for a request. Every id exists and every suggested input is valid for it."
 )
@@ -132,9 +137,7 @@ class RouteRecommendation:
             kind=RouteKind(found.kind),
             id=None if found.id is None else strawberry.ID(found.id),
             suggested_inputs=JSON(found.inputs.values()),
-            input_sources=[
-                SuggestedInputSource(name=given.name, source=InputSource(given.source)) for given in found.inputs.inputs
-            ],
+            input_sources=_sources(found.inputs),
             missing_inputs=list(found.inputs.missing),
             why=found.why,
             confidence=found.confidence,
@@ -147,13 +150,26 @@ class RouteAlternative:
 
     kind: RouteKind = strawberry.field(description="What sort of thing.")
     id: strawberry.ID = strawberry.field(description="Its id.")
+    suggested_inputs: JSON = strawberry.field(
+        description="Inputs filled in from the request, its context and the caller's defaults."
+    )
+    input_sources: list[SuggestedInputSource] = strawberry.field(description="Where each suggested input came from.")
+    missing_inputs: list[str] = strawberry.field(description="Required inputs still to be asked for.")
     why: str = strawberry.field(description="Why this one.")
     confidence: float = strawberry.field(description="How well it fits, 0 to 1.")
 
     @classmethod
     def of(cls, found: Alternative) -> RouteAlternative:
         """Another choice."""
-        return cls(kind=RouteKind(found.kind), id=strawberry.ID(found.id), why=found.why, confidence=found.confidence)
+        return cls(
+            kind=RouteKind(found.kind),
+            id=strawberry.ID(found.id),
+            suggested_inputs=JSON(found.inputs.values()),
+            input_sources=_sources(found.inputs),
+            missing_inputs=list(found.inputs.missing),
+            why=found.why,
+            confidence=found.confidence,
+        )
 
 
 @strawberry.type(description="A pack somebody could write.")

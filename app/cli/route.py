@@ -18,7 +18,7 @@ ROUTE = f"""
 query CliRoute($intent: String!, $context: JSON) {{
   route(userIntent: $intent, context: $context) {{
     recommendation {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
-    alternatives {{ kind id why confidence }}
+    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
     gapWarning {{ {_WARNING} }}
     reasoning
     decidedBy

@@ -51,7 +51,8 @@ _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
 _GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
 _ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs why confidence inputSources {{ name source }} }}
-    alternatives {{ kind id why confidence }} gapWarning {{ {_WARNING} }} reasoning decidedBy"""
+    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
+    gapWarning {{ {_WARNING} }} reasoning decidedBy"""
 _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
     ... on AttemptStateChanged { attemptState }"""

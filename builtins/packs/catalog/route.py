@@ -44,6 +44,11 @@ class Alternative(BaseModel):
 
     kind: Literal["pipeline", "pack"] = Field(description="What sort of thing.")
     id: str = Field(description="Its id.")
+    suggested_inputs: dict[str, JsonValue] = Field(description="Inputs filled in, each valid for the target.")
+    input_sources: dict[str, Literal["request", "context", "defaults", "model"]] = Field(
+        description="Where each suggested input came from."
+    )
+    missing_inputs: list[str] = Field(description="Required inputs still to be asked for.")
     why: str = Field(description="Why this one.")
     confidence: float = Field(ge=0, le=1, description="How well it fits.")
 
@@ -77,7 +82,7 @@ class Output(BaseModel):
 
 @pack(
     "catalog.route",
-    version="1.0.0",
+    version="1.1.0",
     effects="none",
     repeatable=True,
     timeout_seconds=60,

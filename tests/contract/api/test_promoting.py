@@ -62,3 +62,26 @@ async def test_a_run_of_a_pipeline_is_proposed_with_its_inputs_as_defaults(api: 
     other = await api.as_caller("other", "READ", "WRITE")
     with pytest.raises(Exception, match="NOT_FOUND"):
         await other.call("promote_run", id=run["id"])
+
+
+@states("promote_run", "run_pipeline", "create_pipeline")
+async def test_what_was_chosen_among_inputs_is_no_default_beside_the_other_choice(api: Api) -> None:
+    text = {"type": "string"}
+    declared = {
+        "type": "object",
+        "oneOf": [{"required": ["spoken"]}, {"required": ["written"]}],
+        "properties": {"spoken": text, "written": text, "tone": text},
+    }
+    said = '${{ inputs.spoken | default("") }}${{ inputs.written | default("") }}'
+    await api.save(step("say", "test.echo", text=said), inputs=declared)
+    given = {"spoken": "tea", "tone": "warm"}
+    run = (await api.me.call("run_pipeline", pipeline=api.key, inputs=given, waitSeconds=10))["run"]
+
+    made = await api.me.call("promote_run", id=run["id"], name=f"Chosen by {api.subject}")
+
+    properties = made["document"]["inputs"]["properties"]
+    assert properties["spoken"] == {**text, "examples": ["tea"]}
+    assert properties["tone"]["default"] == "warm"
+    key = (await api.me.call("create_pipeline", definition={"yaml": made["yaml"]}))["pipeline"]["key"]
+    other = (await api.me.call("run_pipeline", pipeline=key, inputs={"written": "milk"}, waitSeconds=10))["run"]
+    assert (other["state"], other["output"]["json"]["text"]) == ("SUCCEEDED", "milk")

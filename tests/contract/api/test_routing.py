@@ -79,6 +79,20 @@ async def test_a_request_leads_to_a_pipeline_with_inputs_that_say_where_they_com
     assert len(routed["alternatives"]) <= 5
 
 
+@states("route_request")
+async def test_each_answer_is_filled_in_for_itself(api: Api) -> None:
+    routed = await api.me.call("route_request", userIntent="https://example.org/post for nurses")
+
+    answers = [routed["recommendation"], *routed["alternatives"]]
+    assert 1 < len(answers) <= 6
+    for answer in answers:
+        assert {given["name"] for given in answer["inputSources"]} == answer["suggestedInputs"].keys()
+        assert not answer["suggestedInputs"].keys() & set(answer["missingInputs"])
+    posts = [answer for answer in answers if answer["id"] == "builtin.scrape-rewrite-blog"]
+    assert [post["suggestedInputs"] for post in posts] == [{"url": "https://example.org/post", "audience": "nurses"}]
+    assert [post["missingInputs"] for post in posts] == [["title"]]
+
+
 @states("route_request", "list_runs", "run_pack", "viewer")
 async def test_a_route_knows_its_callers_history_alone_and_runs_nothing(api: Api) -> None:
     for _ in range(2):

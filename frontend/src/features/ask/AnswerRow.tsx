@@ -58,8 +58,8 @@ export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNod
           <Ready
             choice={choice}
             inputSchema={entry.inputSchema}
-            suggested={suggestedFor(answer, choice, entry.inputSchema)}
-            wanted={choice.id === answer.recommendation.id ? answer.recommendation.missingInputs : []}
+            suggested={suggestedFor(choice)}
+            wanted={choice.missingInputs}
             decidedBy={answer.decidedBy}
             pipeline={data?.pipeline?.key ?? null}
           />

@@ -16,7 +16,15 @@ const ANSWER: RouteAnswer = {
     why: "It takes a PDF.",
     confidence: 0.81,
   },
-  alternatives: ["doc.parse", "slides.render", "blog.publish"].map((id) => ({ kind: "PACK", id, why: "", confidence: 0.1 })),
+  alternatives: ["doc.parse", "slides.render", "blog.publish"].map((id) => ({
+    kind: "PACK",
+    id,
+    suggestedInputs: { artifact: "art_1" },
+    inputSources: [{ name: "artifact", source: "CONTEXT" }],
+    missingInputs: ["text"],
+    why: "",
+    confidence: 0.1,
+  })),
   gapWarning: null,
   reasoning: "",
   decidedBy: "lexical",
@@ -38,7 +46,7 @@ describe("answers", () => {
 
   test("the best is filled in as route said", () => {
     const [best] = choicesOf(ANSWER);
-    expect(best === undefined ? null : suggestedFor(ANSWER, best, OTHER)).toEqual({
+    expect(best === undefined ? null : suggestedFor(best)).toEqual({
       artifact: { value: "art_1", source: "CONTEXT" },
       max_slides: { value: 12, source: "REQUEST" },
       theme: { value: "dark", source: "DEFAULTS" },
@@ -47,12 +55,12 @@ describe("answers", () => {
 
   test("leave what is usual to the form", () => {
     const [best] = choicesOf(ANSWER);
-    expect(best === undefined ? null : textsOfSuggested(OTHER, suggestedFor(ANSWER, best, OTHER))).toEqual({ artifact: "art_1", max_slides: "12" });
+    expect(best === undefined ? null : textsOfSuggested(OTHER, suggestedFor(best))).toEqual({ artifact: "art_1", max_slides: "12" });
   });
 
-  test("another takes over what was said and it accepts, and nobody's habits", () => {
+  test("another is filled in as route said for it", () => {
     const other = choicesOf(ANSWER)[1];
-    expect(other === undefined ? null : suggestedFor(ANSWER, other, OTHER)).toEqual({ artifact: { value: "art_1", source: "CONTEXT" } });
+    expect(other === undefined ? null : suggestedFor(other)).toEqual({ artifact: { value: "art_1", source: "CONTEXT" } });
   });
 
   test("say how sure they are and why, once", () => {

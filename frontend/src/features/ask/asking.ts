@@ -1,6 +1,5 @@
 // From an answer of `route` to what the page shows of it.
 
-import { problemsOf } from "../../lib/schemaCheck.ts";
 import { asText, fieldsOf, type Schema } from "../../lib/schemaForm.ts";
 import type { AskRouteQuery, InputSource } from "./ask.generated.ts";
 
@@ -15,12 +14,7 @@ export interface Attached {
 }
 
 /** One of the answers. */
-export interface Choice {
-  kind: "PACK" | "PIPELINE";
-  id: string;
-  why: string;
-  confidence: number;
-}
+export type Choice = RouteAnswer["alternatives"][number] & { kind: "PACK" | "PIPELINE" };
 
 /** A value that is filled in, and where it is from. */
 export interface Suggested {
@@ -41,24 +35,14 @@ export function contextOf(files: readonly Attached[]) {
 
 /** The answers that are shown, the best first. */
 export function choicesOf({ recommendation, alternatives }: RouteAnswer): Choice[] {
-  const { kind, id, why, confidence } = recommendation;
-  return [...(id === null ? [] : [{ kind, id, why, confidence }]), ...alternatives].flatMap((choice) => (choice.kind === "NONE" ? [] : [{ ...choice, kind: choice.kind }])).slice(0, SHOWN);
+  const { id } = recommendation;
+  return [...(id === null ? [] : [{ ...recommendation, id }]), ...alternatives].flatMap((choice) => (choice.kind === "NONE" ? [] : [{ ...choice, kind: choice.kind }])).slice(0, SHOWN);
 }
 
-/**
- * What is filled in for an answer.
- *
- * `route` fills in the best one. Another takes over what the request and its context said, where it has an input of
- * the same name that accepts the value; what is usual for it, its form fills in.
- */
-export function suggestedFor(answer: RouteAnswer, choice: Choice, inputSchema: unknown): Record<string, Suggested> {
-  const { id, suggestedInputs, inputSources } = answer.recommendation;
+/** What is filled in for an answer. */
+export function suggestedFor({ suggestedInputs, inputSources }: Choice): Record<string, Suggested> {
   const values = suggestedInputs as Record<string, unknown>;
-  const all = inputSources.map(({ name, source }) => [name, { value: values[name], source }] as const);
-  if (choice.id === id) return Object.fromEntries(all);
-  const declared = (inputSchema as Schema).properties ?? {};
-  const said = all.filter(([name, { source, value }]) => (source === "REQUEST" || source === "CONTEXT") && declared[name] !== undefined && problemsOf(inputSchema, { [name]: value })[name] === undefined);
-  return Object.fromEntries(said);
+  return Object.fromEntries(inputSources.map(({ name, source }) => [name, { value: values[name], source }]));
 }
 
 /** The texts a form begins with; what is usual is left to the form, which fills it in and records that it did. */

@@ -41,6 +41,9 @@ _STARTS: dict[str, Role] = {
     **dict.fromkeys(_GIVEN_WORDS.split(), "given"),
     **dict.fromkeys(_TOPIC_WORDS.split(), "topic"),
 }
+#: What "on" names as a place rather than a topic.
+_PLACES = frozenset(("deeds.chat_post", "deeds.use_service"))
+_AT = frozenset(("on", "auf", "sur"))
 #: Words that a part of a sentence goes on for without being named again.
 _REACH = {"wanted": 5, "given": 4, "topic": 40, "plain": 1_000}
 
@@ -137,7 +140,9 @@ def mentions(text: str, knows: Callable[[str], bool] | None = None) -> list[Ment
         for concept, phrase in phrases.get(word, ()):
             end = _end(parts, place, phrase)
             if end is not None:
-                found.append(Mention(concept, roles[place], place, end, min(sure[place:end])))
+                is_place = concept in _PLACES and place > 0 and parts[place - 1] in _AT
+                role = "plain" if is_place else roles[place]
+                found.append(Mention(concept, role, place, end, min(sure[place:end])))
     solid = [item for item in found if item.end - item.start > 1]
     return [item for item in found if not any(_hides(longer, item) for longer in solid)]
 

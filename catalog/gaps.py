@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from catalog.words import fold, stem, telling_words
+from catalog.concepts import thesaurus
+from catalog.words import as_written, telling_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,6 @@ MAX_INTENT = 500
 #: Largest gap that is kept, in bytes of JSON.
 MAX_GAP_BYTES = 20_000
 _NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+\Z")
-_WORD = re.compile(r"[^\W\d_]+")
 #: Area of the packs that work on a kind of thing.
 _AREAS = {
     "pdf": "doc", "docx": "doc", "xlsx": "doc", "pptx": "slides", "document": "doc", "html": "web", "url": "web",
@@ -34,14 +34,8 @@ _AREAS = {
     "audio": "audio", "mp4": "video", "video": "video", "image": "image", "email": "email", "markdown": "text",
     "text": "text", "json": "data", "srt_captions": "video",
 }  # fmt: skip
-#: Kinds whose names in a request tell what a pack would work on, when nothing is at hand.
-_NAMED_AREAS = {
-    "pdf": "doc", "document": "doc", "excel": "doc", "spreadsheet": "doc", "powerpoint": "slides", "slides": "slides",
-    "video": "video", "movie": "video", "audio": "audio", "podcast": "audio", "recording": "audio", "voice": "audio",
-    "song": "audio", "image": "image", "photo": "image", "picture": "image", "website": "web", "page": "web",
-    "site": "web", "repo": "repo", "repository": "repo", "code": "repo", "issue": "github", "github": "github",
-    "branch": "github", "mail": "email", "inbox": "email", "blog": "blog", "article": "blog", "post": "blog",
-}  # fmt: skip
+#: Kinds that are handed over as a file.
+_FILES = frozenset(("pdf", "docx", "xlsx", "pptx", "document", "mp3", "audio", "mp4", "video", "image"))
 
 
 class ProposedPack(BaseModel):
@@ -84,10 +78,8 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
     """
     intent = " ".join(request.split())[:MAX_INTENT]
     deed, unknown = _deed(facts.text, reading)
-    kind = facts.facts[0].kinds[0] if facts.facts else None
-    area = _AREAS.get(kind or "", "") or next(
-        (_NAMED_AREAS[word] for word in _words(facts.text) if word in _NAMED_AREAS), "custom"
-    )
+    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(reading)
+    area = _AREAS.get(kind or "", "custom")
     lacks = f" No pack or pipeline here knows {_listed(unknown)}." if unknown else ""
     near = nearest[0] if nearest else None
     beside = (
@@ -130,15 +122,20 @@ def is_pack_name(name: str) -> bool:
     return bool(_NAME.match(name))
 
 
-def _words(text: str) -> list[str]:
-    return _WORD.findall(fold(text))
+def _named_kind(reading: Reading) -> str | None:
+    """The kind of the first thing a request names as what it is to work on; None when it names none."""
+    concepts = thesaurus().concepts
+    for role in ("given", "plain"):
+        for name in reading.wish.things.get(role, ()):
+            for kind in _AREAS:
+                if kind in concepts[name].kinds:
+                    return kind
+    return None
 
 
 def _deed(text: str, reading: Reading) -> tuple[str, list[str]]:
     """What is to be done, as a verb of a pack's name, and the words nobody knows, as they were written."""
-    written: dict[str, str] = {}
-    for word in _words(text):
-        written.setdefault(stem(word), word)
+    written = as_written(text)
     unknown = [written[term.stem] for term in reading.terms if term.sureness < 1 and term.stem in written]
     telling = [written[word] for word in telling_words(text) if word in written]
     first = unknown[0] if unknown and telling and unknown[0] == telling[0] else (telling or ["do"])[0]
@@ -149,7 +146,7 @@ def _deed(text: str, reading: Reading) -> tuple[str, list[str]]:
 def _input_schema(facts: Facts, kind: str | None) -> dict[str, JsonValue]:
     if kind in ("url", "source_url", "repo_url"):
         name, field = ("repo_url" if kind == "repo_url" else "url"), {"type": "string", "format": "uri"}
-    elif facts.facts and kind not in ("email", "issue_number", "repo_name"):
+    elif kind in _FILES or (facts.facts and kind not in ("email", "issue_number", "repo_name")):
         name, field = "artifact", {"type": "string", "description": f"Id of the {kind or 'file'} to work on."}
     else:
         name, field = "text", {"type": "string", "description": "What to work on."}
@@ -161,7 +158,7 @@ def _integration(kind: str | None) -> str:
         return "Fetch the address with ctx.http; where a sign-in is needed, a credential from the vault."
     if kind in ("repo_url", "repo_name", "issue_number"):
         return "Call the host's API with ctx.http and a credential from the vault, or work in a session of repo.fetch."
-    if kind is not None:
+    if kind in _FILES:
         return "Read the artifact in ctx.run_in_process with a library for this format, and write the result as one."
     return "A service's HTTP API through ctx.http with a credential from the vault, or a library in ctx.run_in_process."
 

@@ -83,7 +83,7 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     outcome = outcome_signals(reading, scores)
     served = _chance(_weighed(outcome, _SERVED) + routing_weights.SERVED_BIAS)
     right = _chance(_weighed(outcome, _RIGHT) + routing_weights.RIGHT_BIAS)
-    if not reading.terms and not facts.facts and not (reading.repeats and history):
+    if reading.says_nothing and not facts.facts and not (reading.repeats and history):
         served = right = 0.0
     if reading.repeats and (history or facts.targets) and len(reading.terms) <= 1:
         served = max(served, SERVED_FROM)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from catalog.concepts import Mention, Role
-    from catalog.facts import Facts
 
 #: Signals of this module, in the order of its columns.
 CONCEPT_SIGNALS = (
@@ -38,6 +37,7 @@ CONCEPT_SIGNALS = (
     "deeds_lacked",
     "deeds_had",
     "deeds_limited",
+    "main_made",
     "unnamed_pipeline",
     "unnamed_pack",
     "nothing_wanted",
@@ -56,7 +56,7 @@ _TOPIC_SHARE = 0.3
 _PLAIN_SHARE = 0.8
 #: What people have rather than want, when they name it.
 _GIVEN = frozenset(
-    f"things.{name}" for name in ("own_text", "document", "webpage", "repository", "issue", "audio", "html")
+    f"things.{name}" for name in ("own_text", "brief", "document", "webpage", "repository", "issue", "audio", "html")
 )
 _OWN_TEXT_KINDS = frozenset(("source_content", "markdown", "text", "brief"))
 _OWN_TEXT = "things.own_text"
@@ -102,12 +102,14 @@ class ConceptIndex(Generic[RefT]):
             {mention.concept for text in entry.metadata.limitations for mention in mentions(text)} for entry in entries
         ]
         having = Counter(name for own in owns for name in own)
-        self.known = frozenset(having)
+        # Said once, in passing, it may be a topic; an entry that does something says so again and again.
+        self.known = frozenset(name for own in owns for name, share in own.items() if share > 1.5)
         self.rarity = {name: math.log(1 + size / (1 + having[name])) for name in concepts}
         totals = [sum(own.values()) or 1.0 for own in owns]
         self._size = size
         self._odds: dict[str, Column] = {}
         self._made: dict[str, Column] = {}
+        self._main: dict[str, Column] = {}
         self._taken: dict[str, Column] = {}
         self._had: dict[str, Column] = {}
         self._lacked: dict[str, Column] = {}
@@ -119,6 +121,7 @@ class ConceptIndex(Generic[RefT]):
                 math.log((_OWN_SHARE * share + (1 - _OWN_SHARE) * everybody) / everybody) for share in shares
             ]
             self._made[name] = [float(not concept.kinds.isdisjoint(entry.metadata.produces)) for entry in entries]
+            self._main[name] = [float(not concept.kinds.isdisjoint(entry.metadata.produces[:1])) for entry in entries]
             self._taken[name] = [float(not concept.kinds.isdisjoint(entry.metadata.accepts)) for entry in entries]
             self._had[name] = [min(1.0, own.get(name, 0.0) / 2) for own in owns]
             self._lacked[name] = [float(name not in own) for own in owns]
@@ -144,7 +147,8 @@ class ConceptIndex(Generic[RefT]):
         products.update({name: max(sure, products.get(name, 0.0)) for name, sure in wanted.items()})
         concepts = thesaurus().concepts
         products = {name: sure for name, sure in products.items() if concepts[name].kinds}
-        unnamed = [1.0 - made for made in self._highest(self._made, products)]
+        main = self._highest(self._main, products)
+        unnamed = [1.0 - made for made in main]
         deeds = sum(self.rarity[name] * sure for name, sure in wish.deeds.items()) or 1.0
         weighed = {name: self.rarity[name] * sure / deeds for name, sure in wish.deeds.items()}
         scale = 1 / math.sqrt(max(1, len(wish.all)))
@@ -164,6 +168,7 @@ class ConceptIndex(Generic[RefT]):
             self._sum(self._lacked, weighed),
             [min(2.0, value) for value in self._sum(self._had, wish.deeds)],
             self._highest(self._limited, wish.deeds),
+            main,
             [value * is_pipeline for value, is_pipeline in zip(unnamed, self._is_pipeline, strict=True)],
             [value * (1 - is_pipeline) for value, is_pipeline in zip(unnamed, self._is_pipeline, strict=True)],
             [nothing * is_pipeline for is_pipeline in self._is_pipeline],
@@ -214,14 +219,15 @@ class ConceptIndex(Generic[RefT]):
         return found
 
 
-def read_wish(facts: Facts, knows: Callable[[str], bool]) -> Wish:
+def read_wish(text: str, knows: Callable[[str], bool], *, has_facts: bool) -> Wish:
     """What a request speaks of.
 
     Args:
-        facts: What it says and has.
+        text: Its words.
         knows: Whether the catalog has a word, so that it is not taken for a misspelt one.
+        has_facts: Whether something is at hand.
     """
-    found = mentions(facts.text, knows)
+    found = mentions(text, knows)
     whole: dict[str, float] = {}
     things: dict[Role, dict[str, float]] = {}
     deeds: dict[str, float] = {}
@@ -234,7 +240,7 @@ def read_wish(facts: Facts, knows: Callable[[str], bool]) -> Wish:
         elif mention.role != "topic" or mention.start < 3:
             deeds[name] = max(deeds.get(name, 0.0), sure)
     gives = any(not _GIVEN.isdisjoint(things.get(role, ())) for role in ("given", "plain", "wanted"))
-    has_topic = bool(_ASKS.search(fold(facts.text))) and not gives and not facts.facts
+    has_topic = bool(_ASKS.search(fold(text))) and not gives and not has_facts
     return Wish(whole, things, deeds, _first_deed(found), gives, has_topic)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalog.metadata import kinds
+from catalog.words import as_written
 
 if TYPE_CHECKING:
     from catalog.facts import Facts
@@ -66,7 +67,8 @@ def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts
     parts = [how]
     if facts.facts:
         parts.append(f"At hand: {', '.join(_shown(fact.value) for fact in facts.facts[:5])}.")
-    unknown = sorted({term.stem for term in ranking.reading.terms if not term.known})
+    written = as_written(facts.text)
+    unknown = sorted({written.get(term.stem, term.stem) for term in ranking.reading.terms if not term.known})
     if ranking.is_gap:
         parts.append(f"Of {len(index.entries)} entries none fits well enough ({ranking.served:.0%} likely).")
     else:

@@ -93,6 +93,11 @@ class Reading:
     absent: float
     first_lacked: tuple[bool, ...]
 
+    @property
+    def says_nothing(self) -> bool:
+        """Whether none of its words tells what is wanted, other than that it be as before."""
+        return not self.terms and not self.wish.all
+
 
 def audience_of(text: str) -> str | None:
     """Whom a request says its result is for, in its own words; None when it does not."""
@@ -126,7 +131,7 @@ def read_request(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, 
     unknown = sum(term.sureness < SURE for term in terms) / size
     uses = _uses(history, facts.targets)
     has_audience = audience_of(facts.text) is not None
-    wish = read_wish(facts, index.knows)
+    wish = read_wish(text, index.knows, has_facts=bool(facts.facts))
     concepts = list(zip(*index.concepts.columns(wish), strict=True)) if index.entries else []
     rows = []
     for position, entry in enumerate(index.entries):

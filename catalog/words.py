@@ -98,6 +98,14 @@ def telling_words(text: str, limit: int | None = None) -> list[str]:
     return found
 
 
+def as_written(text: str) -> dict[str, str]:
+    """The words of a text by their stems, folded: what to show people where a stem would puzzle them."""
+    found: dict[str, str] = {}
+    for match in _WORD.finditer(fold(text)):
+        found.setdefault(stem(match.group()), match.group())
+    return found
+
+
 @functools.lru_cache(maxsize=20_000)
 def grams(word: str) -> frozenset[str]:
     """The runs of three letters of a word, its beginning and end marked."""

@@ -47,6 +47,9 @@ MAX_CONTEXT = 100_000
 #: Longest a routing model may take before the answer by words is given instead.
 MODEL_SECONDS = 30.0
 LEXICAL = "lexical"
+#: What is told of requests that lack nothing but a wish.
+NOTHING_SAID = "The request does not say what is wanted. Say what you have and what you want: “slides from this PDF”."
+NOTHING_BEFORE = "You have run nothing lately that could be done again. Say what is wanted."
 ROLE = "router"
 
 RouteKind = Literal["pipeline", "pack", "none"]
@@ -244,6 +247,9 @@ async def _ask_model(models: Models, asked: _Asked) -> tuple[ModelRoute, str, li
 def _by_words(asked: _Asked, how: str) -> Routed:
     ranking = asked.ranking
     reasoning = reasoning_of(asked.catalog.index, ranking, asked.facts, how)
+    if ranking.is_gap and ranking.reading.says_nothing and not asked.facts.facts:
+        why = NOTHING_BEFORE if ranking.reading.repeats else NOTHING_SAID
+        return Routed(Recommendation("none", None, SuggestedInputs((), ()), why, 1.0), (), None, how, LEXICAL)
     if ranking.is_gap or not ranking.choices:
         gap = describe_gap(asked.request, asked.facts, ranking.reading, [choice.entry for choice in ranking.choices])
         recommendation = Recommendation(

@@ -168,3 +168,21 @@ async def test_bad_requests_are_refused_or_answered_without_harm(api: Api) -> No
     runner = await api.as_caller("runner", "RUN")
     with pytest.raises(Exception, match="FORBIDDEN"):
         await runner.call("route_request", userIntent="deck")
+
+
+@states("route_request")
+async def test_a_request_that_says_nothing_is_asked_for_more_and_is_no_gap(api: Api) -> None:
+    newcomer = await api.as_caller("newcomer", "READ")
+    for request, told in (("help", "does not say what is wanted"), ("same as last time", "run nothing lately")):
+        routed = await newcomer.call("route_request", userIntent=request)
+        assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
+        assert told in routed["recommendation"]["why"]
+        assert routed["alternatives"] == []
+    assert (await api.me.call("route_request", userIntent="what can you do?"))["recommendation"][
+        "id"
+    ] == "catalog.route"
+    puzzled = await api.me.call("route_request", userIntent="a podcast about nurses")
+    assert "Words nobody here uses: nurses" in puzzled["reasoning"]
+    lost = await api.me.call("route_request", userIntent="transcribe this recording")
+    assert lost["gapWarning"]["proposedPack"]["name"] == "audio.transcribe"
+    assert lost["gapWarning"]["proposedPack"]["inputSchema"]["required"] == ["artifact"]

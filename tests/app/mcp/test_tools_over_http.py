@@ -313,16 +313,6 @@ async def test_an_address_that_asks_for_what_is_not_there_is_refused_in_words(ho
         assert all(tool.annotations.read_only_hint for tool in (await client.list_tools()).tools)
 
 
-async def test_runs_of_others_do_not_exist(house):
-    ada, eve = await house.token_for("ada", "READ", "RUN"), await house.token_for("eve", "READ", "RUN")
-    async with agent(house, token=ada) as client:
-        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "hi"}}))
-    async with agent(house, token=eve) as client:
-        for tool in ("get_run", "wait_run", "cancel_run", "resume_run", "rerun_run"):
-            assert (await refusal(client, tool, run_id=run["run_id"]))["code"] == "NOT_FOUND"
-        assert told(await client.call_tool("list_runs", {}))["items"] == []
-
-
 async def test_the_list_of_tools_is_short_and_portable(house):
     async with agent(house) as client:
         tools = (await client.list_tools()).tools

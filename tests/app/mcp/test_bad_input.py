@@ -1,0 +1,169 @@
+"""What agents and their programs get wrong, over the real transport: refused in words, and nothing else suffers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from mcp.shared.exceptions import MCPError
+
+from tests.app.mcp.test_http import wire
+from tests.support.front_door import save, step
+from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
+from tests.support.packs import Workbench
+from tests.support.product import product
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
+#: A value of each JSON type, none of which is another.
+VALUES: dict[str, Any] = {"string": "text", "integer": 7, "boolean": True, "object": {"a": 1}, "array": ["a"]}
+TEN_MEGABYTES = "x" * 10_000_000
+
+
+@pytest.fixture
+def bench() -> Workbench:
+    return Workbench()
+
+
+@pytest.fixture
+async def house(tmp_path, bench):
+    async with product(tmp_path, bench.packs) as running:
+        yield running
+        bench.release.set()
+
+
+async def refusal(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    with pytest.raises(ToolRefused) as refused:
+        told(await client.call_tool(tool, arguments))
+    return refused.value.error
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_every_parameter_of_every_tool_refuses_what_it_does_not_take(house, mode):
+    taken = []
+    async with agent(house, mode, query="?toolsets=author&packs=test.echo") as client:
+        for tool in (await client.list_tools()).tools:
+            for name, schema in tool.input_schema["properties"].items():
+                types = {each["type"] for each in schema.get("anyOf", [schema])}
+                types |= {"integer"} if "number" in types else set()
+                wrong = next(value for kind, value in VALUES.items() if kind not in types)
+                error = await refusal(client, tool.name, {name: wrong})
+                if error["code"] != "INVALID" or name not in {each["path"] for each in error["field_errors"]}:
+                    taken.append((tool.name, name, error))
+            error = await refusal(client, tool.name, {"nonsense_nobody_takes": 1})
+            if "nonsense_nobody_takes" not in {each["path"] for each in error["field_errors"]}:
+                taken.append((tool.name, "nonsense_nobody_takes", error))
+    assert taken == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_what_is_others_does_not_exist(house, mode):
+    mine = await house.token_for("ada", "READ", "RUN", "WRITE")
+    eve = await house.token_for("eve", "READ", "RUN", "WRITE")
+    async with agent(house, mode, token=mine) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.artifact"}))
+        key = {"pack": "test.echo", "input": {"text": "mine"}, "idempotency_key": "the same"}
+        own = told(await client.call_tool("run_pack", key))
+    run_id, artifact_id = run["run_id"], run["artifacts"][0]["id"]
+    async with agent(house, mode, token=eve, query="?toolsets=author") as client:
+        for tool in ("get_run", "wait_run", "cancel_run", "resume_run", "rerun_run", "promote_run"):
+            assert (await refusal(client, tool, {"run_id": run_id}))["code"] == "NOT_FOUND", tool
+        assert (await refusal(client, "get_artifact", {"artifact_id": artifact_id}))["code"] == "NOT_FOUND"
+        query = f'{{ run(id: "{run_id}") {{ id }} node(id: "{artifact_id}") {{ id }} runs {{ nodes {{ id }} }} }}'
+        seen = told(await client.call_tool("graphql_query", {"query": query}))["data"]
+        assert seen == {"run": None, "node": None, "runs": {"nodes": []}}
+        others = told(await client.call_tool("run_pack", key))
+        assert (others["replayed"], others["run_id"] == own["run_id"]) == (False, False), "a key is its caller's own"
+
+
+async def test_agents_that_start_the_same_at_once_start_it_once(house, bench):
+    await save(house, "slow", step("wait", "test.slow", text="x"))
+    arguments = {"pipeline": "slow", "wait_seconds": 0}
+    async with agent(house) as one, agent(house, "legacy") as other:
+        starts = [client.call_tool("run_pipeline", arguments) for client in (one, other) for _ in range(5)]
+        runs = [told(result) for result in await asyncio.gather(*starts)]
+        assert len({run["run_id"] for run in runs}) == 1
+        assert sorted(run["coalesced"] for run in runs) == [False, *[True] * 9]
+        bench.release.set()
+        keyed = {"pack": "test.echo", "input": {"text": "once"}, "idempotency_key": "lost answer"}
+        starts = [client.call_tool("run_pack", keyed) for client in (one, other) for _ in range(5)]
+        runs = [told(result) for result in await asyncio.gather(*starts)]
+        assert len({run["run_id"] for run in runs}) == 1
+        changed = await refusal(one, "run_pack", {**keyed, "input": {"text": "twice"}})
+        assert changed["code"] == "CONFLICT"
+    assert bench.calls("test.slow") == 1
+    assert bench.calls("test.echo") == 1
+    stranger = await house.token_for("stranger", "READ", "RUN")
+    async with agent(house, token=stranger) as client:
+        assert told(await client.call_tool("run_pipeline", arguments))["coalesced"] is False
+
+
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_a_client_that_reads_no_progress_holds_nobody_up(house, bench, era, monkeypatch):
+    monkeypatch.setattr("app.mcp.operation_tools.FIRST_SECONDS", 0)
+    monkeypatch.setattr("app.mcp.waiting.TELL_SECONDS", 1)
+    arguments = {"pack": "test.slow", "input": {"text": "tea"}, "wait_seconds": 50}
+    headers, body = wire(era, "tools/call", name="run_pack", arguments=arguments)
+    message = json.loads(body)
+    message["params"].setdefault("_meta", {})["progressToken"] = "never looked at"
+    body = json.dumps(message).encode()
+    head = b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items())
+    reader, writer = await asyncio.open_connection("127.0.0.1", house.served.port, limit=1 << 20)
+    writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nconnection: close\r\n" + head)
+    writer.write(f"content-length: {len(body)}\r\n\r\n".encode() + body)
+    await bench.started.wait()
+    async with agent(house) as client:
+        for _ in range(3):
+            (run,) = told(await client.call_tool("list_runs", {}))["items"]
+            assert run["state"] == "RUNNING"
+            waited = told(await client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 1}))
+            assert waited["timed_out"] is True
+        bench.release.set()
+        assert told(await client.call_tool("wait_run", {"run_id": run["run_id"]}))["state"] == "SUCCEEDED"
+    answer = await asyncio.wait_for(reader.read(), 30)
+    writer.close()
+    assert b"notifications/progress" in answer
+    assert answer.count(b'"structuredContent"') == 1
+    assert b'\\"state\\":\\"SUCCEEDED\\"' in answer
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_ten_megabytes_on_stdin_are_refused_and_the_next_call_is_answered(tmp_path, house, mode):
+    env = stdio_environment(tmp_path, PACKLINE_TOKEN=house.token)
+    async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
+        with pytest.raises(MCPError, match=r"10,000,\d+ bytes; at most 4,194,304 are taken\. Upload"):
+            await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": TEN_MEGABYTES}})
+        assert told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))
+
+
+@pytest.mark.slow
+async def test_ten_megabytes_are_refused_by_an_embedded_server_too(tmp_path):
+    command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
+    async with stdio_agent(command, stdio_environment(tmp_path)) as client:
+        error = await refusal(client, "run_pack", {"pack": "doc.parse", "input": {"artifact_id": TEN_MEGABYTES}})
+        assert error["code"] == "INVALID"
+        assert len(json.dumps(error)) < 5_000
+        error = await refusal(client, "get_run", {"run_id": TEN_MEGABYTES})
+        assert (error["code"], len(json.dumps(error)) < 5_000) == ("NOT_FOUND", True)
+        assert told(await client.call_tool("list_runs", {}))["items"] == []
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_wait_that_is_cancelled_on_stdin_ends_and_the_run_goes_on(tmp_path, house, bench, mode):
+    env = stdio_environment(tmp_path, PACKLINE_TOKEN=house.token)
+    async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
+        waits, flag = house.services.engine.bus._flags, f"end:{run['run_id']}"
+        waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
+        await eventually(lambda: flag in waits)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await eventually(lambda: flag not in waits)
+        assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
+    assert bench.cancelled == 0

@@ -56,6 +56,9 @@ class AgentSetting(BaseModel):
     read: tuple[str, ...] = Field((), description="Absolute paths outside the workspace it may read.")
     script: Path | None = Field(None, description="File a mock answers from.")
     network: bool = Field(True, description="Whether it may reach the network.")
+    isolation: Literal["process", "sandbox", "sandbox_offline"] | None = Field(
+        None, description="Weakest isolation it accepts, whatever a step says."
+    )
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import orjson
+
 from runner.agents.isolation import SYSTEM_PATH
 
 if TYPE_CHECKING:
@@ -105,6 +107,9 @@ def _by_program(policy: CommandPolicy) -> dict[str, bool]:
 def needed_to_start(program: str) -> frozenset[str]:
     """What has to be spawnable for a program to start at all: itself, the interpreters of its first lines, the loader.
 
+    A script of an npm package often starts the program proper, which lies in the package or in one for this machine
+    beside it (Codex, opencode): their folders are named, too.
+
     Args:
         program: An absolute path.
     """
@@ -118,6 +123,7 @@ def needed_to_start(program: str) -> frozenset[str]:
         with open(place, "rb") as file:
             head = file.read(300)
         if head.startswith(b"#!"):
+            found |= _npm_folders(os.path.realpath(place))
             interpreter, *arguments = head[2:].split(b"\n", 1)[0].decode("utf-8", "replace").split()[:3] or [""]
             waiting.append(interpreter)
             if os.path.basename(interpreter) == "env":
@@ -125,6 +131,23 @@ def needed_to_start(program: str) -> frozenset[str]:
                 waiting += [path for part in named[:1] if (path := shutil.which(part)) is not None]
     loaders = [*Path("/").glob("lib*/ld-*.so*"), *Path("/lib").glob("*-linux-*/ld-*.so*")]
     return frozenset(found | {os.path.realpath(loader) for loader in loaders})
+
+
+def _npm_folders(script: str) -> set[str]:
+    """Folder of the npm package a script belongs to, and of those it names as one for each kind of machine."""
+    before, inside, name = script.rpartition("/node_modules/")
+    if not inside:
+        return set()
+    modules = before + inside
+    package = modules + "/".join(name.split("/")[: 2 if name.startswith("@") else 1])
+    try:
+        with open(f"{package}/package.json", "rb") as file:
+            described = orjson.loads(file.read())
+    except (OSError, orjson.JSONDecodeError):
+        return {package}
+    others = described.get("optionalDependencies") if isinstance(described, dict) else None
+    found = (f"{modules}{other}" for other in others or () if ".." not in other)
+    return {package, *(folder for folder in found if os.path.isdir(folder))}
 
 
 def _fits(rule: CommandRule, argv: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import shutil
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from runner.agents.definition import AgentStep, Choice
+from runner.agents.definition import AgentStep, Choice, IsolationName
 from runner.agents.isolation import Isolation, weaker
 from runner.availability import Requirement
 from runner.pack import CredentialNeed, Missing
@@ -49,6 +49,7 @@ class AgentProfile:
         read: Folders and files outside the workspace it may read, such as its own configuration.
         script: File a `mock` profile answers from.
         network: Whether it may reach the network; without, steps run at `sandbox_offline` at least.
+        isolation: Weakest level it accepts, whatever a step says; None for any.
         problem: Why it cannot be used as it is declared; None when it can.
     """
 
@@ -65,6 +66,7 @@ class AgentProfile:
     read: tuple[str, ...] = ()
     script: Path | None = None
     network: bool = True
+    isolation: IsolationName | None = None
     problem: str | None = None
 
     @property
@@ -198,8 +200,10 @@ class Agents:
 
     def demanded(self, step: AgentStep | None, profile: AgentProfile) -> Isolation:
         """The weakest level the profile, and the step if one is given, accept."""
-        wanted = Isolation.PROCESS if step is None or step.isolation is None else Isolation(step.isolation)
-        return wanted if profile.network else Isolation.SANDBOX_OFFLINE
+        named = {profile.isolation, None if step is None else step.isolation} - {None}
+        if not profile.network:
+            named.add("sandbox_offline")
+        return next((level for level in reversed(Isolation) if level in named), Isolation.PROCESS)
 
     def level(self, step: AgentStep, profile: AgentProfile) -> Isolation:
         """How far a step's program is kept apart here.
@@ -276,7 +280,9 @@ def no_agents(folder: Path) -> Agents:
 
 
 _CLAUDE = ("claude", "-p", "--output-format", "stream-json", "--verbose")
-_CODEX = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral")
+#: Codex's own sandbox is bubblewrap, too, which does not start inside ours (tried with 0.169): it is off, and ours is
+#: demanded in its place.
+_CODEX = ("codex", "exec", "--json", "--skip-git-repo-check", "--ephemeral", "--sandbox", "danger-full-access")
 _MODEL = ("--model", MODEL_PLACE)
 
 #: Profiles a settings table may start from with `preset = "…"`. The plain ones may read and answer; `-edit` may also
@@ -299,15 +305,11 @@ PRESETS: dict[str, AgentProfile] = {
             stream="claude",
             capabilities=("read", "edit"),
         ),
-        AgentProfile(
-            "codex", (*_CODEX, "--sandbox", "read-only"), model_args=_MODEL, stream="codex", capabilities=("read",)
-        ),
-        AgentProfile(
-            "codex-edit",
-            (*_CODEX, "--sandbox", "workspace-write"),
-            model_args=_MODEL,
-            stream="codex",
-            capabilities=("read", "edit"),
+        *(
+            AgentProfile(
+                key, _CODEX, model_args=_MODEL, stream="codex", capabilities=("read", "edit"), isolation="sandbox"
+            )
+            for key in ("codex", "codex-edit")
         ),
         AgentProfile(
             "gemini",

@@ -159,7 +159,7 @@ async def _environment(current: Work, walls: Walls, programs: Sequence[str]) -> 
     ctx, profile = current.ctx, current.profile
     agents = ctx.resources.agents
     known = SYSTEM_PATH.split(":")
-    folders = dict.fromkeys([*known, *(os.path.dirname(place) for place in programs if os.access(place, os.X_OK))])
+    folders = dict.fromkeys([*known, *_folders_of(programs)])
     environment = {
         "PATH": ":".join(folders),
         "HOME": walls.home_seen,
@@ -178,6 +178,11 @@ async def _environment(current: Work, walls: Walls, programs: Sequence[str]) -> 
         key, _, part = ref.partition(".")
         environment[name] = _secret(ref, part, await ctx.credential(key))
     return environment
+
+
+def _folders_of(programs: Sequence[str]) -> list[str]:
+    """Where programs lie, without the folders among them."""
+    return [os.path.dirname(place) for place in programs if os.path.isfile(place) and os.access(place, os.X_OK)]
 
 
 def _secret(ref: str, part: str, fields: Mapping[str, str] | None) -> str:

@@ -156,7 +156,7 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
         raise PackError(FailureCode.HANDLER_FAILED, str(error)) from error
     finally:
         listener.close()
-    listener.note_use(ctx)
+        listener.note_use(ctx)  # what was stopped has cost as much
     if exit_code != 0:
         raise failed(current, listener, exit_code)
     text = listener.answer()

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.agents.profiles import PRESETS
 from tests.schema.test_agent_steps import ATTEMPT, CREATE
 from tests.support.agent_models import AgentModel, Call, agent_model
 from tests.support.front_door import RUN, start
-from tests.support.mcp_clients import claude_code, program
+from tests.support.mcp_clients import claude_code, opencode, program
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Case:
         variables: What leads it to a model server.
         write: Its tool that writes a file, and how its arguments are called.
         model: A model the server knows.
+        arguments: What leads it there besides.
+        agent: What a step has to allow it.
     """
 
     preset: str
@@ -41,6 +44,8 @@ class Case:
     variables: Callable[[AgentModel], dict[str, str]]
     write: Call
     model: str
+    arguments: Callable[[AgentModel], list[str]] = lambda _: []
+    agent: dict[str, Any] = field(default_factory=dict)
 
 
 CLAUDE = Case(
@@ -68,6 +73,40 @@ GEMINI = Case(
     "gemini-test",
 )
 
+CODEX = Case(
+    "codex-edit",
+    lambda: program("codex"),
+    lambda model: {"LOOPBACK_KEY": "loopback-key"},
+    Call("exec_command", {"cmd": "printf '# Notes\\n' > notes.md", "login": False}),
+    "test-model",
+    lambda model: [
+        *("-c", 'model_provider="loopback"', "-c"),
+        f'model_providers.loopback={{name="l",base_url="{model.url}/v1",env_key="LOOPBACK_KEY",wire_api="responses"}}',
+    ],
+    {"commands": {"rules": [{"program": "bash", "allow": True}, {"program": "sh", "allow": True}]}},
+)
+OPENCODE = Case(
+    "opencode",
+    opencode,
+    lambda model: {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(
+            {
+                "autoupdate": False,
+                "share": "disabled",
+                "provider": {
+                    "loopback": {
+                        "npm": "@ai-sdk/openai-compatible",
+                        "options": {"baseURL": f"{model.url}/v1", "apiKey": "loopback"},
+                        "models": {"test-model": {}},
+                    }
+                },
+            }
+        )
+    },
+    Call("write", {"filePath": "/workspace/notes.md", "content": "# Notes\n"}),
+    "loopback/test-model",
+)
+
 
 async def ended(it: Product, run_id: str) -> dict[str, Any]:
     """The run once it has; a program may say nothing for longer than a client waits for one answer."""
@@ -80,7 +119,7 @@ async def ended(it: Product, run_id: str) -> dict[str, Any]:
     return run
 
 
-@pytest.mark.parametrize("case", [CLAUDE, GEMINI], ids=lambda case: case.preset)
+@pytest.mark.parametrize("case", [CLAUDE, GEMINI, CODEX, OPENCODE], ids=lambda case: case.preset)
 async def test_a_preset_works_with_the_real_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
 ) -> None:
@@ -98,8 +137,10 @@ async def test_a_preset_works_with_the_real_program(
         given.write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
         variables = {**case.variables(model), "GEMINI_CLI_SYSTEM_SETTINGS_PATH": str(given)}
         profile = {"preset": case.preset, "variables": variables, "model": case.model, "read": [str(given)]}
+        if arguments := case.arguments(model):
+            profile["command"] = [*PRESETS[case.preset].command, *arguments]
         async with product(tmp_path, agents={"real": profile}) as it:
-            agent = {"use": "real", "prompt": "Write the notes.", "outputs": ["notes.md"]}
+            agent = {"use": "real", "prompt": "Write the notes.", "outputs": ["notes.md"], **case.agent}
             steps = [{"id": "draft", "agent": agent, "timeout_seconds": 120}]
             created = await it.query(CREATE, {"document": {"name": "Ask", "key": "ask", "steps": steps}})
             assert created["createPipeline"]["__typename"] == "PipelineSuccess", created
@@ -118,6 +159,8 @@ async def test_a_preset_works_with_the_real_program(
     assert kinds[0] == "PROMPT"
     wanted = ["TOOL_CALL", "TOOL_RESULT", "MESSAGE", "USAGE"]
     told = [kind for kind, _ in groupby(kind for kind in kinds if kind in wanted)]
+    if case is OPENCODE:  # tells what each of its two steps used
+        wanted.insert(2, "USAGE")
     assert told == wanted, "a message that comes in parts may be several entries"
     assert "OUTPUT" not in kinds, "every line of the program was understood"
     assert model.said == "The notes are written."

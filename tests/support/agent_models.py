@@ -64,7 +64,8 @@ class AgentModel:
         if isinstance(wanted, str):
             self.said = wanted
             return wanted
-        name = next((name for name in offered if name.endswith(wanted.tool)), None)
+        named = [name for name in offered if name.endswith(wanted.tool)]
+        name = wanted.tool if wanted.tool in named else next(iter(named), None)
         assert name is not None, f"{wanted.tool} is not among {offered}"
         return name, wanted.arguments
 

@@ -14,10 +14,13 @@ def main() -> None:
     """
     import sys
 
-    from app.cli.commands import cli, cli_up
+    if sys.argv[1:2] == ["up"]:
+        from app.cli.base import cli_up as chosen
+    else:
+        from app.cli.commands import cli as chosen
 
     try:
-        (cli_up if sys.argv[1:2] == ["up"] else cli)(prog_name="packline")
+        chosen(prog_name="packline")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

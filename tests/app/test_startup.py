@@ -78,9 +78,9 @@ def test_the_server_is_told_the_same_as_among_all_commands():
     """`packline up` builds that command alone."""
 
     def help_of(command_line: str) -> str:
-        script = f"from app.cli.commands import {command_line} as cli; cli(['up', '--help'], prog_name='packline')"
+        script = f"from app.cli.{command_line} as cli; cli(['up', '--help'], prog_name='packline')"
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
         return done.stdout
 
-    assert help_of("cli_up") == help_of("cli")
-    assert "--port" in help_of("cli_up")
+    assert help_of("base import cli_up") == help_of("commands import cli")
+    assert "--port" in help_of("base import cli_up")

@@ -1,8 +1,6 @@
 """Programs that agents live in, and how they are connected."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +38,7 @@ class AgentClientSetup:
     )
 
     @classmethod
-    def of(cls, setup: Setup) -> AgentClientSetup:
+    def of(cls, setup: "Setup") -> "AgentClientSetup":
         """One way of one client."""
         return cls(
             transport=McpTransport(setup.transport),
@@ -61,7 +59,7 @@ class AgentClient:
     setups: list[AgentClientSetup] = strawberry.field(description="What to configure, by transport; HTTP first.")
 
     @classmethod
-    def of(cls, client: Client, setups: list[Setup]) -> AgentClient:
+    def of(cls, client: "Client", setups: "list[Setup]") -> "AgentClient":
         """A client and what to configure in it."""
         return cls(key=client.key, name=client.name, check=client.check, setups=[*map(AgentClientSetup.of, setups)])
 

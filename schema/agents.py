@@ -1,8 +1,6 @@
 """Agent steps of a definition, and the profiles they may use."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import strawberry
@@ -44,7 +42,7 @@ class AgentProfile:
     availability: Availability = strawberry.field(description="Whether it can be used here.")
 
     @classmethod
-    def of(cls, listed: ListedAgent, now: datetime) -> AgentProfile:
+    def of(cls, listed: "ListedAgent", now: "datetime") -> "AgentProfile":
         """A profile of the settings."""
         profile = listed.profile
         names = [*profile.env, *profile.variables, *(name for name, _ in profile.credentials)]
@@ -80,7 +78,7 @@ class AgentStep(Step):
     written_timeout: strawberry.Private[float | None]
 
     @classmethod
-    def of(cls, step: StepDefinition, agent: WrittenAgent, position: int) -> AgentStep:
+    def of(cls, step: "StepDefinition", agent: WrittenAgent, position: int) -> "AgentStep":
         """A step of a definition."""
         template = step.input if isinstance(step.input, dict) else {}
         return cls(

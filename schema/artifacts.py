@@ -1,8 +1,6 @@
 """Artifacts: what steps produced."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -82,7 +80,7 @@ class Artifact(Node):
     record: strawberry.Private[ArtifactRecord]
 
     @classmethod
-    def of(cls, record: ArtifactRecord) -> Artifact:
+    def of(cls, record: ArtifactRecord) -> "Artifact":
         """The artifact of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -98,21 +96,21 @@ class Artifact(Node):
         )
 
     @strawberry.field(description="The run it came from; null for an upload.")
-    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")] | None:
+    async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")] | None':
         """Its run, while it is kept."""
         from schema.runs import load_run
 
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
 
     @strawberry.field(description="The step whose success verified it.")
-    async def verified_by(self, info: Info) -> Annotated[RunStep, strawberry.lazy("schema.steps")] | None:
+    async def verified_by(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.steps")] | None':
         """The step that read it and succeeded."""
         from schema.steps import load_step
 
         return None if self.record.verified_by is None else await load_step(info, self.record.verified_by)
 
     @strawberry.field(description="The attempt that produced it; null for an upload.")
-    async def produced_by(self, info: Info) -> Annotated[Attempt, strawberry.lazy("schema.steps")] | None:
+    async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.steps")] | None':
         """Its attempt, while it is kept."""
         from schema.steps import Attempt
 
@@ -205,7 +203,7 @@ class Artifact(Node):
         """Secrets masked."""
         return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
 
-    async def _preview(self, info: Info) -> PreviewRecord | None:
+    async def _preview(self, info: Info) -> "PreviewRecord | None":
         found: PreviewRecord | None = await info.context.loaders.preview.load(self.record)
         return found
 

@@ -1,8 +1,6 @@
 """The audit trail."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,19 +33,19 @@ class AuditEntry(Node):
     record: strawberry.Private[AuditRecord]
 
     @classmethod
-    def of(cls, record: AuditRecord) -> AuditEntry:
+    def of(cls, record: AuditRecord) -> "AuditEntry":
         """The entry of a row."""
         return cls(
             id=strawberry.ID(record.id), at=record.at, action=record.action, accepted=record.accepted, record=record
         )
 
     @strawberry.field(description="Who; null before anybody was known, such as at a refused sign-in.")
-    async def actor(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+    async def actor(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """Who did it."""
         return await _caller(info, self.record.actor_id)
 
     @strawberry.field(description="Whom it was done for, when it was somebody else.")
-    async def on_behalf_of(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+    async def on_behalf_of(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """For whom."""
         return await _caller(info, self.record.on_behalf_of)
 
@@ -69,7 +67,7 @@ class AuditEntry(Node):
             return JSON(self.record.detail)  # cut to fit
 
 
-async def _caller(info: Info, caller_id: str | None) -> Caller | None:
+async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
     from schema.callers import load_caller
 
     return None if caller_id is None else await load_caller(info, caller_id)

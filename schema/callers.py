@@ -1,8 +1,6 @@
 """Callers and their bearer tokens."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,7 +44,7 @@ class Caller(Node):
     last_seen_at: datetime | None = strawberry.field(description="When it last called.")
 
     @classmethod
-    def of(cls, record: CallerRecord) -> Caller:
+    def of(cls, record: "CallerRecord") -> "Caller":
         """The caller of a row."""
         return cls(
             id=strawberry.ID(record.id), subject=record.subject, name=record.name, last_seen_at=record.last_seen_at
@@ -65,7 +63,7 @@ class Caller(Node):
         after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
         last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
         before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
-    ) -> ApiTokenConnection:
+    ) -> "ApiTokenConnection":
         """A page of them, newest first."""
         arguments = PageArguments.parse(_TOKENS, first=first, after=after, last=last, before=before)
         rows = await list_tokens_of(info.context.context, self.id, arguments.window)
@@ -86,7 +84,7 @@ class ApiToken(Node):
     caller_id: strawberry.Private[str]
 
     @classmethod
-    def of(cls, record: TokenRecord) -> ApiToken:
+    def of(cls, record: "TokenRecord") -> "ApiToken":
         """The token of a row."""
         return cls(
             id=strawberry.ID(record.id),

@@ -1,8 +1,6 @@
 """The catalog: packs and pipelines by what they take, make and are for."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -66,7 +64,7 @@ class CatalogFilter:
 CatalogEntryConnection = CountedConnection[CatalogEntry]
 
 
-def entry_of(placed: Placed[Found]) -> CatalogEntry:
+def entry_of(placed: "Placed[Found]") -> CatalogEntry:
     """The pack or pipeline that was found."""
     ref = placed.entry.ref
     return Pack.of(ref) if isinstance(ref, InstalledPack) else Pipeline.of(ref)

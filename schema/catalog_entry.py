@@ -1,8 +1,6 @@
 """What packs and pipelines have in common: what they are for, what they need, how they fared."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -44,7 +42,7 @@ class Metadata:
     derived: list[str] = strawberry.field(description="Names of the fields that were derived rather than written.")
 
     @classmethod
-    def of(cls, metadata: WrittenMetadata, derived: Collection[str] = ()) -> Metadata:
+    def of(cls, metadata: "WrittenMetadata", derived: "Collection[str]" = ()) -> "Metadata":
         """Metadata as written or completed."""
         return cls(
             accepts=metadata.accepts,
@@ -71,7 +69,7 @@ class UsageStats:
     last_run_at: datetime | None = strawberry.field(description="When it was last run.")
 
     @classmethod
-    def of(cls, usage: Usage) -> UsageStats:
+    def of(cls, usage: "Usage") -> "UsageStats":
         """Usage as counted."""
         return cls(
             runs=usage.runs,

@@ -1,8 +1,6 @@
 """Commands on credentials: store, share, test, delete."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Annotated, Any
 

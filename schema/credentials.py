@@ -1,8 +1,6 @@
 """Credentials: what the vault holds, without any value."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +56,7 @@ class Credential(Node):
     record: strawberry.Private[CredentialRecord]
 
     @classmethod
-    def of(cls, record: CredentialRecord) -> Credential:
+    def of(cls, record: CredentialRecord) -> "Credential":
         """The credential of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -123,7 +121,7 @@ class CredentialKind:
     testable: bool = strawberry.field(description="Whether `testCredential` can ask the service.")
 
     @classmethod
-    def of(cls, kind: KnownKind) -> CredentialKind:
+    def of(cls, kind: "KnownKind") -> "CredentialKind":
         """A kind of the table."""
         return cls(
             name=kind.name,

@@ -1,8 +1,6 @@
 """Definitions of pipelines as the API takes and shows them: steps, what they refer to, and what a check tells."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +38,7 @@ class StepReference:
     source_path: str = strawberry.field(description="The input or output field it reads.")
 
     @classmethod
-    def of(cls, reference: Reference) -> StepReference:
+    def of(cls, reference: "Reference") -> "StepReference":
         """A reference as the tokenizer read it."""
         return cls(
             path=list(reference.path),
@@ -65,7 +63,7 @@ class RetryPolicy:
     jitter: float = strawberry.field(description="Share of the wait left to chance, 0 to 1.")
 
     @classmethod
-    def of(cls, policy: WrittenPolicy) -> RetryPolicy:
+    def of(cls, policy: "WrittenPolicy") -> "RetryPolicy":
         """A policy as written or by default."""
         return cls(
             max_attempts=policy.max_attempts,
@@ -103,7 +101,7 @@ class PackStep(Step):
     written_timeout: strawberry.Private[float | None]
 
     @classmethod
-    def of(cls, step: StepDefinition, position: int) -> PackStep:
+    def of(cls, step: "StepDefinition", position: int) -> "PackStep":
         """A step of a definition."""
         return cls(
             key=Key(step.id),
@@ -117,7 +115,7 @@ class PackStep(Step):
         )
 
     @strawberry.field(description="The pack; null when it is not installed here.")
-    def pack(self, info: Info) -> Annotated[Pack, strawberry.lazy("schema.packs")] | None:
+    def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs")] | None':
         """The pack in the version asked for."""
         from schema.packs import Pack
 
@@ -146,7 +144,7 @@ def steps_of_document(document: str) -> tuple[Step, ...]:
     return tuple(_step(step, position) for position, step in enumerate(definition.steps, 1))
 
 
-def _step(step: StepDefinition, position: int) -> Step:
+def _step(step: "StepDefinition", position: int) -> Step:
     from schema.agents import AgentStep
 
     return PackStep.of(step, position) if step.agent is None else AgentStep.of(step, step.agent, position)
@@ -167,7 +165,7 @@ class PipelineCheck:
     )
 
     @classmethod
-    def of(cls, check: DefinitionCheck, now: datetime) -> PipelineCheck:
+    def of(cls, check: "DefinitionCheck", now: "datetime") -> "PipelineCheck":
         """What a check told at `now`."""
         steps = [] if check.document is None else list(steps_of_document(canonical_json(check.document)))
         return cls(

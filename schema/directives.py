@@ -5,8 +5,6 @@ that carries `@requires` is guarded because it carries it: `guard_fields` wraps 
 printed directive and the check cannot drift apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -121,7 +119,7 @@ class Publication:
     idempotent: bool = False
     open_world: bool = False
     #: Argument defaults that differ for the tool, by GraphQL argument name.
-    defaults: dict[str, JSONValue] | None = None
+    defaults: "dict[str, JSONValue] | None" = None
     #: Selection set as GraphQL text; None: kept with the operation.
     select: str | None = None
 
@@ -135,7 +133,7 @@ _MCP_DEFAULTS: dict[str, object] = {
 }
 
 
-def published(operation: Operation[..., Any]) -> Mcp:
+def published(operation: "Operation[..., Any]") -> Mcp:
     """The directive of a field whose use case is offered to agents; what it says is declared with the use case.
 
     Raises:
@@ -158,7 +156,7 @@ def published(operation: Operation[..., Any]) -> Mcp:
     )
 
 
-def find_directive(field: GraphQLField, kind: type[DirectiveT]) -> DirectiveT | None:
+def find_directive(field: "GraphQLField", kind: type[DirectiveT]) -> DirectiveT | None:
     """Return the directive of one kind that a field of the schema carries, or None."""
     definition = field.extensions.get("strawberry-definition")
     if not isinstance(definition, StrawberryField):
@@ -166,7 +164,7 @@ def find_directive(field: GraphQLField, kind: type[DirectiveT]) -> DirectiveT | 
     return next((directive for directive in definition.directives if isinstance(directive, kind)), None)
 
 
-def publication_of(field: GraphQLField) -> Publication | None:
+def publication_of(field: "GraphQLField") -> Publication | None:
     """Return how a field is published as a tool, or None when it is not."""
     mark = find_directive(field, Mcp)
     if mark is None:
@@ -175,7 +173,7 @@ def publication_of(field: GraphQLField) -> Publication | None:
     return Publication(**{name: value for name, value in given.items() if value is not strawberry.UNSET})
 
 
-def describe_directives(schema: GraphQLSchema) -> None:
+def describe_directives(schema: "GraphQLSchema") -> None:
     """Print the descriptions of directive arguments too, which Strawberry 0.341 drops on the way."""
     for directive in schema.directives:
         definition = directive.extensions.get("strawberry-definition")
@@ -215,7 +213,7 @@ def forbidden(scope: Scope) -> PublicError:
 RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]", "Mapping[str, object]"], object]
 
 
-def guard_fields(schema: GraphQLSchema, refuse_command: RefuseCommand | None = None) -> None:
+def guard_fields(schema: "GraphQLSchema", refuse_command: RefuseCommand | None = None) -> None:
     """Make every field that carries `@requires` check the caller's scope before its resolver runs.
 
     The check is one call of `context.caller.may`; fields without the directive are not touched. On queries,
@@ -240,7 +238,7 @@ def guard_fields(schema: GraphQLSchema, refuse_command: RefuseCommand | None = N
 
 
 def _guarded(inner: Callable[..., object], scope: Scope, refuse: RefuseCommand | None) -> Callable[..., object]:
-    def resolve(source: object, info: GraphQLResolveInfo[ScopedContext], **arguments: object) -> object:
+    def resolve(source: object, info: "GraphQLResolveInfo[ScopedContext]", **arguments: object) -> object:
         if info.context.caller.may(scope):
             return inner(source, info, **arguments)
         if refuse is not None:

@@ -1,8 +1,6 @@
 """What went wrong inside a run, as the API shows it."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 import orjson
 import strawberry
 
@@ -70,7 +68,7 @@ class Failure:
     )
 
     @classmethod
-    def read(cls, text: str | None) -> Failure | None:
+    def read(cls, text: str | None) -> "Failure | None":
         """The failure of a stored row; None when there is none."""
         if text is None:
             return None

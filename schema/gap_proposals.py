@@ -1,8 +1,6 @@
 """Gaps that were kept."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -38,7 +36,7 @@ class GapProposal(Node):
     record: strawberry.Private[GapProposalRecord]
 
     @classmethod
-    def of(cls, record: GapProposalRecord) -> GapProposal:
+    def of(cls, record: GapProposalRecord) -> "GapProposal":
         """The proposal of a row."""
         return cls(
             id=strawberry.ID(record.id), user_intent=record.user_intent, created_at=record.created_at, record=record
@@ -64,7 +62,7 @@ class GapProposal(Node):
         return JSON({"title": text.title, "body": text.body})
 
     @strawberry.field(description="Who kept it.")
-    async def created_by(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")]:
+    async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")]':
         """The caller."""
         from schema.callers import load_caller
 

@@ -1,8 +1,6 @@
 """What is wrong with an input, and what is missing here, as the API shows them."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -69,7 +67,7 @@ class Issue:
     hint: str | None = strawberry.field(description="What was probably meant, or what to do.")
 
     @classmethod
-    def of(cls, issue: FoundIssue) -> Issue:
+    def of(cls, issue: "FoundIssue") -> "Issue":
         """The issue a check found."""
         return cls(
             path=list(issue.path),
@@ -80,7 +78,7 @@ class Issue:
         )
 
     @classmethod
-    def all(cls, issues: Iterable[FoundIssue]) -> list[Issue]:
+    def all(cls, issues: "Iterable[FoundIssue]") -> "list[Issue]":
         """All issues of a check."""
         return [cls.of(issue) for issue in issues]
 
@@ -96,7 +94,7 @@ class Requirement:
     hint: str | None = strawberry.field(description="What to do about it.")
 
     @classmethod
-    def of(cls, missing: MissingRequirement) -> Requirement:
+    def of(cls, missing: "MissingRequirement") -> "Requirement":
         """What a preflight found missing."""
         return cls(
             kind=RequirementKind(missing.kind),
@@ -116,7 +114,7 @@ class Availability:
     checked_at: datetime = strawberry.field(description="When this was last looked at.")
 
     @classmethod
-    def of(cls, missing: Iterable[MissingRequirement], now: datetime) -> Availability:
+    def of(cls, missing: "Iterable[MissingRequirement]", now: datetime) -> "Availability":
         """What a preflight told at `now`."""
         found = [Requirement.of(lack) for lack in missing]
         return cls(usable=not found, missing=found, checked_at=now)

@@ -1,7 +1,5 @@
 """The inputs that are learned, and the values they had."""
 
-from __future__ import annotations
-
 import strawberry
 
 from catalog.learning import LearnedField

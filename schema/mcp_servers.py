@@ -1,8 +1,6 @@
 """MCP servers mounted as packs."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -50,7 +48,7 @@ class McpServer:
     connected_at: datetime | None = strawberry.field(description="When the present connection was made.")
 
     @classmethod
-    def of(cls, mounted: Mounted) -> McpServer:
+    def of(cls, mounted: "Mounted") -> "McpServer":
         """A server as it is now."""
         return cls(
             key=Key(mounted.spec.key),

@@ -1,8 +1,6 @@
 """Memory and defaults: what a caller usually chooses, and the evidence it is learned from."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime
 from enum import Enum
@@ -47,12 +45,12 @@ class DefaultRule(Enum):
     PINNED = strawberry.enum_value("pinned", description="As the caller set it.")
     EXCLUDED = strawberry.enum_value("excluded", description="Never learned, never suggested.")
 
-    def name_below(self) -> RuleName:
+    def name_below(self) -> "RuleName":
         """The same as the use case takes it."""
         return cast("RuleName", self.value)
 
 
-async def _entry(info: Info, kind: TargetKind, target: str) -> CatalogEntry | None:
+async def _entry(info: Info, kind: "TargetKind", target: str) -> CatalogEntry | None:
     if kind == "pipeline":
         return await load_pipeline(info, target)
     found = info.context.context.services.registry.find(target)
@@ -74,7 +72,7 @@ class DefaultValue:
     others: list[str] = strawberry.field(description="Other values seen.")
 
     @classmethod
-    def of(cls, known: KnownValue) -> DefaultValue:
+    def of(cls, known: "KnownValue") -> "DefaultValue":
         """A value of the book."""
         return cls(
             field=known.field,
@@ -102,7 +100,7 @@ class EntryDefaults:
     known: strawberry.Private[KnownEntry]
 
     @classmethod
-    def of(cls, known: KnownEntry) -> EntryDefaults:
+    def of(cls, known: KnownEntry) -> "EntryDefaults":
         """An entry of the book."""
         return cls(
             target=strawberry.ID(known.target),
@@ -137,7 +135,7 @@ class CallerDefaults:
     caller_id: strawberry.Private[str]
 
     @classmethod
-    def of(cls, info: Info, known: KnownDefaults) -> CallerDefaults:
+    def of(cls, info: Info, known: "KnownDefaults") -> "CallerDefaults":
         """Defaults of the book."""
         locked = known.locked
         return cls(
@@ -174,7 +172,7 @@ class MemoryEntry(Node):
     record: strawberry.Private[MemoryRecord]
 
     @classmethod
-    def of(cls, record: MemoryRecord) -> MemoryEntry:
+    def of(cls, record: MemoryRecord) -> "MemoryEntry":
         """The entry of a row."""
         return cls(
             id=strawberry.ID(record.id),

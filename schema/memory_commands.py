@@ -1,8 +1,6 @@
 """Commands on memory and defaults: forget, pin, exclude, pause."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from typing import Annotated
 
 import strawberry

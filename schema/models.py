@@ -1,8 +1,6 @@
 """Models, voices and roles."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -41,7 +39,7 @@ class Model:
     availability: Availability = strawberry.field(description="Whether it can be used here.")
 
     @classmethod
-    def of(cls, info: Info, choice: Choice) -> Model:
+    def of(cls, info: Info, choice: "Choice") -> "Model":
         """A model of the gateway's list."""
         missing = []
         if choice.missing is not None:

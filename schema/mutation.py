@@ -1,7 +1,5 @@
 """Everything that can be changed."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.artifacts import ArtifactMutations

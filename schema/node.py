@@ -1,8 +1,6 @@
 """Objects by their ids alone."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 import asyncio
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +27,7 @@ from store.states import Scope
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-_LOADERS: dict[str, Callable[[Info, str], Awaitable[Node | None]]] = {
+_LOADERS: "dict[str, Callable[[Info, str], Awaitable[Node | None]]]" = {
     "pipe": load_pipeline,
     "pver": load_version,
     "run": load_run,

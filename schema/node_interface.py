@@ -1,7 +1,5 @@
 """The interface of everything that can be fetched again by its id."""
 
-from __future__ import annotations
-
 import strawberry
 
 

@@ -1,7 +1,5 @@
 """What a pack changes outside."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 import strawberry

@@ -1,8 +1,6 @@
 """Packs: what they do, what they need, where they come from."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -50,7 +48,7 @@ class PackLoadError:
     message: str = strawberry.field(description="What is wrong, for people.")
 
     @classmethod
-    def of(cls, error: LoadError) -> PackLoadError:
+    def of(cls, error: "LoadError") -> "PackLoadError":
         """The error the registry noted."""
         return cls(origin=error.origin, message=error.message)
 
@@ -65,7 +63,7 @@ class PackSource:
     source: strawberry.Private[InstalledSource]
 
     @classmethod
-    def of(cls, source: InstalledSource) -> PackSource:
+    def of(cls, source: InstalledSource) -> "PackSource":
         """A source of the registry."""
         return cls(
             kind=PackSourceKind(source.kind),
@@ -81,7 +79,7 @@ class PackSource:
         return len({pack.name for pack in registry.packs() if _came_from(registry, pack, self.source)})
 
 
-def _came_from(registry: Registry, pack: InstalledPack, source: InstalledSource) -> bool:
+def _came_from(registry: "Registry", pack: InstalledPack, source: InstalledSource) -> bool:
     found = registry.source_of(pack)
     return (found.kind, found.location) == (source.kind, source.location)
 
@@ -98,7 +96,7 @@ class McpToolChange:
     after: JSON | None = strawberry.field(description="The tool as it is offered; null when it is gone.")
 
     @classmethod
-    def of(cls, change: ToolChange) -> McpToolChange:
+    def of(cls, change: "ToolChange") -> "McpToolChange":
         """What was noticed."""
         return cls(
             detected_at=change.detected_at,
@@ -138,7 +136,7 @@ class Pack(CatalogEntry):
     pack: strawberry.Private[InstalledPack]
 
     @classmethod
-    def of(cls, pack: InstalledPack) -> Pack:
+    def of(cls, pack: InstalledPack) -> "Pack":
         """A pack of the registry."""
         return cls(
             id=strawberry.ID(pack.name),

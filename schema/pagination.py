@@ -10,8 +10,6 @@ A cursor is a position in the order of the list, not an offset: rows that come a
 
 # mypy: disallow-untyped-decorators=False
 # `strawberry.field` with a description is an untyped decorator to mypy.
-from __future__ import annotations
-
 import base64
 import binascii
 from collections.abc import Awaitable, Callable, Sequence
@@ -159,7 +157,7 @@ class PageArguments:
         before: str | UnsetType | None = None,
         maximum: int = MAX_PAGE_SIZE,
         default: int = DEFAULT_PAGE_SIZE,
-    ) -> PageArguments:
+    ) -> "PageArguments":
         """Check the four arguments every connection takes; without `first` and `last` it is the first `default`.
 
         An argument that is absent may be None or Strawberry's `UNSET`, the default that prints as none at all.
@@ -240,7 +238,7 @@ class Connection(Generic[NodeT]):
     to_node: strawberry.Private[Callable[[object], object]]
 
     @classmethod
-    def of(cls, page: Page[RowT], to_node: Callable[[RowT], object]) -> Connection[NodeT]:
+    def of(cls, page: Page[RowT], to_node: Callable[[RowT], object]) -> "Connection[NodeT]":
         """Show a page; rows become nodes only when they are asked for.
 
         Args:
@@ -280,7 +278,7 @@ class CountedConnection(Connection[NodeT], Generic[NodeT]):
     @classmethod
     def counted(
         cls, page: Page[RowT], to_node: Callable[[RowT], object], count: Callable[[], Awaitable[int]]
-    ) -> CountedConnection[NodeT]:
+    ) -> "CountedConnection[NodeT]":
         """Show a page of a list that `count` counts, up to `MAX_TOTAL_COUNT`; called only when asked for."""
         return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
 

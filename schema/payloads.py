@@ -1,8 +1,6 @@
 """JSON values that may be too long to send."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, cast
 
 import orjson
@@ -46,6 +44,6 @@ def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
     return Payload(json=JSON(orjson.loads(text)), excerpt=None, truncated=False, size_bytes=Long(size))
 
 
-def as_json(value: JSON | None) -> JSONValue:
+def as_json(value: JSON | None) -> "JSONValue":
     """A JSON argument as use cases take it; the scalar has checked it."""
     return cast("JSONValue", value)

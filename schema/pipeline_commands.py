@@ -1,8 +1,6 @@
 """Commands on pipelines: create, update, clone, delete, apply."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from enum import Enum
 from typing import Annotated
 
@@ -59,7 +57,7 @@ class PipelineChange:
     warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
 
     @classmethod
-    async def of(cls, info: Info, applied: AppliedDocument) -> PipelineChange:
+    async def of(cls, info: Info, applied: AppliedDocument) -> "PipelineChange":
         """What was or would be applied."""
         pipeline = None if applied.pipeline_id is None else await get_pipeline_now(info, applied.pipeline_id)
         return cls(

@@ -1,8 +1,6 @@
 """Pipelines and their versions."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
@@ -80,7 +78,7 @@ class PipelineVersion(Node):
     record: strawberry.Private[VersionRecord]
 
     @classmethod
-    def of(cls, record: VersionRecord) -> PipelineVersion:
+    def of(cls, record: VersionRecord) -> "PipelineVersion":
         """The version of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -93,7 +91,7 @@ class PipelineVersion(Node):
 
     @strawberry.field(description="The pipeline it belongs to.")
     @loaded
-    async def pipeline(self, info: Info) -> Pipeline:
+    async def pipeline(self, info: Info) -> "Pipeline":
         """Its pipeline, deleted or not."""
         found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
         if found is None:
@@ -102,7 +100,7 @@ class PipelineVersion(Node):
 
     @strawberry.field(description="Who saved it; null for a starter.")
     @loaded
-    async def created_by(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+    async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """Its author."""
         return await _caller(info, self.record.created_by)
 
@@ -166,7 +164,7 @@ class Pipeline(CatalogEntry):
     record: strawberry.Private[PipelineRecord]
 
     @classmethod
-    def of(cls, record: PipelineRecord) -> Pipeline:
+    def of(cls, record: PipelineRecord) -> "Pipeline":
         """The pipeline of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -191,7 +189,7 @@ class Pipeline(CatalogEntry):
 
     @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
     @loaded
-    async def owner(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")] | None:
+    async def owner(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """Its owner."""
         return await _caller(info, self.record.owner_id)
 
@@ -230,7 +228,7 @@ class Pipeline(CatalogEntry):
         after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
         last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
         before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
-    ) -> PipelineVersionConnection:
+    ) -> "PipelineVersionConnection":
         """A page of them."""
         arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
         rows = await list_pipeline_versions(info.context.context, self.record.id, arguments.window)
@@ -325,7 +323,7 @@ async def steps_of_version(info: Info, version_id: str) -> list[Step]:
     return list(steps_of_document((await _body(info, version_id)).document))
 
 
-async def read_ahead(info: Info, pipelines: Iterable[PipelineRecord]) -> None:
+async def read_ahead(info: Info, pipelines: "Iterable[PipelineRecord]") -> None:
     """Reads what the pipelines of a page are asked about, together: their versions, and what those say."""
     fields, loaders = fields_of_items(info._raw_info), info.context.loaders
     if not fields.isdisjoint(_OF_VERSION):
@@ -385,7 +383,7 @@ async def pipeline_page(
     )
 
 
-def _cursor_values(row: ListedPipeline) -> list[CursorValue]:
+def _cursor_values(row: ListedPipeline) -> "list[CursorValue]":
     return [value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value for value in row.key]
 
 
@@ -403,7 +401,7 @@ async def _body(info: Info, version_id: str) -> VersionBody:
     return found
 
 
-async def _caller(info: Info, caller_id: str | None) -> Caller | None:
+async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
     from schema.callers import Caller
 
     if caller_id is None:

@@ -1,8 +1,6 @@
 """What a resume or re-run would do, step by step."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -61,7 +59,7 @@ class ResumePreview:
     definition_changed: bool = strawberry.field(description="Whether the pipeline has a newer version than the run's.")
 
     @classmethod
-    async def of(cls, info: Info, run_id: str, preview: Preview) -> ResumePreview:
+    async def of(cls, info: "Info", run_id: str, preview: "Preview") -> "ResumePreview":
         """The preview of a run."""
         rows = {row.key: row for row in await info.context.loaders.steps.load(run_id) or ()}
         return cls(

@@ -1,8 +1,6 @@
 """Refused commands as union members: one type for each `resolvers.problems` class, all of them `Problem`s."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any
 
 import strawberry
@@ -110,7 +108,7 @@ class WrongStateProblem(Problem):
     run_id: strawberry.Private[str]
 
     @strawberry.field(description="The run as it is now.")
-    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")]:
+    async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")]':
         """The run."""
         from schema.runs import get_run_now
 
@@ -168,7 +166,7 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
 
 
 async def refuse_command(
-    scope: Scope, info: GraphQLResolveInfo[RequestContext], arguments: Mapping[str, object]
+    scope: Scope, info: "GraphQLResolveInfo[RequestContext]", arguments: "Mapping[str, object]"
 ) -> ForbiddenProblem:
     """What a mutation answers when the caller lacks its scope; audited like every refused command."""
     command = OPERATIONS[to_snake_case(info.field_name)]

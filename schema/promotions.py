@@ -1,8 +1,6 @@
 """Runs that become pipelines."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
 import strawberry
@@ -31,7 +29,7 @@ class PromoteRunSuccess:
     run_ids: strawberry.Private[tuple[str, ...]]
 
     @classmethod
-    def of(cls, info: Info, made: Promotion) -> PromoteRunSuccess:
+    def of(cls, info: Info, made: "Promotion") -> "PromoteRunSuccess":
         """A proposal."""
         now = info.context.context.services.now()
         return cls(

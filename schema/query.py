@@ -1,7 +1,5 @@
 """Everything that can be read."""
 
-from __future__ import annotations
-
 import strawberry
 
 from schema.agent_clients import AgentClientQueries

@@ -1,8 +1,6 @@
 """Choosing what to run: the routing guide and routes."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -58,7 +56,7 @@ class RoutingGuide:
     next_cursor: Cursor | None = strawberry.field(description="Where the next page begins; null on the last.")
 
     @classmethod
-    def of(cls, guide: Guide, size: int) -> RoutingGuide:
+    def of(cls, guide: Guide, size: int) -> "RoutingGuide":
         """A page of the guide."""
         page = guide.entries[:size]
         more = len(guide.entries) > size
@@ -108,7 +106,7 @@ class SuggestedInputSource:
     source: InputSource = strawberry.field(description="Where its value came from.")
 
 
-def _sources(inputs: SuggestedInputs) -> list[SuggestedInputSource]:
+def _sources(inputs: "SuggestedInputs") -> list[SuggestedInputSource]:
     return [SuggestedInputSource(name=given.name, source=InputSource(given.source)) for given in inputs.inputs]
 
 
@@ -131,7 +129,7 @@ class RouteRecommendation:
     )
 
     @classmethod
-    def of(cls, found: Recommendation) -> RouteRecommendation:
+    def of(cls, found: "Recommendation") -> "RouteRecommendation":
         """What was recommended."""
         return cls(
             kind=RouteKind(found.kind),
@@ -159,7 +157,7 @@ class RouteAlternative:
     confidence: float = strawberry.field(description="How well it fits, 0 to 1.")
 
     @classmethod
-    def of(cls, found: Alternative) -> RouteAlternative:
+    def of(cls, found: "Alternative") -> "RouteAlternative":
         """Another choice."""
         return cls(
             kind=RouteKind(found.kind),
@@ -191,7 +189,7 @@ class GapWarning:
     proposed_pack: ProposedPack = strawberry.field(description="A pack that would do it.")
 
     @classmethod
-    def of(cls, gap: Gap) -> GapWarning:
+    def of(cls, gap: "Gap") -> "GapWarning":
         """A gap as it is shown."""
         pack = gap.proposed_pack
         return cls(
@@ -219,7 +217,7 @@ class RouteResult:
     decided_by: str = strawberry.field(description="`lexical`, or the model that chose.")
 
     @classmethod
-    def of(cls, routed: Routed) -> RouteResult:
+    def of(cls, routed: "Routed") -> "RouteResult":
         """What route answered."""
         return cls(
             recommendation=RouteRecommendation.of(routed.recommendation),

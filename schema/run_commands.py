@@ -1,8 +1,6 @@
 """Commands on runs: start, resume, repeat, cancel, acknowledge, delete."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import strawberry

@@ -1,8 +1,6 @@
 """What happened in a run: one type for each kind of event, and pages of the history."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,7 +37,7 @@ class RunEvent:
     record: strawberry.Private[EventRecord]
 
     @strawberry.field(description="The run, as it is when read.")
-    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")]:
+    async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")]':
         """Its run."""
         from schema.runs import get_run_now
 

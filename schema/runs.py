@@ -1,8 +1,6 @@
 """Runs: state, failure, steps, artifacts, and what can be done with them."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,7 +83,7 @@ class Run(Node):
     record: strawberry.Private[RunRecord]
 
     @classmethod
-    def of(cls, record: RunRecord) -> Run:
+    def of(cls, record: RunRecord) -> "Run":
         """The run of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -104,7 +102,7 @@ class Run(Node):
         )
 
     @classmethod
-    def of_head(cls, row: Row, columns: Sequence[str]) -> Run:
+    def of_head(cls, row: "Row", columns: "Sequence[str]") -> "Run":
         """A run of which only some plain fields are known, and no others may be asked for."""
         run = object.__new__(cls)
         for name, value in zip(columns, row, strict=True):
@@ -113,7 +111,7 @@ class Run(Node):
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
     @loaded
-    async def pipeline(self, info: Info) -> Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None:
+    async def pipeline(self, info: Info) -> 'Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None':
         """Its pipeline."""
         from schema.pipelines import Pipeline
 
@@ -124,7 +122,7 @@ class Run(Node):
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
     @loaded
-    async def version(self, info: Info) -> Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None:
+    async def version(self, info: Info) -> 'Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None':
         """Its version."""
         from schema.pipelines import PipelineVersion
 
@@ -134,7 +132,7 @@ class Run(Node):
         return None if found is None else PipelineVersion.of(found)
 
     @strawberry.field(description="The pack, when it is a single pack call and still installed.")
-    def pack(self, info: Info) -> Annotated[Pack, strawberry.lazy("schema.packs")] | None:
+    def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs")] | None':
         """Its pack."""
         from schema.packs import Pack
 
@@ -165,7 +163,7 @@ class Run(Node):
 
     @strawberry.field(description="Who started it; for a trigger, its owner.")
     @loaded
-    async def caller(self, info: Info) -> Annotated[Caller, strawberry.lazy("schema.callers")]:
+    async def caller(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")]':
         """Its caller."""
         from schema.callers import Caller
 
@@ -234,7 +232,7 @@ class Run(Node):
 
     @strawberry.field(description="The run this one repeats.")
     @loaded
-    async def rerun_of(self, info: Info) -> Run | None:
+    async def rerun_of(self, info: Info) -> "Run | None":
         """The repeated run, while it is kept and visible."""
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
 

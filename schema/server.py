@@ -1,8 +1,6 @@
 """The server itself: version, health, limits, settings."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -38,7 +36,7 @@ class HealthCheck:
     message: str = strawberry.field(description="For people: how it is and what to do.")
 
     @classmethod
-    def of(cls, looked: Looked) -> HealthCheck:
+    def of(cls, looked: "Looked") -> "HealthCheck":
         """What looking told."""
         return cls(name=looked.name, ok=looked.ok, message=looked.message)
 
@@ -55,7 +53,7 @@ class RequestLimits:
     body_bytes: int = strawberry.field(description="Bytes of the body.")
 
     @classmethod
-    def of(cls, limits: Limits) -> RequestLimits:
+    def of(cls, limits: "Limits") -> "RequestLimits":
         """The limits of this schema."""
         return cls(
             depth=limits.depth,
@@ -91,7 +89,7 @@ class RunLimits:
     memory_days: int = strawberry.field(description="Days of audit memory: 30.")
 
     @classmethod
-    def of(cls, context: Context) -> RunLimits:
+    def of(cls, context: "Context") -> "RunLimits":
         """The limits of this server."""
         limits = context.services.limits
         retention = context.services.engine.resources.retention
@@ -126,7 +124,7 @@ class Setting:
     )
 
     @classmethod
-    def of(cls, info: SettingInfo) -> Setting:
+    def of(cls, info: "SettingInfo") -> "Setting":
         """A setting as the application tells it."""
         return cls(
             name=info.name,

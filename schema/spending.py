@@ -1,8 +1,6 @@
 """What models were paid for."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import strawberry
@@ -33,7 +31,7 @@ class SpendingCost:
     amount_usd: float | None = strawberry.field(description="Money in US dollars; null when a price is unknown.")
 
     @classmethod
-    def of(cls, spending: Spending | None) -> SpendingCost:
+    def of(cls, spending: Spending | None) -> "SpendingCost":
         """Sums as counted."""
         found = spending or NOTHING
         usage = None
@@ -42,7 +40,7 @@ class SpendingCost:
         return cls(usage=usage, amount_usd=None if found.cost_micros is None else found.cost_micros / 1_000_000)
 
     @classmethod
-    def of_attempt(cls, record: AttemptRecord) -> SpendingCost:
+    def of_attempt(cls, record: "AttemptRecord") -> "SpendingCost":
         """What one attempt told: not known while it runs, nor when it was lost with its process."""
         if record.models is None:
             is_untold = record.state in (AttemptState.RUNNING, AttemptState.LOST)

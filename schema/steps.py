@@ -1,8 +1,6 @@
 """Steps of a run, their attempts and what those logged."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from enum import Enum
 from typing import TYPE_CHECKING, Annotated
@@ -83,7 +81,7 @@ class LogLine:
     text: str = strawberry.field(description="The line without its end; secrets masked.")
 
     @classmethod
-    def of(cls, record: LogLineRecord) -> LogLine:
+    def of(cls, record: LogLineRecord) -> "LogLine":
         """The line of a row."""
         return cls(at=record.at, level=LogLevel(record.level), text=record.text)
 
@@ -100,7 +98,7 @@ class Milestone:
     message: str = strawberry.field(description="What it was doing.")
 
     @classmethod
-    def read(cls, data: dict[str, object]) -> Milestone:
+    def read(cls, data: dict[str, object]) -> "Milestone":
         """The milestone of its stored JSON."""
         fraction = data.get("fraction")
         return cls(
@@ -124,7 +122,7 @@ class Session:
     step_id: strawberry.Private[str]
 
     @classmethod
-    def of(cls, info: Info, record: SessionRecord) -> Session:
+    def of(cls, info: Info, record: "SessionRecord") -> "Session":
         """The session of a row."""
         services = info.context.context.services
         alive = record.ended_at is None and record.machine == services.store.machine
@@ -138,7 +136,7 @@ class Session:
 
     @strawberry.field(description="The step that left it.")
     @loaded
-    async def produced_by(self, info: Info) -> RunStep:
+    async def produced_by(self, info: Info) -> "RunStep":
         """Its step."""
         found = await info.context.loaders.step.load(self.step_id)
         if found is None:
@@ -160,7 +158,7 @@ class Attempt(Node):
     record: strawberry.Private[AttemptRecord]
 
     @classmethod
-    def of(cls, record: AttemptRecord) -> Attempt:
+    def of(cls, record: AttemptRecord) -> "Attempt":
         """The attempt of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -174,7 +172,7 @@ class Attempt(Node):
 
     @strawberry.field(description="The step tried.")
     @loaded
-    async def run_step(self, info: Info) -> RunStep:
+    async def run_step(self, info: Info) -> "RunStep":
         """Its step."""
         found = await info.context.loaders.step.load(self.record.step_id)
         if found is None:
@@ -302,7 +300,7 @@ class RunStep(Node):
     record: strawberry.Private[StepRecord]
 
     @classmethod
-    def of(cls, record: StepRecord) -> RunStep:
+    def of(cls, record: StepRecord) -> "RunStep":
         """The step of a row."""
         return cls(
             id=strawberry.ID(record.id),
@@ -318,7 +316,7 @@ class RunStep(Node):
 
     @strawberry.field(description="The run it is part of.")
     @loaded
-    async def run(self, info: Info) -> Annotated[Run, strawberry.lazy("schema.runs")]:
+    async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")]':
         """Its run."""
         from schema.runs import get_run_now
 
@@ -326,7 +324,7 @@ class RunStep(Node):
 
     @strawberry.field(description="The step as defined; null for a single pack.")
     @loaded
-    async def step(self, info: Info) -> Annotated[Step, strawberry.lazy("schema.pipelines")] | None:
+    async def step(self, info: Info) -> 'Annotated[Step, strawberry.lazy("schema.pipelines")] | None':
         """Its definition in the run's version."""
         from schema.pipelines import steps_of_version
 

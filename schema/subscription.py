@@ -1,8 +1,6 @@
 """Everything that can be watched."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Annotated, Any
@@ -49,7 +47,7 @@ class RunEventBatch:
     shared: strawberry.Private[dict[object, object]]
 
     @classmethod
-    def of(cls, batch: Batch, cursor: str) -> RunEventBatch:
+    def of(cls, batch: Batch, cursor: str) -> "RunEventBatch":
         """The message of a batch; one for all who read it, and `schema.execution` has it resolved once for all."""
         made = batch.made.get(cls)
         if not isinstance(made, cls):

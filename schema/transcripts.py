@@ -1,8 +1,6 @@
 """What agents read, said and did: entries, and how far a process was kept apart."""
 
 # mypy: disallow-untyped-decorators=False
-from __future__ import annotations
-
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,7 +46,7 @@ class TranscriptEntry:
     )
 
     @classmethod
-    def of(cls, entry: dict[str, object]) -> TranscriptEntry:
+    def of(cls, entry: dict[str, object]) -> "TranscriptEntry":
         """An entry as it is stored."""
         at, data, text = entry.get("at"), entry.get("data"), entry.get("text")
         return cls(
@@ -72,7 +70,7 @@ class CacheReceipt:
     attempt_id: strawberry.Private[str]
 
     @classmethod
-    def read(cls, text: str | None) -> CacheReceipt | None:
+    def read(cls, text: str | None) -> "CacheReceipt | None":
         """The receipt of a row; None when the attempt ran."""
         if text is None:
             return None
@@ -84,7 +82,7 @@ class CacheReceipt:
         )
 
     @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
-    async def made_by(self, info: Info) -> Annotated[Attempt, strawberry.lazy("schema.steps")] | None:
+    async def made_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.steps")] | None':
         """Its attempt."""
         from schema.steps import load_attempt
 

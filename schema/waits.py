@@ -1,7 +1,5 @@
 """Why a run or step does not go on, and until when."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from enum import Enum
 

@@ -21,6 +21,7 @@ from rich.table import Table
 from tests.bench import memory, rows
 from tests.bench.agents import agents
 from tests.bench.mcp import mcp
+from tests.bench.page import page
 
 
 async def routing(_: Path) -> list[rows.Figure]:
@@ -43,6 +44,7 @@ ROWS = {
     "memory": memory.memory,
     "agents": agents,
     "routing": routing,
+    "page": page,
 }
 
 

@@ -3,8 +3,6 @@ import { BookOpen, Files, House, ListChecks, Plug, Settings, Workflow } from "lu
 import { type ReactNode, useEffect, useRef } from "react";
 import { useQuery } from "urql";
 
-import { Unread } from "../components/Page.tsx";
-import { lost } from "../components/Notice.tsx";
 import { serverNow, setServerTime } from "../lib/clock.ts";
 import { reachable, useConnection } from "../lib/connection.ts";
 import { tellOfFailures } from "../lib/notify.ts";
@@ -28,7 +26,7 @@ const PLACES = [
 
 export function Shell(): ReactNode {
   const { signedOut, live } = useConnection();
-  const [{ data, fetching, error }, again] = useQuery({ query: ViewerDocument });
+  const [{ data }, again] = useQuery({ query: ViewerDocument });
   const navigate = useNavigate();
   const known = data !== undefined;
   const now = data?.server.now;
@@ -61,17 +59,12 @@ export function Shell(): ReactNode {
   // A file is looked at over the whole page; Escape leads back to what lies under it.
   const bare = useMatch({ from: "/artifacts/$artifact", shouldThrow: false }) !== undefined;
   if (signedOut) return <SignIn />;
-  if (data === undefined) {
-    return (
-      <main className="p-6">
-        <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />
-      </main>
-    );
-  }
+  // The page reads what it shows while it is not yet known who looks: asking one after the other would take twice as long.
+  const version = data === undefined ? null : <VersionStrip server={data.server.version} />;
   if (bare) {
     return (
       <>
-        <VersionStrip server={data.server.version} />
+        {version}
         <ConnectionStrip />
         <main id="main" className="px-6 pt-4 pb-8 max-md:px-4">
           <Outlet />
@@ -84,9 +77,9 @@ export function Shell(): ReactNode {
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-page focus:p-3">
         Skip to the page
       </a>
-      <Navigation name={data.viewer.name} version={data.server.version} />
+      <Navigation name={data?.viewer.name ?? ""} version={data?.server.version ?? ""} />
       <div className="min-w-0">
-        <VersionStrip server={data.server.version} />
+        {version}
         <ConnectionStrip />
         <main id="main" className="mx-auto max-w-[90rem] px-6 pt-5 pb-24 max-md:px-4">
           <Outlet />
@@ -125,8 +118,8 @@ function Navigation({ name, version }: { name: string; version: string }): React
       </nav>
       <div className="mt-3 border-t border-line pt-3 max-md:hidden">
         <ThemeSwitch />
-        <p className="mt-3 flex items-baseline justify-between gap-2 px-2.5 text-meta text-soft">
-          <span className="truncate" title={`Signed in as ${name}`}>
+        <p className="mt-3 flex min-h-4 items-baseline justify-between gap-2 px-2.5 text-meta text-soft">
+          <span className="truncate" {...(name === "" ? {} : { title: `Signed in as ${name}` })}>
             {name}
           </span>
           <span title="Version of the server">{version}</span>

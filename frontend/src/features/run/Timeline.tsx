@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useMemo } from "react";
+import { type KeyboardEvent, memo, type ReactNode, useMemo } from "react";
 
 import { StateGlyph } from "../../components/StateMark.tsx";
 import { useNow } from "../../lib/clock.ts";
@@ -22,12 +22,14 @@ interface Props {
 /** One row per step, always; attempts are bars, waits are hollow. The order of rows is the pipeline. */
 export function Timeline({ run, selected, scale, onSelect, onScale }: Props): ReactNode {
   const moving = run.steps.some((step) => step.wait !== null || step.attempts.some((attempt) => attempt.endedAt === null)) || run.state === "QUEUED";
-  const now = useNow(moving);
+  const tick = useNow(moving);
+  // Once nothing moves, rows stay as they are, whatever else is drawn: of 200, a key changes two.
+  const now = moving ? tick : Date.parse(run.endedAt ?? run.createdAt);
   const queuedAt = Date.parse(run.createdAt);
   const uneven = isUneven(run.steps, now);
   const even = uneven && scale === "even";
   const axis = useMemo(() => axisOf(run.steps, now, { queuedAt, even }), [run.steps, now, queuedAt, even]);
-  const queue = queueSegment(queuedAt, run.steps, axis, now);
+  const queue = useMemo(() => queueSegment(queuedAt, run.steps, axis, now), [queuedAt, run.steps, axis, now]);
 
   function move(event: KeyboardEvent<HTMLElement>): void {
     if (event.key === "Enter") {
@@ -83,7 +85,7 @@ interface LineProps {
   onSelect: (key: string) => void;
 }
 
-function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }: LineProps): ReactNode {
+const StepLine = memo(function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }: LineProps): ReactNode {
   const live = step.state === "RUNNING";
   const { word } = STATES[step.state];
   const pack = step.step !== null && "packName" in step.step ? step.step.packName : step.agent === null ? null : `agent ${step.agent}`;
@@ -121,7 +123,7 @@ function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }:
       <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>
   );
-}
+});
 
 const HOLLOW: Record<"wait" | "queue", { says: string; border: string }> = {
   wait: { says: "Waited", border: "border-dashed border-control" },

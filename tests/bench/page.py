@@ -1,0 +1,208 @@
+"""What people wait for in front of the page, in real Chromium: a change of state, an answer to a key, the page itself.
+
+Times are the browser's own: what it says of input and the next paint, and the clock it shares with the server.
+"""
+
+from __future__ import annotations
+
+import statistics
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from app.pages import BUILT_PAGE
+from tests.bench.rows import Figure
+from tests.bench.server import TOKEN, Client, Server, pipeline_of, start_run
+from tests.support.browser import CHROMIUM, PATIENCE_MS, login_link
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from playwright.async_api import Browser, BrowserContext, Page
+
+STEPS = 200
+LONG = f"run of {STEPS} steps"
+OPENINGS = 7
+
+#: Notes when each step is first painted in each state, by the clock of the machine: a frame after its row has changed.
+_WATCH = """
+window.painted = {};
+new MutationObserver(() => {
+  requestAnimationFrame(() => setTimeout(() => {
+    for (const row of document.querySelectorAll('[data-step]')) {
+      const at = `${row.dataset.step} ${row.querySelector('.sr-only')?.textContent.trim()}`;
+      window.painted[at] ??= Date.now();
+    }
+  }));
+}).observe(document, {subtree: true, childList: true, characterData: true, attributes: true});
+"""
+#: Notes how long each key and press took until the next paint, in milliseconds, and when the first step was painted.
+_NOTE = """
+window.inputs = [];
+new PerformanceObserver(list => {
+  for (const {name, duration} of list.getEntries())
+    if (name === 'keydown' || name === 'click') window.inputs.push(duration);
+}).observe({type: 'event', durationThreshold: 16, buffered: true});
+const rows = new MutationObserver(() => {
+  if (document.querySelector('[data-step]') === null) return;
+  rows.disconnect();
+  requestAnimationFrame(() => setTimeout(() => { window.usable = performance.now(); }));
+});
+rows.observe(document, {subtree: true, childList: true});
+"""
+_EVENTS = """query ($id: ID!) { run(id: $id) { events(first: 500) { nodes {
+    at ... on StepStateChanged { stepState runStep { key } } } } } }"""
+_WORDS = {"RUNNING": "Running", "SUCCEEDED": "Succeeded"}
+
+
+@dataclass
+class _Site:
+    """A server as `login_link` knows one."""
+
+    server: Server
+    token: str = TOKEN
+
+    def url(self, path: str = "/") -> str:
+        return f"http://127.0.0.1:{self.server.port}{path}"
+
+
+async def page(folder: Path) -> list[Figure]:
+    """How quickly the page follows, answers and opens.
+
+    Raises:
+        RuntimeError: there is no Chromium here, or the page is not built.
+    """
+    if CHROMIUM is None or not (BUILT_PAGE / "index.html").is_file():
+        raise RuntimeError("the row `page` needs Chromium and the built page: run `make ui`")
+    server = Server(folder / "data", {"PACKLINE_STEPS_MAX": str(STEPS)})
+    server.start()
+    client = Client(server)
+    try:
+        async with _browser() as browser:
+            return await _measured(browser, _Site(server), client)
+    finally:
+        await client.close()
+        server.stop()
+
+
+async def _measured(browser: Browser, site: _Site, client: Client) -> list[Figure]:
+    long = await pipeline_of(client, "long", STEPS)
+    steady = await pipeline_of(client, "steady", 40, "bench.steady")
+    run = (await start_run(client, long, "tea", wait=50))["id"]
+    opened = [await _opening(browser, site, run) for _ in range(OPENINGS)]
+    async with _signed_in(browser, site) as context:
+        inputs, cpu = await _answers(await context.new_page(), site.url(f"/runs/{run}"))
+        followed = await _follows(await context.new_page(), site, client, steady)
+    return [
+        Figure("page", f"{LONG}: first visit to its steps painted, p50", _middle(opened, 0), "ms", 1000),
+        Figure("page", f"{LONG}: first visit, CPU of the browser", _middle(opened, 1), "ms"),
+        Figure("page", f"{LONG}: key or press to paint, p95", _share(inputs, 0.95), "ms", 100),
+        Figure("page", f"{LONG}: key or press to paint, longest", max(inputs), "ms"),
+        Figure("page", f"{LONG}: key or press, CPU of the browser", cpu, "ms"),
+        Figure("page", "transition on the server to painted, p50", _share(followed, 0.5), "ms"),
+        Figure("page", "transition on the server to painted, p95", _share(followed, 0.95), "ms", 100),
+    ]
+
+
+@asynccontextmanager
+async def _browser() -> AsyncIterator[Browser]:
+    from playwright.async_api import async_playwright
+
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def _signed_in(browser: Browser, site: _Site) -> AsyncIterator[BrowserContext]:
+    """A browser nobody has used before, with an empty cache, signed in."""
+    context = await browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(PATIENCE_MS)
+    secret = (await login_link(site)).partition("#")[2]
+    # As the page of the link does it, but without loading the page, whose files are to be new to this browser.
+    answer = await context.request.post(site.url("/login"), form={"token": secret})
+    if not answer.ok:
+        raise RuntimeError(f"signing in was answered with {answer.status}: {await answer.text()}")
+    yield context
+    await context.close()
+
+
+async def _opening(browser: Browser, site: _Site, run: str) -> tuple[float, float]:
+    """Milliseconds from the address to the first step painted, and of CPU for that."""
+    async with _signed_in(browser, site) as context:
+        shown = await context.new_page()
+        await shown.add_init_script(_NOTE)
+        cpu = _renderer_seconds()
+        await shown.goto(site.url(f"/runs/{run}"))
+        await shown.wait_for_function("() => window.usable !== undefined")
+        return float(await shown.evaluate("window.usable")), (_renderer_seconds() - cpu) * 1e3
+
+
+async def _answers(shown: Page, address: str) -> tuple[list[float], float]:
+    """Milliseconds from a key or a press to the next paint, those under 16 as 16; CPU milliseconds of each."""
+    await shown.add_init_script(_NOTE)
+    await shown.goto(address)
+    await shown.locator("[data-step=s0]").click()
+    await shown.wait_for_load_state("networkidle")
+    await shown.evaluate("window.inputs.length = 0")
+    pressed, cpu = 0, _renderer_seconds()
+    for number in range(1, 41):
+        await shown.keyboard.press("ArrowDown")
+        await shown.wait_for_url(f"**step=s{number}*")
+        pressed += 1
+    for number in range(60, 100, 2):
+        await shown.locator(f"[data-step=s{number}]").click()
+        await shown.wait_for_url(f"**step=s{number}*")
+        pressed += 1
+    await shown.wait_for_timeout(500)
+    cpu = _renderer_seconds() - cpu
+    measured = [float(took) for took in await shown.evaluate("window.inputs")]
+    return measured + [16.0] * max(0, pressed - len(measured)), cpu / pressed * 1e3
+
+
+def _renderer_seconds() -> float:
+    """CPU time of the processes that run and draw pages: what is left to compare by on a busy machine."""
+    found = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "--type=renderer" in process.cmdline():
+                times = process.cpu_times()
+                found += times.user + times.system
+    return found
+
+
+async def _follows(shown: Page, site: _Site, client: Client, pipeline: str) -> list[float]:
+    """Milliseconds from the instant a transition carries until its row is painted; the first second is left out."""
+    run = (await start_run(client, pipeline, ""))["id"]
+    await shown.add_init_script(_WATCH)
+    await shown.goto(site.url(f"/runs/{run}"))
+    await shown.wait_for_function("() => document.title.startsWith('Succeeded')", timeout=60_000)
+    await shown.wait_for_timeout(300)
+    painted: dict[str, float] = await shown.evaluate("window.painted")
+    events: list[dict[str, Any]] = (await client.ask(_EVENTS, id=run))["run"]["events"]["nodes"]
+    first = min(painted.values())
+    delays = []
+    for event in events:
+        if "runStep" not in event:
+            continue
+        at = datetime.fromisoformat(event["at"]).timestamp() * 1e3
+        seen = painted.get(f"{event['runStep']['key']} {_WORDS.get(event['stepState'])}")
+        if seen is not None and at > first + 1000:
+            delays.append(seen - at)
+    if len(delays) < 20:
+        raise RuntimeError(f"only {len(delays)} transitions were seen")
+    return delays
+
+
+def _middle(pairs: list[tuple[float, float]], part: int) -> float:
+    return statistics.median(pair[part] for pair in pairs)
+
+
+def _share(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import command
+from tests.support.model_server import model_server
 from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.support.model_server import Asked
     from tests.support.product import Product
 
 pytestmark = BROWSER
@@ -116,3 +119,48 @@ async def test_what_somebody_usually_chooses_is_filled_in_with_a_mark(tmp_path: 
         await tab.page.get_by_label("Ask what to run").press("Escape")
         await answers.wait_for(state="detached")
         await tab.page.wait_for_url(it.url("/"))
+
+
+async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_words_do(tmp_path: Path) -> None:
+    chosen = {
+        "kind": "pipeline",
+        "id": "builtin.research-podcast",
+        "inputs": [{"name": "query", "value": "tides"}],
+        "why": "It makes audio.",
+        "confidence": 0.9,
+        "alternatives": [{"kind": "pack", "id": "research.deep", "why": "Text only.", "confidence": 0.2}],
+        "gap": None,
+    }
+    asked: list[Asked] = []
+    async with (
+        model_server() as models,
+        product(tmp_path, builtins=True, **models.settings(router=["good"])) as it,
+        browsing(it) as tab,
+    ):
+
+        def answer(question: Asked) -> str:
+            asked.append(question)
+            return json.dumps(chosen)
+
+        models.answer = answer
+        await tab.page.get_by_text("nothing runs by itself").and_(tab.page.get_by_text("Enter asks")).wait_for()
+        box = tab.page.get_by_label("Ask what to run")
+        await box.press_sequentially("something spoken on tides")
+        await tab.page.wait_for_load_state("networkidle")
+        assert asked == [], "a model costs: typing alone asks nobody"
+        await box.press("Enter")
+        answers = tab.page.get_by_role("region", name="Answers")
+        await answers.get_by_role("button", name="Question to podcast", expanded=True).wait_for()
+        await answers.get_by_role("button", name="research.deep", expanded=False).wait_for()
+        assert await answers.get_by_label("Query").input_value() == "tides"
+        await answers.get_by_text("Chosen by openai:good").wait_for()
+        assert len(asked) == 1
+        assert await tab.violations() == []
+        assert await runs(it) == 0
+
+        chosen["id"] = "os.system"
+        await box.fill("make slides of https://example.org/a")
+        await box.press("Enter")
+        await answers.get_by_role("button", name="Web page to deck", expanded=True).wait_for()
+        await answers.get_by_text("Matched by keywords only", exact=True).click()
+        await answers.get_by_text("could not be used", exact=False).wait_for()

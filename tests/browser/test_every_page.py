@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -13,14 +15,23 @@ from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.support.browser import Tab
     from tests.support.product import Product
 
 pytestmark = [*BROWSER, pytest.mark.skipif(not AXE.is_file(), reason="axe is not installed; run make ui")]
 
 HOSTILE = "<img src=x onerror=alert(1)> \u202eright to left\u202c 🫖 " + "long" * 300
+
+
+_PROGRAM = Path(__file__).parents[1] / "support" / "agent_program.py"
+#: An agent that reads a file, calls a tool it is denied, and answers.
+AGENTS = {
+    "claude": {
+        "command": [sys.executable, "-I", str(_PROGRAM), "claude", "Bash"],
+        "read": [str(_PROGRAM.parent)],
+        "stream": "claude",
+    }
+}
 
 
 async def furnished(it: Product, bench: Workbench) -> dict[str, str]:
@@ -31,6 +42,8 @@ async def furnished(it: Product, bench: Workbench) -> dict[str, str]:
     await save(it, "broken", step("say", "test.echo", text="tea"), step("fail", "test.fail", message=HOSTILE))
     await save(it, "slow", step("tell", "test.progress"), step("wait", "test.slow"))
     fine, broken = await ran(it, "fine"), await ran(it, "broken")
+    await save(it, "ask", {"id": "draft", "agent": {"use": "claude", "prompt": "Do it.", "stdout_to": "answer.jsonl"}})
+    asked = await ran(it, "ask")
     slow = (await start(it, "slow"))["run"]
     await until_state(it, slow["id"], "RUNNING")
     await bench.started.wait()
@@ -55,6 +68,9 @@ async def furnished(it: Product, bench: Workbench) -> dict[str, str]:
         "pipeline": "/pipelines/fine",
         "editor": "/pipelines/fine/edit?step=say",
         "editor as YAML": "/pipelines/fine/edit?view=yaml",
+        "proposed pipeline": f"/pipelines/new?run={fine['id']}",
+        "transcript": f"/runs/{asked['id']}",
+        "log of an agent": f"/runs/{asked['id']}?step=draft&tab=log",
         "versions": "/pipelines/fine/versions",
         "two versions": "/pipelines/fine/versions?a=1&b=2",
         "form": "/pipelines/slow/run",
@@ -78,6 +94,9 @@ OPENED = (
     ("add a step", "editor", "Add a step"),
     ("test a step", "editor", "Test this step…"),
     ("delete a credential", "credential", "Delete…"),
+    ("save what is proposed", "proposed pipeline", "Save…"),
+    ("save a view", "filtered runs", "Save view…"),
+    ("use a file", "file", "Use in…"),
     ("forget everything", "/memory", "Forget everything…"),
 )
 
@@ -122,7 +141,7 @@ async def too_wide(tab: Tab, width: int) -> list[str]:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_every_page_is_accessible_and_quiet(tmp_path: Path, theme: Literal["light", "dark"]) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it, theme=theme) as tab:
+    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, theme=theme) as tab:
         found: dict[str, list[str]] = {}
         for name, path in (await furnished(it, bench)).items():
             await tab.visit(path)
@@ -137,7 +156,7 @@ async def test_whatever_opens_is_accessible_and_closes_with_escape(
     tmp_path: Path, theme: Literal["light", "dark"]
 ) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it, theme=theme) as tab:
+    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, theme=theme) as tab:
         at = await furnished(it, bench)
         found: dict[str, list[str]] = {}
         for name, path, by in OPENED:
@@ -153,7 +172,7 @@ async def test_whatever_opens_is_accessible_and_closes_with_escape(
 
 async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it, size=(360, 740)) as tab:
+    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, size=(360, 740)) as tab:
         at = await furnished(it, bench)
         found: dict[str, list[str]] = {}
         for name, path in at.items():
@@ -171,7 +190,7 @@ async def test_nothing_is_cut_off_on_a_phone(tmp_path: Path) -> None:
 
 async def test_a_finger_meets_what_it_aims_at(tmp_path: Path) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it, size=(390, 844), touch=True) as tab:
+    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it, size=(390, 844), touch=True) as tab:
         at = await furnished(it, bench)
         found: dict[str, list[str]] = {}
         for name, path in at.items():
@@ -184,7 +203,7 @@ async def test_a_finger_meets_what_it_aims_at(tmp_path: Path) -> None:
 
 async def test_a_keyboard_alone_walks_a_run(tmp_path: Path) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+    async with product(tmp_path, bench.packs, agents=AGENTS) as it, browsing(it) as tab:
         await tab.visit((await furnished(it, bench))["failed run"])
         await tab.state("Failed")
         first = tab.page.locator("[data-step=say]")

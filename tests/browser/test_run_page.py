@@ -148,6 +148,8 @@ async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -
             await tab.page.wait_for_url(f"**step=step_{number}*")
         await tab.visit(f"/runs/{run['id']}?step=huge&tab=output")
         await tab.sees("The first part of 10.0 MB.")
+        await tab.sees("It is longer than the 1.0 MB that can be read at once.")
+        assert await tab.page.get_by_role("button", name="Download as JSON").count() == 0
         assert len(await tab.page.content()) < 2_000_000
         await tab.visit(f"/runs/{run['id']}?step=flood&tab=log")
         await tab.page.get_by_role("log").get_by_text("line 2999", exact=True).wait_for()

@@ -5,13 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+from sqlalchemy import select
+
+from store.tables import RUN
+from tests.bench.history import grow
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import look, ran, save, start, step, until_state
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.support.product import Product
 
 pytestmark = BROWSER
 
@@ -142,3 +150,60 @@ async def test_new_runs_wait_for_a_reader_further_down(tmp_path: Path) -> None:
         await tab.page.get_by_role("button", name="1 new").click()
         await rows.first.get_by_text("the newest").wait_for()
         assert await rows.count() == 50
+
+
+@pytest.mark.slow
+async def test_five_thousand_runs_are_paged_searched_and_acted_on(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it:
+        await save(it, "old", step("fail", "test.fail"))
+        await ran(it, "old")
+        await eventually(lambda: all_remembered(it))
+    grow(tmp_path / "data" / "packline.db", 5_000)
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(it, "new", step("say", "test.echo", text="tea"))
+        newest = (await ran(it, "new"))["id"]
+        await tab.visit("/runs")
+        rows = tab.page.locator("tr[data-run]")
+        seen: list[str] = []
+        for _ in range(4):
+            if seen:
+                await tab.page.get_by_role("link", name="Next →").click()
+            await tab.page.wait_for_function(
+                """last => {
+                    const rows = [...document.querySelectorAll('tr[data-run]')];
+                    return rows.length === 50 && rows.every(row => row.dataset.run < last);
+                }""",
+                arg=seen[-1] if seen else "run_~",
+            )
+            seen += await rows.evaluate_all("rows => rows.map(row => row.dataset.run)")
+        assert seen[0] == newest
+        assert len(seen) == 200
+        assert seen == sorted(set(seen), reverse=True), "each run once, newest first"
+        assert "after=" in tab.page.url
+        await tab.page.reload()
+        await rows.first.wait_for()
+        assert await rows.first.get_attribute("data-run") == seen[150]
+        await tab.page.get_by_role("link", name="← Previous").click()
+        await tab.page.locator(f"tr[data-run={seen[100]}]").wait_for()
+        assert await rows.count() == 50
+
+        await tab.visit("/runs")
+        await tab.page.get_by_label("State", exact=True).select_option("SUCCEEDED")
+        await tab.page.wait_for_function("() => document.querySelectorAll('tr[data-run]').length === 1")
+        await tab.visit("/runs?status=FAILED")
+        await tab.page.get_by_label("Select all on this page").check()
+        await tab.press("Acknowledge…")
+        await tab.sees("50 runs selected: ")
+        await tab.press("Acknowledge 50 runs", within="dialog")
+        await tab.sees("Acknowledged: 50 of 50 runs")
+        await tab.press("Close", within="dialog")
+        left = await it.query("{ runs(filter: {needsAttention: true}) { totalCount } }")
+        assert left["runs"]["totalCount"] == 5_001 - 50
+        assert await tab.violations() == []
+
+
+async def all_remembered(it: Product) -> bool:
+    """Whether nothing is left to be taken up beside requests."""
+    async with it.services.store.read() as connection:
+        return (await connection.execute(select(RUN.c.id).where(RUN.c.memory_due))).first() is None

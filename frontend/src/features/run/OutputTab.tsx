@@ -9,6 +9,9 @@ import { saveText } from "../../lib/saveText.ts";
 import { StepDetailDocument, type StepRowFragment, WholeOutputDocument } from "./run.generated.ts";
 import { useMoved } from "./useMoved.ts";
 
+/** The server sends no longer value; `WholeOutput` asks for as much. */
+const LONGEST_BYTES = 1_048_576;
+
 /** What a step gave: a tree of at most 64 kB, and the whole of it as a file. */
 export function OutputTab({ runId, step }: { runId: string; step: StepRowFragment }): ReactNode {
   // Read again whenever the step has moved on: what it gave may be new.
@@ -30,7 +33,9 @@ export function OutputTab({ runId, step }: { runId: string; step: StepRowFragmen
   return (
     <>
       <PayloadView payload={found.output} empty={step.state === "FAILED" ? "It failed before it gave anything." : "It has not given anything yet."} />
-      {found.output === null ? null : (
+      {found.output === null ? null : found.output.sizeBytes > LONGEST_BYTES ? (
+        <p className="mt-3 max-w-[72ch] text-dense text-soft">It is longer than the {bytes(LONGEST_BYTES)} that can be read at once. A pack that gives this much had better make a file of it.</p>
+      ) : (
         <p className="mt-3 text-dense">
           <button type="button" className="link" onClick={() => void keep()}>
             Download as JSON, {bytes(found.output.sizeBytes)}

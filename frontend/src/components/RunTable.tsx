@@ -26,15 +26,15 @@ export function RunTable({ runs, label, picked, onPick }: Props): ReactNode {
     <div className="overflow-x-auto">
       <table className="w-full table-fixed max-md:block border-collapse text-dense" aria-label={label}>
         <thead className="max-md:sr-only">
-          <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
+          <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th:last-child]:pr-0 [&>th]:font-medium">
             {onPick === undefined ? null : (
               <th className="w-9">
                 <input type="checkbox" aria-label="Select all on this page" checked={all} onChange={() => onPick(runs.map(({ id }) => id), !all)} className="align-middle" />
               </th>
             )}
-            <th className="w-32">State</th>
-            <th className="w-[28%]">Run</th>
-            <th className="w-[15%] max-lg:hidden">Pipeline</th>
+            <th className="w-30">State</th>
+            <th className="w-[26%]">Run</th>
+            <th className="w-[14%] max-lg:hidden">Pipeline</th>
             <th>What happened</th>
             <th className="w-36">Started</th>
             <th className="w-24 text-right">Work</th>
@@ -54,7 +54,7 @@ function RunLine({ run, picked, onPick }: { run: RunRowFragment; picked: boolean
   const Icon = ICONS[run.cause];
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
-    <tr data-run={run.id} className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 max-md:[&>td]:pr-0`}>
+    <tr data-run={run.id} className={`row group relative border-b md:h-9 border-line ${picked ? "bg-accent-tint" : "hover:bg-hover"} max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 [&>td]:pr-4 [&>td:last-child]:pr-0 max-md:[&>td]:pr-0`}>
       {onPick === undefined ? null : (
         // Above the link that covers the row.
         <td className="relative z-[1] max-md:order-0">

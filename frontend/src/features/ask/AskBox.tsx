@@ -105,7 +105,7 @@ export function AskBox(): ReactNode {
             value={typed}
             onChange={(event) => setTyped(event.target.value)}
             onKeyDown={keys}
-            className="field min-w-52 !w-auto flex-1"
+            className="field min-w-52 !w-auto flex-1 max-md:basis-full"
           />
           <input
             ref={picker}

@@ -117,7 +117,7 @@ function Share({ share, count, uses }: { share: number; count: number; uses: num
     <span className="flex items-center gap-2 text-meta text-soft" title={`${Math.round(share * 100)} %, recent uses counting more`}>
       <svg viewBox="0 0 100 6" preserveAspectRatio="none" className="h-1.5 w-20 rounded" aria-hidden="true">
         <rect width="100" height="6" className="fill-line" />
-        <rect width={share * 100} height="6" className="fill-accent" />
+        <rect width={(count / Math.max(uses, 1)) * 100} height="6" className="fill-accent" />
       </svg>
       {count} of {uses}
     </span>

@@ -93,7 +93,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
   const params = { pipeline: key };
   return (
     <li className="relative flex items-center gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
-      <div className="min-w-0 flex-1">
+      <div className="min-w-0 flex-1 max-md:basis-full">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
           <Link to="/pipelines/$pipeline" params={params} className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline">
             {name}
@@ -110,7 +110,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
       <div className="relative w-[5.25rem] shrink-0 max-lg:hidden">
         <RunBars runs={runs} />
       </div>
-      <p className="inline-flex w-64 items-center gap-1.5 text-dense text-soft max-md:w-auto">
+      <p className="inline-flex w-64 items-center gap-1.5 text-dense text-soft max-md:w-auto max-md:flex-1">
         {latestRun === undefined ? null : (
           <>
             <StateGlyph state={latestRun.state} />

@@ -237,8 +237,7 @@ class Memory:
     async def _take_some(self) -> int:
         """Takes up the next runs; how many were due."""
         async with self._taking:
-            async with self._store.read() as connection:
-                due = await due_runs(connection, limit=RUNS_AT_ONCE)
+            due = await due_runs(self._store, limit=RUNS_AT_ONCE)
             for _ in range(TRIES):
                 opened, outcomes = await self._outcomes(due)
                 proof = opened.proof if opened is not None else None

@@ -21,7 +21,7 @@ from store.dialects import Sql, instant
 from store.ids import new_id
 from store.paging import capped_count, fetch_page
 from store.states import RunState
-from store.tables import ATTEMPT, MEMORY_ENTRY, RUN, RUN_STEP, columns_of
+from store.tables import MEMORY_ENTRY, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -187,13 +187,26 @@ _EVERY_STATE = Sql(
 )
 # Spelled as in the partial index `ix_run_memory_due`, or SQLite would not use it.
 _ANY_DUE = Sql("SELECT id FROM run WHERE memory_due ORDER BY id LIMIT 1")
+# In the order of the fields of `DueRun` and `DueStep`.
+_DUE = Sql(
+    """SELECT id, caller_id, pipeline_id, pack, state, failure, created_at, started_at, ended_at, epoch, memory_epoch,
+        resume_count, inputs
+    FROM run WHERE memory_due AND ended_at IS NOT NULL ORDER BY id LIMIT :limit"""
+)
+_DUE_STEPS = Sql(
+    """SELECT step.run_id, step.id, step.pack, attempt.state, attempt.failure, attempt.input, attempt.started_at,
+        attempt.ended_at, attempt.epoch
+    FROM run JOIN run_step AS step ON step.run_id = run.id JOIN attempt ON attempt.id = step.attempt_id
+    WHERE run.memory_due AND run.id BETWEEN :first AND :last
+        AND step.pack IS NOT NULL AND attempt.reused_from IS NULL
+    ORDER BY step.run_id, step.position"""
+)
 _EVIDENCE = Sql(
     """SELECT kind, target, run_id, step_id, at, sealed, revision FROM memory_entry
     WHERE caller_id = :caller_id AND revision > :after AND outcome = 'succeeded'
     ORDER BY revision DESC LIMIT :limit"""
 )
 _COLUMNS = columns_of(MEMORY_ENTRY, MemoryRecord)
-_DUE = columns_of(RUN, DueRun)
 
 
 def place_of(caller_id: str, run_id: str, step_id: str) -> str:
@@ -362,33 +375,17 @@ async def any_due(store: Store) -> bool:
     return bool(await store.rows(_ANY_DUE))
 
 
-async def due_runs(connection: AsyncConnection, *, limit: int) -> list[tuple[DueRun, list[DueStep]]]:
+async def due_runs(store: Store, *, limit: int) -> list[tuple[DueRun, list[DueStep]]]:
     """Runs that ended and were not taken up, by id, each with what was executed of it since it last was."""
-    wanted = sa.select(*_DUE).where(RUN.c.memory_due, RUN.c.ended_at.is_not(None)).order_by(RUN.c.id).limit(limit)
-    runs = [_due_run(row) for row in await connection.execute(wanted)]
-    pipelines = [run.id for run in runs]
-    if not pipelines:
+    runs = [_due_run(row) for row in await store.rows(_DUE, {"limit": limit})]
+    if not runs:
         return []
-    steps = (
-        sa.select(
-            RUN_STEP.c.run_id,
-            RUN_STEP.c.id,
-            RUN_STEP.c.pack,
-            ATTEMPT.c.state,
-            ATTEMPT.c.failure,
-            ATTEMPT.c.input,
-            ATTEMPT.c.started_at,
-            ATTEMPT.c.ended_at,
-            ATTEMPT.c.epoch,
-        )
-        .join(ATTEMPT, ATTEMPT.c.id == RUN_STEP.c.attempt_id)
-        .where(RUN_STEP.c.run_id.in_(pipelines), RUN_STEP.c.pack.is_not(None), ATTEMPT.c.reused_from.is_(None))
-        .order_by(RUN_STEP.c.run_id, RUN_STEP.c.position)
-    )
     since = {run.id: run.memory_epoch or 0 for run in runs}
     found: dict[str, list[DueStep]] = {}
-    for *values, epoch in await connection.execute(steps):
-        if epoch > since[values[0]]:
+    for row in await store.rows(_DUE_STEPS, {"first": runs[0].id, "last": runs[-1].id}):
+        *values, epoch = row
+        if values[0] in since and epoch > since[values[0]]:  # not of what ended only now
+            values[6:8] = [instant(value) for value in values[6:8]]
             found.setdefault(values[0], []).append(DueStep(*values))
     return [(run, found.get(run.id, [])) for run in runs]
 
@@ -396,6 +393,7 @@ async def due_runs(connection: AsyncConnection, *, limit: int) -> list[tuple[Due
 def _due_run(row: Sequence[Any]) -> DueRun:
     values = list(row)
     values[4] = RunState(values[4])
+    values[6:9] = [instant(value) for value in values[6:9]]
     return DueRun(*values)
 
 

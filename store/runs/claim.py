@@ -43,6 +43,7 @@ _CLAIMED_RUN = Sql(
     WHERE run.id = :id
     """
 )
+# In the order of the fields of `ClaimedStep`.
 _CLAIMED_STEPS = Sql(
     """
     SELECT step.id, step.key, step.position, step.pack, step.pack_version, step.state, step.attempt_id, step.attempts,
@@ -52,6 +53,7 @@ _CLAIMED_STEPS = Sql(
     WHERE step.run_id = :id AND step.position > 0 ORDER BY step.position
     """
 )
+_STEP_STATES = {state.value: state for state in StepState}
 _LOSE_ATTEMPT = Sql("UPDATE attempt SET state = 'lost', ended_at = :now, failure = :failure WHERE id = :id")
 _RENEW = Sql(
     """
@@ -202,24 +204,8 @@ def _claimed(
 
 
 def _steps(conn: Connection, run_id: str) -> tuple[ClaimedStep, ...]:
-    return tuple(
-        ClaimedStep(
-            id=step[0],
-            key=step[1],
-            position=step[2],
-            pack=step[3],
-            pack_version=step[4],
-            state=StepState(step[5]),
-            attempt_id=step[6],
-            attempts=step[7],
-            stretch_attempts=step[8],
-            session_id=step[9],
-            input_override=step[10],
-            session_used=step[11],
-            output=step[12],
-        )
-        for step in conn.all(_CLAIMED_STEPS, {"id": run_id})
-    )
+    rows = conn.all(_CLAIMED_STEPS, {"id": run_id})
+    return tuple(ClaimedStep._make((*row[:5], _STEP_STATES[row[5]], *row[6:])) for row in rows)
 
 
 def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple[int, bool]]:

@@ -73,7 +73,12 @@ class Ledger:
 
     def run(self, before: RunState | None, after: RunState, reason: str | None = None) -> None:
         """The run went from one state to another."""
-        self.add(EventType.RUN_STATE, before=before.value if before else None, after=after.value, reason=reason)
+        came_from = before.value if before else None
+        if reason is not None:
+            self.add(EventType.RUN_STATE, before=came_from, after=after.value, reason=reason)
+            return
+        self._shapes.append(("run_state", came_from, after.value, ()))
+        self._carried.append(())
 
     def step(self, step_id: str, before: StepState, after: StepState, reason: str | None = None) -> None:
         """A step went from one state to another."""

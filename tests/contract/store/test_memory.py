@@ -67,8 +67,7 @@ async def mark_due(store: Store, run_id: str, *, epoch: int = 1, resumes: int = 
 
 
 async def due(store: Store) -> list[DueRun]:
-    async with store.read() as connection:
-        return [found for found, _ in await due_runs(connection, limit=100)]
+    return [found for found, _ in await due_runs(store, limit=100)]
 
 
 def outcome(at: datetime, step_id: str = "", **changes: Any) -> NewOutcome:
@@ -111,13 +110,11 @@ async def test_an_outcome_is_taken_up_once_however_many_servers_try(store: Store
 async def test_steps_of_epochs_taken_up_before_are_not_due_again(store: Store) -> None:
     ada = await caller(store)
     run_id = await ended(store, ada.id, steps=2)
-    async with store.read() as connection:
-        ((_, steps),) = await due_runs(connection, limit=10)
+    ((_, steps),) = await due_runs(store, limit=10)
     assert len(steps) == 2
     await taken(store, await due(store))
     await mark_due(store, run_id, epoch=2, resumes=1)
-    async with store.read() as connection:
-        ((again, steps),) = await due_runs(connection, limit=10)
+    ((again, steps),) = await due_runs(store, limit=10)
     assert (again.memory_epoch, steps) == (1, [])
     before = (await rows_of(store, ada.id))[0]
     await taken(store, [again], outcome=RunState.FAILED, failure_code="timeout")

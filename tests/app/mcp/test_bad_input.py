@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from app.mcp.bridge import _lines
 from tests.app.mcp.test_http import wire
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
@@ -137,7 +138,7 @@ async def test_a_client_that_reads_no_progress_holds_nobody_up(house, bench, era
 async def test_ten_megabytes_on_stdin_are_refused_and_the_next_call_is_answered(tmp_path, house, mode):
     env = stdio_environment(tmp_path, PACKLINE_TOKEN=house.token)
     async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
-        with pytest.raises(MCPError, match=r"10,000,\d+ bytes; at most 4,194,304 are taken\. Upload"):
+        with pytest.raises(MCPError, match=r"The message has 10,000,\d+ bytes; at most 4,194,304 are taken\. Upload"):
             await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": TEN_MEGABYTES}})
         assert told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": "tea"}}))
 
@@ -167,3 +168,10 @@ async def test_a_wait_that_is_cancelled_on_stdin_ends_and_the_run_goes_on(tmp_pa
         await eventually(lambda: flag not in waits)
         assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
+
+
+async def test_a_line_that_is_longer_than_any_message_is_let_go():
+    reader = asyncio.StreamReader(limit=100)
+    reader.feed_data(b"one\n" + b"x" * 250 + b"\ntwo\n" + b"y" * 101 + b"\nthree")
+    reader.feed_eof()
+    assert [line async for line in _lines(reader)] == [b"one\n", None, b"two\n", None, b"three"]

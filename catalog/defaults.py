@@ -132,17 +132,8 @@ class Settled:
     value: str | None
 
 
-def learned_defaults(
-    uses: Iterable[tuple[datetime, Mapping[LearnedField, str]]], settled: Iterable[Settled] = ()
-) -> tuple[DefaultValue, ...]:
+def values_of(tally: Tally, settled: Iterable[Settled] = ()) -> tuple[DefaultValue, ...]:
     """What is usual for one target, from its successful uses and what the caller settled."""
-    tally = Tally()
-    for at, values in uses:
-        tally.add(at, values)
-    return _values(tally, settled)
-
-
-def _values(tally: Tally, settled: Iterable[Settled]) -> tuple[DefaultValue, ...]:
     own = {choice.field: choice for choice in settled}
     found = (_value(name, tally.fields.get(name, {}), own.get(name)) for name in LearnedField)
     return tuple(value for value in found if value is not None)
@@ -275,7 +266,7 @@ class DefaultsBook:
             choice = Settled(LearnedField(row.field), row.rule == "excluded", value)
             settled.setdefault((row.kind, row.target), []).append(choice)
         found = [
-            EntryDefaults(target[0], target[1], tally.uses, tally.last, _values(tally, settled.get(target, ())))
+            EntryDefaults(target[0], target[1], tally.uses, tally.last, values_of(tally, settled.get(target, ())))
             for target in tallies.keys() | settled.keys()
             for tally in (tallies.get(target, Tally()),)
         ]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MAX_INTENT = 500
 #: Largest gap that is kept, in bytes of JSON.
 MAX_GAP_BYTES = 20_000
-_NAME = re.compile(r"[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+\Z")
 #: Area of the packs that work on a kind of thing.
 _AREAS = {
     "pdf": "doc", "docx": "doc", "xlsx": "doc", "pptx": "slides", "document": "doc", "html": "web", "url": "web",
@@ -115,11 +114,6 @@ def issue_text(intent: str, gap: GapWarning) -> IssueText:
         f"Input:\n\n{_fenced(pack.input_schema)}\n\nOutput:\n\n{_fenced(pack.output_schema)}\n"
     )
     return IssueText(title, body)
-
-
-def is_pack_name(name: str) -> bool:
-    """Whether a text could be a pack's name."""
-    return bool(_NAME.match(name))
 
 
 def _named_kind(reading: Reading) -> str | None:

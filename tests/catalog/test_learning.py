@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.defaults import OTHERS, DefaultValue, Settled, learned_defaults
+from catalog.defaults import OTHERS, DefaultValue, Settled, values_of
 from catalog.learning import VALUE_CHARACTERS, LearnedField, is_learnable, learned_values
 from catalog.memory import ScopeError, parse_scope
+from catalog.tally import Tally
 from runner.redaction import Redactor
 
 SECRET = "a secret nobody guesses"
@@ -78,6 +79,15 @@ def uses(*values: str, days_apart: float = 0) -> list[tuple[datetime, dict[Learn
         (NOW - timedelta(days=days_apart * (count - 1 - place)), {LearnedField.PERSONA: value})
         for place, value in enumerate(values)
     ]
+
+
+def learned_defaults(
+    uses: list[tuple[datetime, dict[LearnedField, str]]], settled: tuple[Settled, ...] = ()
+) -> tuple[DefaultValue, ...]:
+    tally = Tally()
+    for at, values in uses:
+        tally.add(at, values)
+    return values_of(tally, settled)
 
 
 def persona(*values: str, days_apart: float = 0, settled: Settled | None = None) -> DefaultValue | None:

@@ -144,6 +144,30 @@ async def test_a_lost_key_is_said_plainly_and_forgetting_still_works(tmp_path: P
         assert await entries(it) == []
 
 
+async def test_a_clock_that_was_set_back_loses_nothing_and_breaks_nothing(tmp_path: Path, bench: Workbench) -> None:
+    async with product(tmp_path, bench.packs) as it:
+        runs = [await styled(it, persona=persona, text=persona) for persona in ("early", "late", "late")]
+        await defaults(it)
+    with closing(sqlite3.connect(it.folder / "packline.db")) as raw, raw:
+        # One ended before it began; two in a future that the clock came back from. None was taken up before the stop.
+        raw.execute("DELETE FROM memory_entry")
+        raw.execute(
+            "UPDATE memory_state SET revision = revision + 1, removed = revision + 1, counts = NULL, counted = NULL"
+        )
+        raw.execute("UPDATE run SET memory_due = 1, memory_epoch = NULL")
+        for run, moved in zip(runs, ("-1 hours", "+40 days", "+40 days"), strict=True):
+            text = "strftime('%Y-%m-%d %H:%M:%f000', ended_at, ?)"
+            raw.execute(f"UPDATE run SET ended_at = {text} WHERE id = ?", (moved, run["id"]))
+    async with product(tmp_path, bench.packs) as it:
+        assert len(await entries(it)) == 3
+        (told,) = (await defaults(it))["packs"]
+        assert (told["uses"], [value["value"] for value in told["values"]]) == (3, ["late"])
+        await styled(it, persona="late", text="now")
+        assert (await defaults(it))["packs"][0]["values"][0]["count"] == 3
+        assert (await forget(it, "all"))["rows"] == 4
+        assert (await defaults(it))["packs"] == []
+
+
 async def test_the_pack_forgets_its_callers_rows_and_nothing_else(it: Product) -> None:
     mine = await styled(it, persona="executive", text="1")
     token = await it.token_for("somebody", "READ", "RUN")

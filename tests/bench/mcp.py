@@ -22,6 +22,8 @@ _META = {
 }
 #: Bytes of JSON to a token, about.
 _BYTES_PER_TOKEN = 4
+#: Connections broken off in the middle of a wait.
+_ABANDONED = 1_000
 
 
 class Agent:
@@ -107,6 +109,8 @@ async def mcp(folder: Path) -> list[Figure]:
             Figure("mcp", f"tools/list, {len(tools)} tools", size, "bytes", 20_000),
             Figure("mcp", "tools/list, about", size / _BYTES_PER_TOKEN, "tokens", 5_000),
         ]
+        figures.append(await _searched(server, agent))
+        figures += await _abandoned(server, agent)
         agent.said = 0
         await agent.call("search_catalog", text="three")
         await agent.call("get_pipeline", pipeline=three)
@@ -119,3 +123,52 @@ async def mcp(folder: Path) -> list[Figure]:
         await client.close()
         server.stop()
     return figures
+
+
+async def _searched(server: Server, agent: Agent) -> Figure:
+    asked = {"text": "turn a pdf report into a short summary"}
+    await agent.many("search_catalog", 10, **asked)
+    cpu, count = server.cpu_seconds(), 60
+    await agent.many("search_catalog", count, **asked)
+    return Figure("mcp", "search_catalog, CPU of a call", (server.cpu_seconds() - cpu) / count * 1000, "ms", 5.0)
+
+
+async def _abandoned(server: Server, agent: Agent) -> list[Figure]:
+    """Memory that stays when connections break off in the middle of a wait, 50 at once; the first wave warms up."""
+    slow = {"pack": "bench.steady", "input": {"seconds": 600}, "wait_seconds": 0}
+    run = (await agent.call("run_pack", **slow))["run_id"]
+    figures = []
+    for era, request in (("2026", _wait(run, newest=True)), ("2025", _wait(run, newest=False))):
+        await _broken_off(server, request, 200)
+        before = server.resident_bytes()
+        await _broken_off(server, request, _ABANDONED)
+        grown = (server.resident_bytes() - before) / (1 << 20)
+        figures.append(Figure("mcp", f"memory left by {_ABANDONED:,} abandoned waits of {era}", grown, "MiB", 5.0))
+    await agent.call("cancel_run", run_id=run)
+    return figures
+
+
+def _wait(run: str, *, newest: bool) -> bytes:
+    params: dict[str, object] = {"name": "wait_run", "arguments": {"run_id": run, "wait_seconds": 50}}
+    fields = {"authorization": f"Bearer {TOKEN}", "accept": "application/json, text/event-stream"}
+    if newest:
+        params["_meta"] = _META
+        fields |= {"mcp-protocol-version": _NEWEST, "mcp-method": "tools/call", "mcp-name": "wait_run"}
+    else:
+        fields["mcp-protocol-version"] = "2025-06-18"
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+    fields |= {"host": "127.0.0.1", "content-type": "application/json", "content-length": str(len(body))}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body
+
+
+async def _broken_off(server: Server, request: bytes, count: int) -> None:
+    for _ in range(count // 50):
+        opened = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(50)]
+        for _, writer in opened:
+            writer.write(request)
+            await writer.drain()
+        await asyncio.sleep(0.3)  # until they wait
+        for _, writer in opened:
+            writer.transport.abort()
+    await asyncio.sleep(1)

@@ -7,6 +7,7 @@ and leaves no door of the defaults open; what stands behind it is `schema.guarde
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -35,10 +36,11 @@ from app.graphql_wire import (
     read_query_string,
     result_response,
 )
+from schema.loading import begun
 from schema.masking import internal_error, report
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -151,15 +153,10 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         if request.method not in ("GET", "POST"):
             raise Refusal(405, "METHOD_NOT_ALLOWED", "Use GET or POST.", {"allow": "GET, POST"})
         try:
-            async with asyncio.timeout(self.transport.request_seconds):
-                caller = await self._caller_of(request)
-                media = negotiate(request.headers.get("accept", "*/*"))
-                if media is None:
-                    raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
-                operation = await self._read(request)
-                context = self.make_context(caller, request)
-                if media is not Media.STREAM:
-                    return await self._execute(request, operation, context, media)
+            answer = begun(self._answer_once(request))
+            if isinstance(answer, Awaitable):  # seldom: only then there is anything to be bounded
+                async with asyncio.timeout(self.transport.request_seconds):
+                    answer = await answer
         except TimeoutError:
             raise Refusal(
                 504,
@@ -167,6 +164,17 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
                 f"Not answered within {self.transport.request_seconds:g} s. "
                 "A command may have been carried out; look before repeating it.",
             ) from None
+        return answer
+
+    async def _answer_once(self, request: Request) -> ASGIApp:
+        caller = await self._caller_of(request)
+        media = negotiate(request.headers.get("accept", "*/*"))
+        if media is None:
+            raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
+        operation = await self._read(request)
+        context = self.make_context(caller, request)
+        if media is not Media.STREAM:
+            return await self._execute(request, operation, context, media)
         return self._stream(request, operation, context, caller)
 
     async def _caller_of(self, request: Request) -> CallerT:

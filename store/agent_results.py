@@ -4,43 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from store import core as sa
-from store.dialects import Sql
+from store.dialects import Sql, instant
 from store.ids import new_id
-from store.tables import CACHED_FILE, CACHED_RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sqlalchemy import Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
 
 
-@cache
-def _find() -> Select[Any]:
-    return sa.select(
-        CACHED_RESULT.c.id, CACHED_RESULT.c.attempt_id, CACHED_RESULT.c.output, CACHED_RESULT.c.made_at
-    ).where(
-        CACHED_RESULT.c.caller_id == sa.bindparam("caller_id"),
-        CACHED_RESULT.c.key == sa.bindparam("key"),
-        CACHED_RESULT.c.expires_at > sa.bindparam("now"),
-    )
-
-
-@cache
-def _files() -> Select[Any]:
-    return (
-        sa.select(CACHED_FILE.c.name, CACHED_FILE.c.media_type, CACHED_FILE.c.digest, CACHED_FILE.c.size_bytes)
-        .where(CACHED_FILE.c.result_id == sa.bindparam("result_id"))
-        .order_by(CACHED_FILE.c.position)
-    )
-
-
+_FIND = Sql(
+    """SELECT id, attempt_id, output, made_at FROM cached_result
+    WHERE caller_id = :caller_id AND key = :key AND expires_at > :now"""
+)
+_FILES = Sql(
+    "SELECT name, media_type, digest, size_bytes FROM cached_file WHERE result_id = :result_id ORDER BY position"
+)
 _DROP = Sql("DELETE FROM cached_result WHERE caller_id = :caller_id AND key = :key")
 _PUT = Sql(
     """INSERT INTO cached_result (id, caller_id, key, attempt_id, output, made_at, expires_at)
@@ -85,15 +67,15 @@ class CachedResult:
     files: tuple[CachedFile, ...]
 
 
-async def find_result(connection: AsyncConnection, caller_id: str, key: str) -> CachedResult | None:
+async def find_result(store: Store, caller_id: str, key: str) -> CachedResult | None:
     """The result kept under a key; None when there is none or its time is over."""
-    found = (
-        await connection.execute(_find(), {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)})
-    ).one_or_none()
-    if found is None:
-        return None
-    files = await connection.execute(_files(), {"result_id": found[0]})
-    return CachedResult(found[1], found[2], found[3], tuple(CachedFile(*row) for row in files))
+    wanted = {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)}
+    for result_id, attempt_id, output, made_at in await store.rows(_FIND, wanted, few=True):
+        made = instant(made_at)
+        assert made is not None, "a kept result says when it was made"
+        files = await store.rows(_FILES, {"result_id": result_id}, few=True)
+        return CachedResult(attempt_id, output, made, tuple(CachedFile(*row) for row in files))
+    return None
 
 
 def put_result(

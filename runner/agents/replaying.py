@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 async def replayed_result(current: Work, key: str) -> AgentOutput | None:
     """A kept result, its artifacts proposed anew; None when there is none, or a content of it is gone."""
     ctx = current.ctx
-    async with ctx.resources.store.read() as connection:
-        kept = await find_result(connection, ctx.caller_id, key)
+    kept = await find_result(ctx.resources.store, ctx.caller_id, key)
     if kept is None:
         return None
     artifacts = []

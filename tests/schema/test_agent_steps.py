@@ -5,13 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from runner.agents.profiles import AgentProfile
 from tests.support.product import Product, product
-
-if TYPE_CHECKING:
-    import pytest
 
 AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
 #: What starts programs, and can be started with one as its argument.
@@ -253,22 +252,37 @@ async def test_a_secret_in_parts_of_a_message_is_masked_and_the_parts_are_one_an
     assert (said, text_of(started)) == ("[redacted:github_token]", "[redacted:github_token]")
 
 
-async def test_a_result_is_replayed_with_a_receipt_and_made_anew_by_force(tmp_path: Path) -> None:
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def test_a_result_is_replayed_with_a_receipt_and_made_anew_by_force(tmp_path: Path, database: str) -> None:
     script = tmp_path / "script.yaml"
     script.write_text("answers:\n  - {say: fine, files: {draft.md: '# ${prompt}'}}\n")
     agent = {"use": "scripted", "outputs": ["draft.md"], "cache": True}
-    async with product(tmp_path, agents={"scripted": {"preset": "mock", "script": str(script)}}) as it:
+    profiles = {"scripted": {"preset": "mock", "script": str(script)}}
+    async with product(tmp_path, database_url=database, agents=profiles) as it:
         first = await run(it, agent)
         again = await run(it, agent, key="again")
         asked = {"id": again["run"]["id"]}
         attempt = (await it.query(ATTEMPT, asked))["run"]["steps"][0]["attempts"][0]
         other = await run(it, {**agent, "prompt": "Another."}, key="other")
         fresh = (await it.query(ATTEMPT, {"id": other["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+        script.write_text("answers:\n  - {say: changed, files: {draft.md: '# ${prompt}'}}\n")
+        anew = await run(it, agent, key="anew")
+        forced = await it.query(RUN.replace("inputs: $inputs", "inputs: $inputs, force: true"), again_of("again"))
+        attempt_anew, attempt_forced = [
+            (await it.query(ATTEMPT, {"id": one["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+            for one in (anew, forced["runPipeline"])
+        ]
 
+    assert text_of(anew) == "changed", "the script is part of a mock's key"
+    assert (attempt_anew["cacheReceipt"], attempt_forced["cacheReceipt"]) == (None, None)
     assert text_of(first) == text_of(again) == "fine"
     assert [file["name"] for file in again["run"]["steps"][0]["artifacts"]] == ["draft.md"]
     assert attempt["cacheReceipt"]["madeBy"]["id"] == first["run"]["steps"][0]["attempts"][0]["id"]
     assert fresh["cacheReceipt"] is None
+
+
+def again_of(pipeline: str) -> dict[str, Any]:
+    return {"pipeline": pipeline, "inputs": {}}
 
 
 async def test_what_an_agent_proposes_is_verified_by_the_step_that_reads_it(tmp_path: Path) -> None:

@@ -153,6 +153,10 @@ _COUNTS = Sql("SELECT counted, counts FROM memory_state WHERE caller_id = :calle
 _PAUSE = Sql("UPDATE memory_state SET paused_at = :at WHERE caller_id = :caller_id")
 _STATE = Sql("SELECT revision, removed, paused_at FROM memory_state WHERE caller_id = :caller_id")
 _REPLACED = Sql("DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id")
+# Successes alone are counted: what was counted holds when a failure goes, as at most resumes it does.
+_REPLACED_SUCCESS = Sql(
+    "DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id AND outcome = 'succeeded'"
+)
 _INSERT = Sql(
     """INSERT INTO memory_entry (id, caller_id, kind, target, run_id, step_id, at, outcome, failure_code,
         duration_seconds, sealed, revision, expires_at)
@@ -260,7 +264,9 @@ def take_up(
                 continue
             for row in rows:
                 if run.memory_epoch is not None:
-                    replaced += conn.run(_REPLACED, {"run_id": run.id, "step_id": row.step_id})
+                    place = {"run_id": run.id, "step_id": row.step_id}
+                    replaced += conn.run(_REPLACED_SUCCESS, place)
+                    conn.run(_REPLACED, place)
                 expires_at = row.at + timedelta(days=keep_days)
                 if expires_at > now:
                     new.append(_values(run, row, revision, expires_at, learns=paused_at is None))

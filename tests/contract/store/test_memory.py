@@ -220,6 +220,24 @@ async def test_what_was_counted_is_kept_until_rows_go(store: Store) -> None:
     assert await find_counts(store, ada.id) is None
 
 
+async def test_what_was_counted_holds_when_a_failure_is_done_again(store: Store) -> None:
+    ada = await caller(store)
+    proof = await store.write(found_vault, "proof")
+    run_id = await ended(store, ada.id)
+    await taken(store, await due(store), outcome=RunState.FAILED)
+    await store.write(keep_counts, ada.id, 1, "one", proof=proof)
+
+    await mark_due(store, run_id, epoch=2, resumes=1)
+    await taken(store, await due(store))
+    assert [row.outcome for row in await rows_of(store, ada.id)] == [RunState.SUCCEEDED]
+    assert await find_counts(store, ada.id) == (1, "one")
+    assert [row[-1] for row in await evidence(store, ada.id, after=1, limit=10)] == [2]
+
+    await mark_due(store, run_id, epoch=3, resumes=2)
+    await taken(store, await due(store))
+    assert await find_counts(store, ada.id) is None, "a success that was counted went"
+
+
 async def test_evidence_comes_by_revision_newest_first(store: Store) -> None:
     ada = await caller(store)
     await ended(store, ada.id, 1)

@@ -105,6 +105,8 @@ class Toolbox:
                 raise self._refusal(session, name, shown)
             return await tool.answer(Call(session, arguments, progress, shown, wait_seconds))
         except CallError as error:
+            if tool is None and session.caller.tools is not None:
+                session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
             return error.answer()
 
     def _pack_tools(self, session: Session) -> list[PackTool]:

@@ -136,6 +136,8 @@ class Agents:
         self.workspace_bytes = workspace_bytes
         self.mcp_url = mcp_url
         self.read_variable = read_variable
+        #: Takes the name of a tool that was refused, by the token it was called with; see `runner.agents.tool_access`.
+        self.refusals: dict[str, Callable[[str], None]] = {}
 
     @property
     def isolation(self) -> Isolation:
@@ -143,6 +145,15 @@ class Agents:
         if self._isolation is None:
             self._isolation = self._probe()
         return self._isolation
+
+    def note_refusal(self, token_id: str | None, tool: str) -> None:
+        """Tells the attempt that was given a token that a call with it was refused.
+
+        An attempt at work on another server is not told: its transcript shows what its program prints of it.
+        """
+        take = self.refusals.get(token_id or "")
+        if take is not None:
+            take(tool)
 
     def select(self, step: AgentStep, chosen: str | None = None) -> Selection | Missing:
         """Which profile and model a step works with, or why none.

@@ -68,7 +68,7 @@ async def spawn(current: Work, argv: list[str], listener: Listener) -> int:
     ctx.isolation = level.value
     environment = await _environment(current, walls, sorted(needed))
     command = await asyncio.to_thread(lambda: walls.command(_confined(current, walls, argv)))
-    async with tool_access(ctx, step.tools, level) as access:
+    async with tool_access(ctx, step.tools, level, current.transcript) as access:
         return await _run(current, walls, command, environment | access, listener)
 
 

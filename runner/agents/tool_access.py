@@ -14,6 +14,7 @@ from store.states import Scope
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
+    from runner.agents.transcript import Transcript
     from runner.context import AttemptContext
 
 #: Variables the agent finds address and token in.
@@ -25,10 +26,12 @@ SLACK_SECONDS = 30.0
 
 
 @asynccontextmanager
-async def tool_access(ctx: AttemptContext, tools: Sequence[str], level: Isolation) -> AsyncIterator[dict[str, str]]:
+async def tool_access(
+    ctx: AttemptContext, tools: Sequence[str], level: Isolation, transcript: Transcript
+) -> AsyncIterator[dict[str, str]]:
     """The environment variables for an agent's calls back, as the run's caller; nothing when it declares no tools.
 
-    The token ends with the attempt, however that ends.
+    The token ends with the attempt, however that ends. A call of another tool is a denial in the transcript.
 
     Raises:
         PackError: `policy_denied` when the agent has no network, or this server serves no tools.
@@ -53,7 +56,10 @@ async def tool_access(ctx: AttemptContext, tools: Sequence[str], level: Isolatio
         kind=TokenKind.AGENT,
         tools=tools,
     )
+    refusals = ctx.resources.agents.refusals
+    refusals[made.token.id] = lambda tool: transcript.add("denial", tool, {"tool": tool, "by": "tools"})
     try:
         yield {URL_VARIABLE: url, TOKEN_VARIABLE: made.plaintext}
     finally:
+        del refusals[made.token.id]
         await ctx.resources.store.write(revoke_token, made.token.id)

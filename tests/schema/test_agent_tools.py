@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from resolvers.agent_tools import tool_names
-from tests.schema.test_agent_steps import AGENT, CREATE, RUN, program, run
+from tests.schema.test_agent_steps import AGENT, ATTEMPT, CREATE, RUN, program, run
 from tests.support.front_door import save, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -44,6 +44,11 @@ async def test_an_agent_calls_the_tools_its_step_declares_and_no_other(tmp_path:
     async with product(tmp_path, port=free_port(), agents=agents) as it:
         started = await run(it, {"use": "caller", "tools": ["search_catalog"], "outputs": ["token.txt"]})
         answers = said(started)
+        attempt = (await it.query(ATTEMPT, {"id": started["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+        denials = [entry for entry in attempt["transcript"]["nodes"] if entry["kind"] == "DENIAL"]
+        assert [(entry["text"], entry["data"]) for entry in denials] == [
+            ("list_runs", {"tool": "list_runs", "by": "tools"})
+        ]
 
         assert answers["listed"] == "search_catalog"
         assert answers["search_catalog"].startswith("ok ")

@@ -174,12 +174,14 @@ async def run_app(
         StartError: the address cannot be listened on.
         Exception: whatever the application's start raised.
     """
+    from app.joined_writes import JoiningProtocol
+
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
     lifespan = Lifespan(app, lambda: before_listening(local_url))
     config = uvicorn.Config(
         app,
-        http="httptools",
+        http=JoiningProtocol,
         ws="websockets-sansio",
         lifespan="off",
         log_config=None,

@@ -1,0 +1,75 @@
+"""Writes of one turn of the loop leave together, in order, and none is lost."""
+
+from __future__ import annotations
+
+import asyncio
+
+from app.joined_writes import JoiningTransport
+
+
+class Wire:
+    """A connection that notes what is done to it."""
+
+    def __init__(self) -> None:
+        self.done: list[bytes | str] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.done.append(data)
+
+    def close(self) -> None:
+        self.done.append("close")
+        self.closed = True
+
+    def abort(self) -> None:
+        self.done.append("abort")
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def get_extra_info(self, name: str) -> str:
+        return f"the {name}"
+
+
+def joined() -> tuple[Wire, JoiningTransport]:
+    wire = Wire()
+    return wire, JoiningTransport(wire, asyncio.get_running_loop().call_soon)  # type: ignore[arg-type]
+
+
+async def test_what_is_written_at_once_leaves_in_one_piece():
+    wire, transport = joined()
+    transport.write(b"head ")
+    transport.writelines([b"body", b"."])
+    assert wire.done == []
+    await asyncio.sleep(0)
+    assert wire.done == [b"head body."]
+    transport.write(b"later")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert wire.done == [b"head body.", b"later"]
+
+
+async def test_much_is_not_held():
+    wire, transport = joined()
+    for _ in range(3):
+        transport.write(b"x" * 40_000)
+    assert [len(part) for part in wire.done] == [80_000]
+    await asyncio.sleep(0)
+    assert [len(part) for part in wire.done] == [80_000, 40_000]
+
+
+async def test_closing_writes_first_and_aborting_does_not():
+    wire, transport = joined()
+    transport.write(b"bye")
+    transport.close()
+    assert wire.done == [b"bye", "close"]
+    assert transport.is_closing()
+    await asyncio.sleep(0)
+    assert wire.done == [b"bye", "close"]
+
+    wire, transport = joined()
+    transport.write(b"bye")
+    transport.abort()
+    await asyncio.sleep(0)
+    assert wire.done == ["abort"]
+    assert transport.get_extra_info("peer") == "the peer"

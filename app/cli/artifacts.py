@@ -97,7 +97,8 @@ def text(
     """Print a stretch of an artifact's text."""
     from app.cli import artifact_documents as documents
     from app.cli.client import Client, CliError, Target
-    from app.cli.output import Output, defused
+    from app.cli.defusing import defused
+    from app.cli.output import Output
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.cli.client import EXIT_REFUSED, EXIT_UNREACHABLE, JSON, CliError
+from app.cli.defusing import defused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,13 +25,6 @@ STATES: dict[str, tuple[str, str, str]] = {
     "FAILED": ("✗", "failed", "red"),
     "CANCELLED": ("⊘", "cancelled", "magenta"),
     "LOST": ("?", "lost", "magenta"),
-}
-#: What makes a terminal do something, or show text in another order than it stands: control characters but for line
-#: breaks and tabs, and the signs that turn the direction of writing.
-_SIGNS = {
-    code: "\N{REPLACEMENT CHARACTER}"
-    for code in (*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if chr(code) not in "\n\t"
 }
 _ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+", "✗": "x", "⊘": "/", "?": "?"}
 
@@ -98,11 +92,6 @@ class Output:
         if self.console.options.ascii_only:
             sign = _ASCII[sign]
         return Text(f"{sign} {word}", style=colour)
-
-
-def defused(text: str) -> str:
-    """Text of logs, files and providers as a terminal may have it: what would command the terminal is shown as �."""
-    return text.translate(_SIGNS)
 
 
 def accept(result: JSON) -> JSON:

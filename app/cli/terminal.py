@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.segment import Segment
 
-from app.cli.output import defused
+from app.cli.defusing import defused
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

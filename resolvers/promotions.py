@@ -106,7 +106,9 @@ async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> di
     payload = (await find_payloads(context.services.store, [run.id]))[run.id]
     document: dict[str, JSONValue] = orjson.loads(body.document)
     document.pop("key", None)
-    document["name"] = name or f"{document['name']}, as in {run.id}"[:NAME_CHARACTERS]
+    # People know a run by its title; one that was given none has its pipeline's name.
+    known = run.id if run.title == document["name"] else run.title
+    document["name"] = name or f"{document['name']}, as in {known}"[:NAME_CHARACTERS]
     schema: dict[str, JSONValue] = orjson.loads(body.input_schema)
     given = _masked(context, orjson.loads(payload.inputs))
     document["inputs"] = with_values(schema, given)

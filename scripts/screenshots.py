@@ -194,6 +194,7 @@ class Furnisher:
             Shot("run-resume", run, press="Resume from step 3", wait="Will run"),
             Shot("run-succeeded", f"/runs/{page['id']}?step=render"),
             Shot("run-wrong-input", f"/runs/{missing['id']}", wait="What happened"),
+            Shot("run-as-pipeline", f"/pipelines/new?run={done['id']}", press="Save…"),
             Shot("runs-compared", f"/runs/compare?a={done['id']}&b={again['id']}"),
             Shot("pipelines", "/pipelines"),
             Shot("pipeline", "/pipelines/monday-reading"),

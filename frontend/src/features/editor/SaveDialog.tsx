@@ -43,7 +43,7 @@ export function SaveDialog({ before, text, errors, onSave, onClose }: Props): Re
           </div>
         )}
         {errors === 0 ? null : <p className="mt-3 text-dense text-warn">The check has {count(errors, "thing")} against it, so it cannot be saved yet. Until then it is kept in this browser.</p>}
-        <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>
+        {before === null ? null : <p className="mt-3 text-dense text-soft">Runs under way keep the version they started with.</p>}
         <Notice problem={refusal} />
         <div className="mt-5 flex justify-end gap-2">
           <Button onClick={onClose}>Go on editing</Button>

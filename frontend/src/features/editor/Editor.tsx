@@ -24,7 +24,13 @@ import { useCheck } from "./useCheck.ts";
 import { useDefinition, useOffers, usePacks } from "./useDefinition.ts";
 import { readDraft, useDraft } from "./useDraft.ts";
 
-const YamlView = lazy(() => import("./YamlView.tsx"));
+const loadYaml = () => import("./YamlView.tsx");
+const YamlView = lazy(loadYaml);
+
+/** Fetches the text editor while the pipeline is still read, where its address asks for the text. */
+export function prepare(view: EditorSearch["view"]): void {
+  if (view === "yaml") void loadYaml();
+}
 
 interface Props {
   /** What is edited; null for a pipeline that is not saved yet. */

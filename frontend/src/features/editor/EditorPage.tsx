@@ -7,7 +7,7 @@ import { Absent, Unread } from "../../components/Page.tsx";
 import { type Outcome, outcomeOf } from "../../lib/command.ts";
 import { setAt } from "./definition.ts";
 import { type EditedPipelineFragment, EditorPipelineDocument, EditorProposalDocument, type EditorProposalMutation } from "./editor.generated.ts";
-import { Editor } from "./Editor.tsx";
+import { Editor, prepare } from "./Editor.tsx";
 import type { EditorSearch } from "./search.ts";
 
 /** `/pipelines/:id/edit`. */
@@ -16,6 +16,7 @@ export function EditorPage(): ReactNode {
   const search = useSearch({ from: "/pipelines/$pipeline/edit" });
   const navigate = useNavigate({ from: "/pipelines/$pipeline/edit" });
   const onSearch = (next: EditorSearch): void => void navigate({ search: next, replace: true });
+  useEffect(() => prepare(search.view), [search.view]);
   return <Loaded id={id}>{(pipeline) => <Editor key={pipeline.id} pipeline={pipeline} source={null} startText={pipeline.currentVersion.yaml} search={search} onSearch={onSearch} />}</Loaded>;
 }
 

@@ -83,7 +83,8 @@ def _read(file: Path) -> str:
 def _works(python: Path) -> bool:
     if not python.exists():
         return False
-    probe = f"import sys; sys.exit(sys.version_info < {OLDEST})"
+    # One whose making was interrupted has a Python, but nothing to install with.
+    probe = f"import importlib.util, sys; sys.exit(sys.version_info < {OLDEST} or not importlib.util.find_spec('pip'))"
     return subprocess.run([str(python), "-c", probe], check=False, capture_output=True).returncode == 0
 
 

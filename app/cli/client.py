@@ -238,7 +238,9 @@ class Client:
         import httpx2
 
         if self._http is None:
-            headers = {"authorization": f"Bearer {self.target.token}"} if self.target.token else {}
+            headers = {"x-packline-client": "packline CLI"}
+            if self.target.token:
+                headers["authorization"] = f"Bearer {self.target.token}"
             # Waits of up to 50 s are answers, not faults; a server that does not even accept is told soon.
             self._http = httpx2.Client(
                 base_url=self.target.url, headers=headers, timeout=httpx2.Timeout(90, connect=5), trust_env=False

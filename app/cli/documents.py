@@ -19,7 +19,8 @@ _RUN = (
     + _ARTIFACT
     + """
 fragment RunParts on Run {
-  id title state cause createdAt startedAt endedAt deadlineAt progress workSeconds resumeCount eventCursor actions
+  id title state cause clientName createdAt startedAt endedAt deadlineAt
+  progress workSeconds resumeCount eventCursor actions
   wait { reason message until }
   failure { ...FailureParts }
   pipeline { id key name }
@@ -62,7 +63,7 @@ fragment RunDetail on Run {
 
 _RUN_LINE = """
 fragment RunLine on Run {
-  id title state cause createdAt startedAt endedAt progress
+  id title state cause clientName createdAt startedAt endedAt progress
   wait { reason message until }
   failure { code message hint stepKey }
   pipeline { key name }

@@ -83,6 +83,7 @@ def test_a_run_fails_is_resumed_and_leaves_its_deck(machine):
     states = [(line["runStep"]["key"], line["stepState"]) for line in failed if "stepState" in line]
     assert ("read", "SUCCEEDED") in states
     assert run["failure"]["stepKey"] == "review"
+    assert run["clientName"] == "packline CLI"
 
     shown = machine.run("show", run["id"], "--text").stdout
     assert f"packline resume {run['id']}" in shown

@@ -36,6 +36,7 @@ from app.graphql_wire import (
     read_query_string,
     result_response,
 )
+from schema.documents import no_operation
 from schema.loading import begun
 from schema.masking import internal_error, report
 
@@ -203,7 +204,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         except InvalidOperationTypeError as error:
             raise _wrong_method(error.operation_type) from None
         except CannotGetOperationTypeError as error:
-            raise Refusal(400, "BAD_REQUEST", f"{error.as_http_error_reason()}.") from None
+            raise Refusal(400, "BAD_REQUEST", no_operation(error.operation_name)) from None
         return result_response(result, media)
 
     def _stream(self, request: Request, operation: Operation, context: object, caller: CallerT) -> ASGIApp:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import orjson
 from starlette.responses import Response
 
+from schema.documents import QUERY_MISSING
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -164,7 +166,7 @@ def read_operation(members: object) -> Operation:
         raise _bad("The body must be a JSON object with a string `query`.")
     query = members.get("query")
     if not isinstance(query, str) or not query:
-        raise _bad("`query` is missing; it must be the text of a GraphQL document.")
+        raise _bad(QUERY_MISSING)
     variables = members.get("variables")
     if not isinstance(variables, dict | None):
         raise _bad("`variables` must be an object or null.")

@@ -36,6 +36,15 @@ _MAX_ERRORS = 20
 _MAX_DOCUMENTS = 512
 #: A parsed document takes some 170 times its text; together they stay below 100 MB whatever is sent.
 _MAX_CHARACTERS = 512 * 1024
+#: What is told when there is no document at all, over every transport.
+QUERY_MISSING = "`query` is missing; it must be the text of a GraphQL document."
+
+
+def no_operation(name: str | None) -> str:
+    """Return what is told when a document holds no operation, or none of the name asked for."""
+    if name is None:
+        return "The document holds no operation."
+    return f"The document holds no operation named `{name[:100]}`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +135,8 @@ class Documents:
                 "characters of the document", "document_characters", len(text), self.limits.document_characters
             )
             return CheckedDocument(None, (refusal,), {}, {})
+        if not text.strip():
+            return CheckedDocument(None, (GraphQLError(QUERY_MISSING, extensions={"code": "BAD_REQUEST"}),), {}, {})
         try:
             document = parse(text, max_tokens=self.limits.lexemes)
         except GraphQLError as error:

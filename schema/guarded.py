@@ -14,14 +14,16 @@ from graphql import (
     ExecutionResult as GraphQLCoreResult,
 )
 from graphql import (
+    GraphQLDefaultInput,
     GraphQLError,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
     GraphQLObjectType,
     Undefined,
     execute,
+    get_nullable_type,
+    is_leaf_type,
 )
-from strawberry.exceptions import MissingQueryError
 from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
@@ -32,7 +34,7 @@ from strawberry.utils.str_converters import to_camel_case
 
 from schema.context import RequestContext
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
-from schema.documents import DocumentGuard, Documents
+from schema.documents import DocumentGuard, Documents, no_operation
 from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
@@ -59,10 +61,12 @@ class _Names(NameConverter):
         return _camel_case(name) if self.auto_camel_case else name
 
 
-def _forget_null_defaults(schema: GraphQLSchema) -> None:
-    """Take `= null` off arguments and input fields: absent already means it, and the SDL says less.
+def _settle_defaults(schema: GraphQLSchema) -> None:
+    """Make the defaults of arguments and input fields such as introspection can tell.
 
-    Python's own default still fills the parameter in.
+    `= null` is taken off: absent already means it, and the SDL says less; Python's own default still fills the
+    parameter in. Objects of the scalar JSON are given as values from outside, too: graphql-core cannot write those
+    from inside as literals, and would fail whoever asks for `defaultValue`.
     """
     for kind in schema.type_map.values():
         if isinstance(kind, GraphQLObjectType | GraphQLInterfaceType):
@@ -76,6 +80,8 @@ def _forget_null_defaults(schema: GraphQLSchema) -> None:
         for argument in given:
             if argument.default_value is None:
                 argument.default_value = Undefined
+            elif isinstance(argument.default_value, dict) and is_leaf_type(get_nullable_type(argument.type)):
+                argument.default = GraphQLDefaultInput(value=argument.default_value)
 
 
 async def _only(result: PreExecutionError) -> AsyncGenerator[PreExecutionError, None]:
@@ -114,7 +120,7 @@ class GuardedSchema(strawberry.Schema):
             config=StrawberryConfig(name_converter=_Names(), scalar_map=SCALAR_MAP),
         )
         self.limits = limits or RequestLimits()
-        _forget_null_defaults(self._schema)
+        _settle_defaults(self._schema)
         shorten_resolvers(self._schema)
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
@@ -139,9 +145,7 @@ class GuardedSchema(strawberry.Schema):
         Not through Strawberry's own: its contexts and hooks for extensions, of which there are none but the check made
         here, take a quarter of the time of a small query (`make bench`, row "graphql").
         """
-        if not query:
-            raise MissingQueryError
-        checked = self.documents.get(query)
+        checked = self.documents.get(query or "")
         if checked.document is None:
             return PreExecutionError(None, list(checked.errors))
         kind = checked.kind_of(operation_name)
@@ -189,7 +193,7 @@ class GuardedSchema(strawberry.Schema):
         allowed_operation_types: Iterable[OperationType] | None = None,
     ) -> StreamResult:
         """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
-        unreadable = self._unreadable(query)
+        unreadable = self._unreadable(query, operation_name)
         if unreadable is not None:
             return _only(unreadable)
         return await super().stream(
@@ -202,12 +206,15 @@ class GuardedSchema(strawberry.Schema):
             allowed_operation_types,
         )
 
-    def _unreadable(self, query: str | None) -> PreExecutionError | None:
-        """The answer to a text that is no document."""
-        if not query:
-            return None
-        checked = self.documents.get(query)
-        return PreExecutionError(None, list(checked.errors)) if checked.document is None else None
+    def _unreadable(self, query: str | None, operation_name: str | None) -> PreExecutionError | None:
+        """The answer to a text that is no document, or holds no such operation."""
+        checked = self.documents.get(query or "")
+        if checked.document is None:
+            return PreExecutionError(None, list(checked.errors))
+        if checked.kind_of(operation_name) is None:
+            refusal = GraphQLError(no_operation(operation_name), extensions={"code": "BAD_REQUEST"})
+            return PreExecutionError(None, [refusal])
+        return None
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Mask, in place, what was not made for callers. Called for every result of every transport."""

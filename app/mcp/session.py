@@ -18,6 +18,7 @@ from strawberry.types.graphql import OperationType
 from runner.issues import did_you_mean, nearest
 from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
+from schema.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -177,6 +178,8 @@ class Session:
         Raises:
             Unanswered: it is no query, or there is no data at all.
         """
+        if not document.strip():
+            raise Unanswered([_refusal(QUERY_MISSING)])
         try:
             data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:

@@ -110,6 +110,27 @@ async def test_a_request_error_is_400_without_data_or_200_for_old_clients(client
     assert old.errors
 
 
+@pytest.mark.parametrize("accept", [JSON, "application/graphql-response+json", "text/event-stream"])
+@pytest.mark.parametrize(
+    ("query", "name", "told"),
+    [
+        ("fragment F on Item { id }", None, "The document holds no operation."),
+        ("query A { hello }", "Z", "The document holds no operation named `Z`."),
+    ],
+)
+async def test_no_such_operation_is_told_alike_on_every_way(
+    client: GraphQLClient, accept: str, query: str, name: str | None, told: str
+) -> None:
+    answer = await client.http.post(
+        client.url,
+        json={"query": query, "operationName": name},
+        headers={"authorization": "Bearer all", "accept": accept},
+    )
+    text = answer.text.partition("data: ")[2].partition("\n")[0] if accept == "text/event-stream" else answer.text
+    assert answer.status_code == (200 if accept == "text/event-stream" else 400)
+    assert json.loads(text) == {"errors": [{"message": told, "extensions": {"code": "BAD_REQUEST"}}]}
+
+
 async def test_an_error_inside_the_data_is_200(client: GraphQLClient) -> None:
     with capture_logs() as logs:
         answer = await client.execute("{ hello broken refused }")

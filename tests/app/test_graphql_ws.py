@@ -268,6 +268,21 @@ async def test_a_bad_document_fails_alone(url: str, query: str, variables: dict[
         assert await socket.execute("{ hello }") == {"data": {"hello": "world"}}
 
 
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("", "`query` is missing; it must be the text of a GraphQL document."),
+        (" \n", "`query` is missing; it must be the text of a GraphQL document."),
+        ("fragment F on Item { id }", "The document holds no operation."),
+    ],
+)
+async def test_what_holds_no_operation_is_the_callers_mistake(url: str, query: str, told: str) -> None:
+    async with GraphQLSocket.open(url, token="all") as socket:
+        with pytest.raises(OperationFailed) as failed:
+            await socket.execute(query)
+    assert failed.value.errors == [{"message": told, "extensions": {"code": "BAD_REQUEST"}}]
+
+
 async def test_what_breaks_is_masked(own_url: str) -> None:
     async with GraphQLSocket.open(own_url, token="all") as socket:
         with capture_logs() as logs:

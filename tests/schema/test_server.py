@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphql import build_client_schema, get_introspection_query, is_required_argument, value_from_ast_untyped
+from graphql.utilities import get_default_value_ast
+
 from app.settings import Settings
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -146,3 +149,19 @@ async def test_nobody_reads_without_the_scope(tmp_path: Path) -> None:
             assert answer.codes == ["FORBIDDEN"], query
             assert answer.errors[0]["extensions"]["scope"] == "READ"
         assert (await it.client(None).execute("{viewer {id}}")).status == 401
+
+
+async def test_a_client_that_learns_the_whole_schema_may_leave_inputs_away(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it:
+        told = await it.query(get_introspection_query(input_value_deprecation=True))
+        commands = build_client_schema(told).mutation_type  # type: ignore[arg-type]
+        assert commands is not None
+        for command, name in (("runPipeline", "inputs"), ("runPack", "input"), ("rerunRun", "inputs")):
+            argument = commands.fields[command].args[name]
+            default = get_default_value_ast(argument)
+            assert not is_required_argument(argument)
+            assert default is not None
+            assert value_from_ast_untyped(default) == {}
+        started = await it.mutate("""mutation {runPack(pack: "test.echo") {__typename}}""")
+        assert started["__typename"] == "StartRunSuccess"

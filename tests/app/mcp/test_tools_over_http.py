@@ -160,6 +160,9 @@ async def test_bad_arguments_are_refused_with_what_would_be_right(house):
         assert "list_runs" in (await refusal(client, "resume_run", run_id="run_x"))["hint"]
         assert (await refusal(client, "graphql_query", query="mutation { x }"))["code"] == "INVALID"
         assert "quer" in (await refusal(client, "graphql_query", query="{ runz { id } }"))["message"].lower()
+        for nothing in ("", " "):
+            empty = await refusal(client, "graphql_query", query=nothing)
+            assert (empty["code"], empty["message"][:19]) == ("INVALID", "`query` is missing;")
         changing = 'mutation { deletePipeline(pipeline: "brew", confirmKey: "brew") { __typename } }'
         assert "Only queries" in (await refusal(client, "graphql_query", query=changing))["message"]
         with pytest.raises(MCPError, match=r"no tool `run_pipelin`.*Did you mean `run_pipeline`") as no_tool:

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import SettingsError as SourceError
 
 from app import settings_agents, settings_models, settings_mounts
-from app.addresses import is_loopback
+from app.addresses import is_host, is_loopback
 from app.settings_sources import (
     PREFIX,
     SettingsError,
@@ -208,6 +209,13 @@ class Settings(BaseSettings):
         given = {name: value for name, value in (overrides or {}).items() if value is not None}
         try:
             settings = cls(**cast("dict[str, Any]", given))
+        except SourceError as error:
+            # A table in a variable that is no JSON. The cause holds the text, which may be a secret.
+            table = next((name for name in cls.model_fields if f'"{name}"' in str(error)), "")
+            raise SettingsError(
+                f"{PREFIX}{table.upper()} cannot be read: it should be JSON. Unset it, or write `{table}` into the "
+                "settings file."
+            ) from None
         except ValidationError as error:
             file = read_file(given, cls.model_fields)
             raise SettingsError(explain(error, given, file, cls.model_fields)) from error
@@ -260,6 +268,14 @@ class Settings(BaseSettings):
         for origin in value:
             _require_http(origin)
         return tuple(origin.rstrip("/").lower() for origin in value)
+
+    @field_validator("allowed_hosts", mode="after")
+    @classmethod
+    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for host in value:
+            if not is_host(host):
+                raise ValueError(f"`{host}` is no host: write a name such as pack.example, without scheme and port")
+        return value
 
     @field_validator("base_path", mode="after")
     @classmethod
@@ -414,8 +430,12 @@ class Settings(BaseSettings):
 
 
 def _require_http(value: str, what: str = "") -> None:
-    parts = urlsplit(value)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:  # a bracket that is never closed, or a port that is none
+        usable = False
+    if not usable:
         raise ValueError(f"{what}an address such as https://host.example is needed")
 
 

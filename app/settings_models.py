@@ -97,10 +97,10 @@ def check_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str
             raise ValueError(f"provider `{name}` needs a base_url (PACKLINE_PROVIDER_{name.upper()}_URL)")
         url = entry.get("base_url")
         if url is not None:
-            parts = urlsplit(url)
             try:
+                parts = urlsplit(url)
                 usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-            except ValueError:  # what stands after the last colon is no port
+            except ValueError:  # a bracket that is never closed, or what stands after the last colon is no port
                 usable = False
             if not usable:
                 raise ValueError(f"for provider `{name}` an address such as https://host.example/v1 is needed")

@@ -54,17 +54,23 @@ class McpServerSetting(BaseModel):
     @classmethod
     def _http(cls, value: str | None) -> str | None:
         if value is not None:
-            parts = urlsplit(value)
-            if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            try:
+                parts = urlsplit(value)
+                usable = parts.scheme in ("http", "https") and parts.hostname and parts.username is None
+                usable = usable and parts.port != 0
+            except ValueError:  # a bracket that is never closed, or a port that is none
+                usable = False
+            if not usable:
                 raise ValueError("an address such as https://host.example/mcp is needed, without a password in it")
         return value
 
     @field_validator("secret_env", "bearer", mode="after")
     @classmethod
     def _secret_names(cls, value: dict[str, str] | str | None) -> dict[str, str] | str | None:
-        for secret in value.values() if isinstance(value, dict) else [value] if value is not None else []:
+        # What is wrong here may be the secret itself: it is not repeated.
+        for name, secret in value.items() if isinstance(value, dict) else [("", value)] if value is not None else []:
             if not all(secret.partition(".")):
-                raise ValueError(f"`{secret}` is not of the form `credential.field`")
+                raise ValueError(f"{f'`{name}`' if name else 'it'} is not of the form `credential.field`")
         return value
 
 

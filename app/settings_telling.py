@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from app.settings_sources import SettingsFile
     from runner.failures import JSONValue
 
+#: What should have been given instead, by pydantic's kind of error.
+_PLAIN = {
+    **dict.fromkeys(("tuple_type", "list_type"), "it should be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it should be a table"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "it should be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "it should be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it should be true or false"),
+    **dict.fromkeys(("path_type", "path_invalid"), "it should be a path"),
+    "string_type": "it should be text",
+    "extra_forbidden": "there is no such key",
+    "missing": "it is needed",
+}
+
 
 def explain(
     error: ValidationError,
@@ -34,20 +47,39 @@ def explain(
 def _explain_one(
     detail: ErrorDetails, given: Mapping[str, object], file: SettingsFile, fields: Mapping[str, FieldInfo]
 ) -> str:
-    name = str(detail["loc"][0])
+    name, *inside = [str(part) for part in detail["loc"] if part != "[key]"]
+    dotted = ".".join((name, *inside))
     match source_of(name, given, file.values, file.path):
         case "command line":
             where = f"--{name.replace('_', '-')}"
         case "environment":
-            where = variable_of(name)
+            where = f"`{'.'.join(inside)}` in {variable_of(name)}" if inside else variable_of(name)
         case path:
-            where = f"`{name}` in {path}"
+            where = f"`{dotted}` in {path}"
     field = fields[name]
-    value = "set" if is_secret(field) else f"`{shown(field, detail['input'])}`"
-    message = detail["msg"].removeprefix("Value error, ").partition(", unable")[0]
     default = default_of(field)
-    remedy = f"Unset it for the default `{default}`." if default not in (None, [], {}) else "Unset it to go without."
-    return f"{where} is {value}: {message[0].lower()}{message[1:]}. {remedy}"
+    if is_secret(field):
+        value = "is set"
+    elif inside or isinstance(default, dict) or not isinstance(detail["input"], (str, int, float)):
+        value = "cannot be used"  # what lies in a table or a list may be a secret
+    else:
+        value = f"is `{shown(field, detail['input'])}`"
+    if inside:
+        remedy = "Correct it or remove it."
+    elif default in (None, [], {}):
+        remedy = "Unset it to go without."
+    else:
+        remedy = f"Unset it for the default `{default}`."
+    return f"{where} {value}: {_plain(detail)}. {remedy}"
+
+
+def _plain(detail: ErrorDetails) -> str:
+    """What is wrong with a value, in words for people who do not read Python; never the value itself."""
+    kind = detail["type"]
+    if kind in _PLAIN:
+        return _PLAIN[kind]
+    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
+    return f"{'it ' if message.startswith('should') else ''}{message[0].lower()}{message[1:]}"
 
 
 def default_of(field: FieldInfo) -> JSONValue:

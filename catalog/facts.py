@@ -144,8 +144,11 @@ def read_facts(request: str, context: JSONValue = None) -> Facts:
 
 
 def address_kinds(address: str) -> tuple[str, ...]:
-    """What an address can serve as; a file's ending tells more than the host."""
-    split = urlsplit(address if "//" in address else f"https://{address}")
+    """What an address can serve as; a file's ending tells more than the host. Empty when it cannot be read."""
+    try:
+        split = urlsplit(address if "//" in address else f"https://{address}")
+    except ValueError:  # a bracket that is never closed, or a host that would become another one
+        return ()
     path = split.path.rstrip("/")
     ending = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
     segments = [part for part in path.split("/") if part]
@@ -169,6 +172,8 @@ def _read_text(text: str, source: Source, found: list[Fact]) -> str:
         whole = match.group()
         value = whole.rstrip(_TRAILING)
         kinds = address_kinds(value)
+        if not kinds:
+            return whole
         found.append(Fact(kinds, value if "//" in value else f"https://{value}", source))
         if kinds[0] == "issue_number":
             found.append(Fact(("repo_name",), "/".join(urlsplit(found[-1].value).path.split("/")[1:3]), source))

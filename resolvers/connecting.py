@@ -12,6 +12,8 @@ from runner.issues import error
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
     from resolvers.agent_clients import AgentClient, Setup
     from resolvers.context import Context
 
@@ -31,8 +33,8 @@ async def list_agent_clients(
         token: What to write where the token belongs; None has the program read it from a variable.
         author: Whether the agent is also shown the tools that write pipelines.
     """
-    address = urlsplit(server_url) if len(server_url) <= URL_CHARACTERS else None
-    if address is None or address.scheme not in ("http", "https") or not address.hostname or address.username:
+    address = _address(server_url)
+    if address is None:
         issue = error(("serverUrl",), "url", "This is no address of a server.", "Write it as http://127.0.0.1:8420.")
         raise Invalid("The address of the server is none.", [issue])
     if token is not None and (not 0 < len(token) <= TOKEN_CHARACTERS or not token.isascii() or not token.isprintable()):
@@ -45,3 +47,15 @@ async def list_agent_clients(
         token,
     )
     return [(client, [client.setup("http", reach), client.setup("stdio", reach)]) for client in CLIENTS]
+
+
+def _address(text: str) -> SplitResult | None:
+    """The address of a server, read; None when the text is none."""
+    if len(text) > URL_CHARACTERS:
+        return None
+    try:
+        parts = urlsplit(text)
+        usable = parts.scheme in ("http", "https") and parts.hostname and not parts.username and parts.port != 0
+    except ValueError:  # a bracket that is never closed, or a port that is none
+        return None
+    return parts if usable else None

@@ -17,6 +17,7 @@ from app.settings import Settings, SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from urllib.parse import SplitResult
 
     import httpx2
 
@@ -71,8 +72,8 @@ class Target:
         except SettingsError as error:
             raise CliError(str(error)) from error
         address = server or client.server or _own_address(settings)
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = _read_address(address)
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
             raise CliError(f"The server address `{address}` is none: write it as http://127.0.0.1:8420.")
         url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
         if client.token:
@@ -88,6 +89,16 @@ class Target:
             except (OSError, UnicodeDecodeError) as error:
                 raise CliError(f"The token file {path} cannot be read: {error}. Set PACKLINE_TOKEN instead.") from error
         return cls(url, None, "")
+
+
+def _read_address(address: str) -> SplitResult | None:
+    """The parts of an address, which may lack its scheme; None when it cannot be read."""
+    try:
+        parts = urlsplit(address if "://" in address else f"http://{address}")
+        _ = parts.port  # refuses what is no port
+    except ValueError:
+        return None
+    return parts
 
 
 def _own_address(settings: Settings) -> str:

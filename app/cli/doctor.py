@@ -236,12 +236,9 @@ def _packs(settings: Settings) -> Iterator[Finding]:
 
 
 def _page() -> Finding:
-    from pathlib import Path
+    from app.pages import BUILT_PAGE
 
-    import app
-
-    built = Path(app.__file__).parent / "ui_dist" / "index.html"
-    if built.is_file():
+    if (BUILT_PAGE / "index.html").is_file():
         return Finding("web page", "ok", "built")
     return Finding("web page", "warning", "not part of this installation; API and commands work without it.")
 

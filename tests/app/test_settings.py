@@ -106,13 +106,79 @@ def test_wrong_values_are_all_named_with_the_remedy(monkeypatch, tmp_path):
         Settings.load({"host": ""})
 
     text = str(raised.value)
-    assert "PACKLINE_PORT is `http`: input should be a valid integer. Unset it for the default `8420`." in text
+    assert "PACKLINE_PORT is `http`: it should be a whole number. Unset it for the default `8420`." in text
     assert f"`lanes` in {tmp_path / 'packline.toml'} is `0`" in text
     assert "--host is ``" in text
     assert "PACKLINE_DATABASE_URL is `mysql://root:***@db/x`: use `sqlite`" in text
     assert "for `wiki` an address such as" in text
     assert "hunter22" not in text
     assert "pydantic" not in text
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ('[agents.x]\npreset = "mock"\nenv = {MY_TOKEN = "hunter22"}', ["`agents.x.env` in", "it should be a list"]),
+        ('[agents.x]\npreset = "mock"\nvariables = {"A B" = "hunter22"}', ["`agents.x.variables.A B`", "match"]),
+        ('[agents.x]\nvariables = {A = "hunter22"}', ["`agents.x` in", "give `command`"]),
+        ('[agents.x]\npreset = "mock"\nsecrets = "hunter22"', ["`agents.x.secrets`", "there is no such key"]),
+        ('agents = "hunter22"', ["`agents` in", "it should be a table", "Unset it"]),
+        (
+            '[mcp_servers.x]\nurl = "https://a.example"\nbearer = "hunter22"',
+            ["`mcp_servers.x.bearer`", "credential.field"],
+        ),
+        ('[mcp_servers.x]\ncommand = ["uvx"]\nsecret_env = {A = "hunter22"}', ["`A` is not", "credential.field"]),
+        ('[mcp_servers.x]\nurl = "https://hunter22@[::1"', ["`mcp_servers.x.url`", "https://host.example/mcp"]),
+        ('[model_providers.x]\nbase_url = "https://me:hunter22@[::1"', ["`model_providers` in", "`x` an address"]),
+        ('egress_allow = [1, {a = "hunter22"}]', ["`egress_allow.1` in", "it should be text", "remove it"]),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, table, told):
+    (tmp_path / "packline.toml").write_text(f"{table}\n")
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    text = str(raised.value)
+    assert all(words in text for words in told), text
+    assert "hunter22" not in text
+    assert "tuple" not in text
+
+
+def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch):
+    monkeypatch.setenv("PACKLINE_AGENTS", "{hunter22")
+
+    with pytest.raises(SettingsError, match=r"PACKLINE_AGENTS cannot be read: it should be JSON\. Unset it") as raised:
+        Settings.load()
+
+    assert "hunter22" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("PACKLINE_PUBLIC_URL", "http://a:99999/", "an address such as https://host.example is needed"),
+        ("PACKLINE_PUBLIC_URL", "http://[::1", "an address such as https://host.example is needed"),
+        ("PACKLINE_ALLOWED_ORIGINS", "https://a:x", "an address such as https://host.example is needed"),
+        ("PACKLINE_ALLOWED_HOSTS", "[::1", "`[::1` is no host"),
+        ("PACKLINE_ALLOWED_HOSTS", "fine.example,https://pack.example", "`https://pack.example` is no host"),
+        ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "without scheme and port"),
+    ],
+)
+def test_addresses_that_nobody_could_reach_are_refused(monkeypatch, variable, value, told):
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    assert f"{variable} is `{value}`: " in str(raised.value)
+    assert told in str(raised.value)
+
+
+def test_hosts_are_names_and_addresses_of_both_kinds(monkeypatch):
+    monkeypatch.setenv("PACKLINE_ALLOWED_HOSTS", "pack.example, 10.0.0.7, ::1, [fe80::1], my_host")
+
+    assert Settings.load().allowed_hosts == ("pack.example", "10.0.0.7", "::1", "[fe80::1]", "my_host")
 
 
 def test_unknown_variables_are_ignored_with_the_nearest_name(monkeypatch):

@@ -21,6 +21,14 @@ def test_addresses_tell_their_kind(address, first):
     assert address_kinds(address)[0] == first
 
 
+@pytest.mark.parametrize("text", ["https://[::1", "https://[", "http://a\u2100b.com/", "www.[abcd"])
+def test_what_cannot_be_read_as_an_address_is_none(text):
+    assert address_kinds(text) == ()
+    for facts in (read_facts(f"slides of {text} please"), read_facts("slides", {"inputs": {"url": text}})):
+        assert not {"url", "source_url", "repo_url"} & facts.kinds
+    assert read_facts(f"{text} and https://example.org/a").having("url").value == "https://example.org/a"
+
+
 def test_what_a_request_names_is_found_and_replaced_by_its_kind():
     facts = read_facts("mail report.pdf and https://example.org/a, to jo@example.org; see acme/web#12")
     assert [(fact.kinds[0], fact.value) for fact in facts.facts] == [

@@ -682,9 +682,15 @@ def test_something_else_answers(packline, server):
     assert "is it a Packline server?" in result.err
 
 
-@pytest.mark.parametrize("address", ["ftp://x", "http://", "::"])
-def test_addresses_that_are_none(packline, address):
+@pytest.mark.parametrize(
+    "address", ["ftp://x", "http://", "::", "http://[::1", "http://a:99999", "http://a\u2100b.com"]
+)
+def test_addresses_that_are_none(packline, monkeypatch, address):
     assert packline("runs", "--server", address).status == 2
+    monkeypatch.setenv("PACKLINE_SERVER", address)
+    result = packline("runs")
+    assert result.status == 2
+    assert f"The server address `{address}` is none: write it as http://127.0.0.1:8420." in result.err
 
 
 def test_the_servers_own_token_goes_to_this_machine_only(tmp_path, monkeypatch):
@@ -757,6 +763,18 @@ def test_doctor_says_what_works(packline, server):
     assert found["models of writer"] == "ok"
     assert found["store"] == "broken"
     assert result.status == 1
+
+
+def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tmp_path):
+    monkeypatch.setattr("app.pages.BUILT_PAGE", tmp_path)
+
+    def page():
+        lines = packline("doctor", "--server", "http://127.0.0.1:1").lines
+        return next(line["state"] for line in lines if line["what"] == "web page")
+
+    assert page() == "warning"
+    (tmp_path / "index.html").write_text("<!doctype html>")
+    assert page() == "ok"
 
 
 def test_doctor_goes_on_without_a_server(packline):

@@ -97,7 +97,14 @@ async def test_every_client_is_told_the_address_and_the_token(api: Api) -> None:
     (http, stdio) = (await api.me.call("agent_clients", serverUrl="http://a", author=True))[0]["setups"]
     assert "http://a/mcp?toolsets=author" in http["text"]
     assert '"--toolsets"' in stdio["text"]
-    for address in ("ftp://pack.example", "pack.example", "https://user:secret@pack.example", "http://" + "a" * 600):
+    for address in (
+        "ftp://pack.example",
+        "pack.example",
+        "https://user:secret@pack.example",
+        "https://[::1",
+        "https://pack.example:99999",
+        "http://" + "a" * 600,
+    ):
         refused = await api.refusal("agent_clients", serverUrl=address)
         assert refused.code == "INVALID"
     assert (await api.refusal("agent_clients", serverUrl="http://a", token='"\n')).code == "INVALID"

@@ -80,6 +80,23 @@ async def test_a_request_leads_to_a_pipeline_with_inputs_that_say_where_they_com
 
 
 @states("route_request")
+async def test_an_address_that_cannot_be_read_is_no_address(api: Api) -> None:
+    for intent, context in (
+        ("slides of https://[::1", None),
+        ("slides of https://[", None),
+        ("deck http://a\u2100b.com/", None),
+        ("slides of a web page", {"inputs": {"url": "https://[::1"}}),
+    ):
+        routed = await api.me.call("route_request", userIntent=intent, context=context)
+        assert routed["recommendation"] or routed["gapWarning"]
+        assert "REQUEST" not in {
+            given["source"]
+            for given in (routed["recommendation"] or {"inputSources": []})["inputSources"]
+            if given["name"] == "url"
+        }
+
+
+@states("route_request")
 async def test_each_answer_is_filled_in_for_itself(api: Api) -> None:
     routed = await api.me.call("route_request", userIntent="https://example.org/post for nurses")
 

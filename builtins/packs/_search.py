@@ -251,6 +251,15 @@ def _distinct(hits: list[Hit]) -> list[Hit]:
     """Hits on web addresses, the first of each address."""
     seen: dict[str, Hit] = {}
     for hit in hits:
-        if urlsplit(hit.url).scheme in ("http", "https") and hit.title:
+        if _is_web_address(hit.url) and hit.title:
             seen.setdefault(hit.url.rstrip("/"), hit)
     return list(seen.values())
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:  # a bracket that is never closed, or a port that is none
+        usable = False
+    return usable

@@ -199,6 +199,8 @@ async def test_only_distinct_web_addresses_come_back_and_as_plain_text(
         {"url": "https://a.example/", "title": "A <b>light</b>", "content": "one\n two"},
         {"url": "https://a.example", "title": "Again", "content": ""},
         {"url": "javascript:alert(1)", "title": "Bad", "content": ""},
+        {"url": "https://[::1", "title": "Broken", "content": ""},
+        {"url": "https://a.example:99999", "title": "Broken", "content": ""},
         {"url": None, "title": 7},
         "rubbish",
     ]

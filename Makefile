@@ -25,8 +25,8 @@ run: runtime ## set everything up, start the server, run a pipeline on a real do
 stop: ## stop the server that `make run` left running
 	@$(PYTHON) scripts/make_run.py --stop
 
-check: lint ## linters, types, import rules and the fast tests
-	$(PYTEST) -q -m "not slow and not browser"
+check: lint ## linters, types, import rules and the fast tests: of what lies below the API
+	$(PYTEST) -q -m "not slow and not browser" tests/catalog tests/runner tests/store tests/test_layout.py
 
 lint: dev
 	$(BIN)/ruff check .

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tests.support.model_server import ModelServer
     from tests.support.product import Product
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = 10_000
 ROUTE = """query ($text: String!, $context: JSON) { route(userIntent: $text, context: $context) {
     recommendation { kind id suggestedInputs inputSources { name source } missingInputs why confidence }

@@ -16,6 +16,8 @@ from runner.agents.transcript import Transcript
 from runner.redaction import Redactor
 from tests.runner.agents.test_masking import Kept
 
+pytestmark = pytest.mark.slow
+
 SECRET = "correct-horse-battery"
 REDACTOR = Redactor({"a.b": SECRET})
 STREAMS = ("claude", "codex", "gemini", "opencode")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 needs_hibari = pytest.mark.skipif(importlib.util.find_spec("hibari") is None, reason="the `audio` extra is missing")
 TEXT = "The lamp was lit at dusk. It burned until the morning."
 

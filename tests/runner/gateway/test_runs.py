@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from packline import Pack
 
+pytestmark = pytest.mark.slow
+
 PROMPT = "Heat pumps work below freezing. A study of 550 homes found it. Prices fell by 18 per cent."
 SPENT = """
     cost { usage { input output } amountUsd }

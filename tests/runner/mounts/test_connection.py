@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from runner.mounts.tools import Tool
 
+pytestmark = pytest.mark.slow
+
 SERVER = Path(__file__).resolve().parents[2] / "support" / "mcp_tool_server.py"
 
 

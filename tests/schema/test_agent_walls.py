@@ -65,7 +65,7 @@ async def test_neither_processes_nor_devices_nor_the_kernel_give_anything_away(
         "devices:/dev/mem:/dev/kmsg:/dev/port",
         "kernel",
         "privileges:evil",
-        f"reads:/etc/shadow:{outside}/kept.txt:/proc/1/environ:/root/.bashrc",
+        f"reads:/etc/shadow:{outside}/kept.txt:/proc/1/environ:{Path.home() / '.bashrc'}",
         f"writes:{outside}/kept.txt:/etc/hosts:/usr/bin/id",
     ]
     with socket.socket(socket.AF_UNIX) as listening, socket.socket(socket.AF_UNIX) as on_disk:

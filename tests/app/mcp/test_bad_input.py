@@ -14,8 +14,6 @@ from app.mcp.bridge import _lines
 from tests.app.mcp.test_http import wire
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
-from tests.support.packs import Workbench
-from tests.support.product import product
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -25,18 +23,6 @@ PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
 #: A value of each JSON type, none of which is another.
 VALUES: dict[str, Any] = {"string": "text", "integer": 7, "boolean": True, "object": {"a": 1}, "array": ["a"]}
 TEN_MEGABYTES = "x" * 10_000_000
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-async def house(tmp_path, bench):
-    async with product(tmp_path, bench.packs) as running:
-        yield running
-        bench.release.set()
 
 
 async def refusal(client: Client, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

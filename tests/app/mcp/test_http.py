@@ -11,8 +11,7 @@ import pytest
 
 from app.mcp.mount import BODY_BYTES
 from tests.support.mcp_agent import agent, told
-from tests.support.packs import Workbench
-from tests.support.product import ADMIN_TOKEN, product
+from tests.support.product import ADMIN_TOKEN
 from tests.support.waiting import eventually
 
 NEWEST = "2026-07-28"
@@ -38,18 +37,6 @@ def wire(era: str, method: str, **params) -> tuple[dict[str, str], bytes]:
             "io.modelcontextprotocol/clientCapabilities": {},
         }
     return headers, json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-async def house(tmp_path, bench):
-    async with product(tmp_path, bench.packs) as running:
-        yield running
-        bench.release.set()
 
 
 async def test_nobody_gets_in_without_a_token_and_is_told_where_to_look(house):

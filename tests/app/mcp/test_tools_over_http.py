@@ -12,24 +12,10 @@ from mcp.shared.exceptions import MCPError
 from app.mcp.answers import ANSWER_BYTES
 from tests.support.mcp_agent import MODES, ToolRefused, agent, fits, told
 from tests.support.mcp_clients import RefusedByServer, typescript
-from tests.support.packs import Workbench
-from tests.support.product import product
 from tests.support.waiting import eventually
 
 SLOW = {"id": "slow", "pack": "test.slow", "input": {"text": "x"}}
 SWITCH = {"id": "switch", "pack": "test.switch", "input": {"text": "${{ inputs.words }}"}}
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-async def house(tmp_path, bench):
-    async with product(tmp_path, bench.packs) as running:
-        yield running
-        bench.release.set()
 
 
 async def save(client, key, *steps):

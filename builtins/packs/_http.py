@@ -157,7 +157,7 @@ async def _follow(
         async with ctx.http.stream("GET", url, headers=headers, follow_redirects=False, extensions=limits) as response:
             location = response.headers.get("location")
             if response.status_code in _REDIRECTS and location:
-                url = checked_url(urljoin(url, location), field=field or "url")
+                url = _redirected(url, location, field or "url")
                 continue
             if not response.is_success and response.status_code not in keep_statuses:
                 raise failure_for_answer(response, field=field)
@@ -171,6 +171,20 @@ async def _follow(
         field=field,
         hint="Open the address in a browser and give the one it ends at.",
     )
+
+
+def _redirected(url: str, location: str, field: str) -> str:
+    try:
+        target = urljoin(url, location)
+    except ValueError as error:
+        shown = location.rpartition("@")[2][:200]
+        raise PackError(
+            "invalid_input",
+            f"{_host(url)} redirects to `{shown}`, which is not a web address: {error}.",
+            field=field,
+            hint="Give the address at which the page is now.",
+        ) from error
+    return checked_url(target, field=field)
 
 
 def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: str | None = None) -> PackError:

@@ -234,6 +234,14 @@ async def test_redirect_to_another_place_is_refused(server: GitServer, harness: 
     assert len(server.requests) == 1
 
 
+@pytest.mark.parametrize("location", ["http://[", "http://localhost:99999/x.git/info/refs", "//[::1/x.git/info/refs"])
+async def test_a_redirect_to_no_address_is_named(server: GitServer, harness: Harness, location: str) -> None:
+    server.redirects["/old.git/info/refs"] = location
+    error = await failure(harness, url=server.url("old"))
+    assert (error.failure.code, error.failure.field) == ("invalid_input", "url")
+    assert location in error.failure.message
+
+
 async def test_a_redirect_that_only_git_is_given_is_not_followed(server: GitServer, harness: Harness) -> None:
     server.add_repository("demo", FILES)
     server.redirects["/demo.git/git-upload-pack"] = f"http://localhost:{server.port}/elsewhere.git/git-upload-pack"

@@ -159,6 +159,16 @@ async def test_an_endless_redirect_ends(harness: Harness, site: LoopbackHttp) ->
     assert len([request for request in site.requests if request.path == "/loop"]) == 6
 
 
+@pytest.mark.parametrize("location", ["http://[", "//[::1", "http://there.example:99999/"])
+async def test_a_redirect_to_no_address_is_named(harness: Harness, site: LoopbackHttp, location: str) -> None:
+    site.routes["/moved"] = Reply(status=302, headers={"location": location})
+
+    error = await failure(harness, url=site.url("/moved"))
+
+    assert (error.failure.code, error.failure.field) == ("invalid_input", "url")
+    assert location in error.failure.message
+
+
 async def test_a_redirect_into_a_private_network_is_refused(harness: Harness, site: LoopbackHttp) -> None:
     site.routes["/out"] = Reply(status=302, headers={"location": "http://169.254.169.254/latest/meta-data"})
 

@@ -201,15 +201,23 @@ class Ghost:
             **content,
         )
         if response.is_redirect:
-            target = urlsplit(urljoin(self.url, response.headers.get("location", "")))
             raise PackError(
                 "credential_invalid",
-                f"`{self.host}` sends its visitors on to `{target.scheme}://{target.netloc}`.",
+                f"`{self.host}` sends its visitors on to `{self._redirected(response)}`.",
                 hint="Store that address as `url` of the credential `ghost`.",
             )
         if response.is_error:
             raise self._failure(response)
         return response
+
+    def _redirected(self, response: httpx2.Response) -> str:
+        """Where the blog is now, for a reader: scheme and host, or as it was sent when it is no address."""
+        location = response.headers.get("location", "")
+        try:
+            target = urlsplit(urljoin(self.url, location))
+        except ValueError:
+            return location.rpartition("@")[2][:200]
+        return f"{target.scheme}://{target.netloc}"
 
     def _token(self) -> str:
         """A token for the next five minutes; begun a little early, in case the blog's clock is behind."""

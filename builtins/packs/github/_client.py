@@ -189,7 +189,10 @@ class GitHub:
             location = response.headers.get("location")
             if response.status_code not in (301, 302, 307, 308) or not location:
                 break
-            url = urljoin(url, location)  # a renamed repository: the same request at its new address
+            try:
+                url = urljoin(url, location)  # a renamed repository: the same request at its new address
+            except ValueError as error:
+                raise _not_github(response, "it sends requests on to what is not an address") from error
             if _origin(url) != _origin(self.base_url):
                 raise _not_github(response, f"it sends requests on to {_origin(url)[1]}")
         if response.status_code != 304:

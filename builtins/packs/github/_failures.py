@@ -6,7 +6,6 @@ import json
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from packline import PackError, raise_for_status
 
@@ -93,7 +92,7 @@ def _is_limit(response: httpx2.Response) -> bool:
     if response.status_code == 429 or "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0":
         return True
     link = _json(response).get("documentation_url")
-    return isinstance(link, str) and urlsplit(link).fragment in _LIMIT_SECTIONS
+    return isinstance(link, str) and link.partition("#")[2] in _LIMIT_SECTIONS
 
 
 def _wait_seconds(response: httpx2.Response, retry_after: float | None) -> float:

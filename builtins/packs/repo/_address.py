@@ -247,12 +247,17 @@ def _redirected(url: str, location: str) -> str:
     """The repository's new address.
 
     Raises:
-        PackError: `policy_denied` when it is on another host or port, or no longer encrypted.
+        PackError: `policy_denied` when it is on another host or port, or no longer encrypted; `invalid_input` when it
+            is no address.
     """
-    target = urlsplit(urljoin(f"{url}{_DISCOVERY_PATH}", location))
+    try:
+        target = urlsplit(urljoin(f"{url}{_DISCOVERY_PATH}", location))
+        port = target.port
+    except ValueError as error:
+        raise _bad(f"{url} redirects to `{_shown(location)}`, which is not an address: {error}.") from error
     old = urlsplit(url)
-    upgraded = (old.scheme, target.scheme) == ("http", "https") and old.port is None and target.port is None
-    same_origin = (old.scheme, old.port) == (target.scheme, target.port)
+    upgraded = (old.scheme, target.scheme) == ("http", "https") and old.port is None and port is None
+    same_origin = (old.scheme, old.port) == (target.scheme, port)
     if target.hostname != old.hostname or not (upgraded or same_origin):
         raise PackError(
             "policy_denied",

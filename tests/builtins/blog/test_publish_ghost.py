@@ -260,13 +260,14 @@ async def test_too_many_posts_to_look_through_is_not_guessed_at(
         (status(503, "<h1>Maintenance"), "upstream_unavailable"),
         (status(504), "timeout"),
         (status(301, location="https://www.blog.example/"), "credential_invalid"),
+        (status(301, location="http://["), "credential_invalid"),
         (cut_off, "upstream_unavailable"),
         (reset, "upstream_unavailable"),
         (wrong_length, "upstream_unavailable"),
         (not_json, "upstream_unavailable"),
         (other_json, "upstream_unavailable"),
     ],
-    ids=range(18),
+    ids=range(19),
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_each_fault(harness: Harness, ghost: GhostDouble, fault: Any, code: str, method: str) -> None:

@@ -57,6 +57,8 @@ def _issue(github: GitHubDouble, lights: Repository) -> None:
         (status(429), "rate_limited"),
         (status(403, SECONDARY), "rate_limited"),
         (status(403, {"message": "Forbidden"}), "credential_invalid"),
+        (status(403, {"message": "Forbidden", "documentation_url": "http://["}), "credential_invalid"),
+        (status(307, location="http://["), "upstream_unavailable"),
         (status(401, {"message": "Bad credentials"}), "credential_invalid"),
         (status(404, {"message": "Not Found"}), "not_found"),
         (status(422, {"message": "Validation Failed"}), "invalid_input"),
@@ -70,7 +72,7 @@ def _issue(github: GitHubDouble, lights: Repository) -> None:
         (not_json, "upstream_unavailable"),
         (other_json, "upstream_unavailable"),
     ],
-    ids=range(16),
+    ids=range(18),
 )
 async def test_each_fault_of_each_pack(
     harness: Harness, github: GitHubDouble, pack: Pack, input: dict[str, Any], fault: Any, code: str

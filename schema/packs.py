@@ -26,6 +26,7 @@ from store.states import Scope
 if TYPE_CHECKING:
     from runner.mounts.mounts import ToolChange
     from runner.registry import LoadError, Registry
+    from schema.mcp_servers import McpServer
 
 
 @strawberry.enum(description="Places packs are loaded from.")
@@ -71,6 +72,16 @@ class PackSource:
             load_errors=[PackLoadError.of(error) for error in source.load_errors],
             source=source,
         )
+
+    @strawberry.field(description="The server, for mounted tools.")
+    def mcp_server(self, info: Info) -> 'Annotated[McpServer, strawberry.lazy("schema.mcp_servers")] | None':
+        """None for every other sort of place."""
+        from schema.mcp_servers import McpServer
+
+        if self.kind is not PackSourceKind.MCP_SERVER:
+            return None
+        servers = info.context.context.services.mounts.servers()
+        return next((McpServer.of(server) for server in servers if server.spec.key == self.location), None)
 
     @strawberry.field(description="Packs loaded from it.")
     def pack_count(self, info: Info) -> int:

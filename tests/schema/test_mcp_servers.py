@@ -57,10 +57,15 @@ async def test_tools_are_packs_that_run_and_are_recorded(tmp_path: Path) -> None
         server = await connected(it)
         assert (server["key"], server["transport"]) == ("tools", "STDIO")
         assert {pack["id"] for pack in server["packs"]} >= {"mcp.tools.echo", "mcp.tools.add_numbers"}
-        source = (
-            await it.query('{ pack(id: "mcp.tools.echo") { effects source { kind location loadErrors { message } } } }')
-        )["pack"]
+        query = """{ pack(id: "mcp.tools.echo") { effects source {
+            kind location loadErrors { message } mcpServer { key state } } }
+            server { packSources { kind mcpServer { key } } } }"""
+        answer = await it.query(query)
+        source = answer["pack"]
         assert source["effects"] == "EXTERNAL", "what a server says of its tools is not believed"
+        assert source["source"]["mcpServer"] == {"key": "tools", "state": "CONNECTED"}
+        mounted = [place["kind"] for place in answer["server"]["packSources"] if place["mcpServer"]]
+        assert mounted == ["MCP_SERVER"]
         assert (source["source"]["kind"], source["source"]["location"]) == ("MCP_SERVER", "tools")
         assert "remote-schema" in source["source"]["loadErrors"][0]["message"]
 

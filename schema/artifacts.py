@@ -23,17 +23,17 @@ from schema.context import Info
 from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.node_interface import Node
-from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
+from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
 from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, problem_of
-from schema.scalars import Cursor, Long
+from schema.scalars import Long
 from store.artifacts import ArtifactRecord
-from store.paging import PageWindow
 from store.previews import PreviewKind
 from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
+    from schema.attempts import Attempt
     from schema.runs import Run
-    from schema.steps import Attempt, RunStep
+    from schema.steps import RunStep
     from store.previews import PreviewRecord
 
 described_enum(
@@ -110,9 +110,9 @@ class Artifact(Node):
         return None if self.record.verified_by is None else await load_step(info, self.record.verified_by)
 
     @strawberry.field(description="The attempt that produced it; null for an upload.")
-    async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.steps")] | None':
+    async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.attempts")] | None':
         """Its attempt, while it is kept."""
-        from schema.steps import Attempt
+        from schema.attempts import Attempt
 
         if self.record.attempt_id is None:
             return None
@@ -272,8 +272,7 @@ async def artifact_page(
     """A page of the artifacts the caller may see, newest first."""
     arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
     context = info.context.context
-    window = PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse)
-    rows = await list_visible_artifacts(context, query=query, window=window)
+    rows = await list_visible_artifacts(context, query=query, window=arguments.window)
     page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
     return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
 
@@ -293,10 +292,10 @@ class ArtifactQueries:
         self,
         info: Info,
         filter: Annotated[ArtifactFilter | None, strawberry.argument(description="Only those that match.")] = None,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> ArtifactConnection:
         """A page of artifacts."""
         return await artifact_page(info, (filter or ArtifactFilter()).query(), first, after, last, before)

@@ -11,8 +11,8 @@ from resolvers.audit import count_entries, find_entry, list_entries
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
-from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
-from schema.scalars import JSON, Cursor
+from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.scalars import JSON
 from store.audit import AuditFilter as StoredFilter
 from store.audit import AuditRecord
 from store.states import Scope
@@ -112,10 +112,10 @@ class AuditQueries:
         self,
         info: Info,
         filter: Annotated[AuditFilter | None, strawberry.argument(description="Only entries that match.")] = None,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> AuditEntryConnection:
         """A page of entries."""
         arguments = PageArguments.parse(_AUDIT, first=first, after=after, last=last, before=before)

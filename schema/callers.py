@@ -19,9 +19,8 @@ from resolvers.tokens import (
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
-from schema.pagination import Connection, CursorKind, PageArguments, page_of
+from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
-from schema.scalars import Cursor
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -59,10 +58,10 @@ class Caller(Node):
     async def tokens(
         self,
         info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> "ApiTokenConnection":
         """A page of them, newest first."""
         arguments = PageArguments.parse(_TOKENS, first=first, after=after, last=last, before=before)
@@ -182,10 +181,10 @@ class CallerQueries:
         self,
         info: Info,
         text: Annotated[str | None, strawberry.argument(description="Words in name or subject.")] = None,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> CallerConnection:
         """A page of callers, newest first."""
         arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)

@@ -12,9 +12,18 @@ from schema.catalog_entry import CatalogEntry
 from schema.context import Info
 from schema.directives import Requires, published
 from schema.packs import Pack, PackSourceKind
-from schema.pagination import MAX_TOTAL_COUNT, CountedConnection, CursorKind, PageArguments, page_of
+from schema.pagination import (
+    MAX_TOTAL_COUNT,
+    After,
+    Before,
+    CountedConnection,
+    CursorKind,
+    First,
+    Last,
+    PageArguments,
+    page_of,
+)
 from schema.pipelines import Pipeline, read_ahead
-from schema.scalars import Cursor
 from store.pipeline_reads import PipelineRecord
 from store.states import Scope
 
@@ -82,10 +91,10 @@ class CatalogQueries:
         self,
         info: Info,
         filter: Annotated[CatalogFilter | None, strawberry.argument(description="Only entries that match.")] = None,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> CatalogEntryConnection:
         """A page of entries."""
         arguments = PageArguments.parse(_CATALOG, first=first, after=after, last=last, before=before)

@@ -2,7 +2,7 @@
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import strawberry
 
@@ -19,8 +19,8 @@ from schema.context import Info
 from schema.directives import Cost, Requires
 from schema.node_interface import Node
 from schema.packs import Pack
-from schema.pagination import Connection, CursorKind, PageArguments, page_of
-from schema.scalars import Cursor, Key
+from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
+from schema.scalars import Key
 from store.credentials import CredentialRecord
 from store.states import Scope
 
@@ -157,10 +157,10 @@ class CredentialQueries:
     async def credentials(
         self,
         info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> CredentialConnection:
         """A page of credentials, newest first."""
         arguments = PageArguments.parse(_CREDENTIALS, first=first, after=after, last=last, before=before)

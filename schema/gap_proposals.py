@@ -12,12 +12,12 @@ from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
-from schema.pagination import Connection, CursorKind, PageArguments, page_of
+from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.payloads import as_json
 from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
 from schema.routing import GapWarning
 from schema.run_commands import DeleteSuccess
-from schema.scalars import JSON, Cursor
+from schema.scalars import JSON
 from store.gap_proposals import GapProposalRecord
 from store.states import Scope
 
@@ -109,10 +109,10 @@ class GapProposalQueries:
     async def gap_proposals(
         self,
         info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> GapProposalConnection:
         """A page of kept gaps."""
         arguments = PageArguments.parse(_GAPS, first=first, after=after, last=last, before=before)

@@ -19,11 +19,11 @@ from schema.directives import Cost, Requires, published
 from schema.learned import LearnedField, LearnedValue
 from schema.node_interface import Node
 from schema.packs import Pack
-from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
+from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
 from schema.pipelines import load_pipeline
 from schema.run_states import RunState
 from schema.runs import Run, load_run
-from schema.scalars import Cursor, MemoryScope
+from schema.scalars import MemoryScope
 from store.memory import MemoryRecord
 from store.states import Scope
 
@@ -257,10 +257,10 @@ class MemoryQueries:
             strawberry.ID | None, strawberry.argument(description="Another caller, which needs MANAGE.")
         ] = None,
         scope: Annotated[MemoryScope, strawberry.argument(description="Only rows in this scope.")] = MemoryScope("all"),  # noqa: B008
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> MemoryEntryConnection:
         """A page of rows."""
         arguments = PageArguments.parse(_ENTRIES, first=first, after=after, last=last, before=before)

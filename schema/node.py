@@ -8,6 +8,7 @@ import strawberry
 
 from resolvers.pipeline_lookups import find_listed_pipeline
 from schema.artifacts import load_artifact
+from schema.attempts import load_attempt
 from schema.audit import load_entry
 from schema.callers import load_caller, load_token
 from schema.context import Info
@@ -21,7 +22,7 @@ from schema.packs import Pack
 from schema.pagination import MAX_PAGE_SIZE
 from schema.pipelines import Pipeline, load_pipeline, load_version
 from schema.runs import load_run
-from schema.steps import load_attempt, load_step
+from schema.steps import load_step
 from store.states import Scope
 
 if TYPE_CHECKING:

@@ -18,8 +18,9 @@ from schema.context import Info
 from schema.directives import Requires, published
 from schema.issues import Availability
 from schema.pack_effects import PackEffects
+from schema.pagination import After, Before, First, Last
 from schema.pipelines import PipelineConnection, pipeline_page
-from schema.scalars import JSON, Cursor, JSONSchema
+from schema.scalars import JSON, JSONSchema
 from store.pipeline_reads import PipelineOrder
 from store.states import Scope
 
@@ -213,10 +214,10 @@ class Pack(CatalogEntry):
     async def used_by(
         self,
         info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> PipelineConnection:
         """A page of them, by name."""
         query = PipelineQuery(uses_pack=self.pack.name)

@@ -1,5 +1,7 @@
 """Lists that grow: keyset pages over the store's order, and the connection types they are shown as.
 
+    async def runs(self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None)
+
     arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
     rows = await list_runs(connection, …, arguments.window)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.created_us, row.id)))
@@ -14,7 +16,7 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar, cast
+from typing import Annotated, Generic, TypeAlias, TypeVar, cast
 
 import orjson
 import strawberry
@@ -34,6 +36,13 @@ CursorValue: TypeAlias = "str | int | float | None"
 RowT = TypeVar("RowT")
 NodeT = TypeVar("NodeT")
 ValueT = TypeVar("ValueT", int, str)
+
+#: The arguments of a list, as every field that is one declares them; each defaults to None.
+First = Annotated[int | None, strawberry.argument(description="From the front, at most 100.")]
+FirstOf500 = Annotated[int | None, strawberry.argument(description="From the front, at most 500.")]
+After = Annotated[Cursor | None, strawberry.argument(description="After this item.")]
+Last = Annotated[int | None, strawberry.argument(description="From the back.")]
+Before = Annotated[Cursor | None, strawberry.argument(description="Before this item.")]
 
 _CURSOR_VERSION = 1
 _MAX_CURSOR_CHARACTERS = 1_024

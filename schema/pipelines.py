@@ -30,9 +30,20 @@ from schema.enums import described_enum
 from schema.issues import Availability
 from schema.loading import loaded
 from schema.node_interface import Node
-from schema.pagination import Connection, CountedConnection, CursorKind, PageArguments, page_of
-from schema.runs import Run, RunConnection, RunFilter, newest_runs_page, run_page
-from schema.scalars import JSON, Cursor, JSONSchema, Key
+from schema.pagination import (
+    After,
+    Before,
+    Connection,
+    CountedConnection,
+    CursorKind,
+    First,
+    Last,
+    PageArguments,
+    page_of,
+)
+from schema.run_lists import RunConnection, RunFilter, newest_runs_page, run_page
+from schema.runs import Run
+from schema.scalars import JSON, JSONSchema, Key
 from schema.selections import fields_of_items
 from store.pipeline_reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
 from store.states import Scope
@@ -224,10 +235,10 @@ class Pipeline(CatalogEntry):
     async def versions(
         self,
         info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> "PipelineVersionConnection":
         """A page of them."""
         arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
@@ -261,10 +272,10 @@ class Pipeline(CatalogEntry):
         self,
         info: Info,
         filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> RunConnection:
         """A page of those that the caller may see."""
         if filter is None and after is None and last is None and before is None:
@@ -435,10 +446,10 @@ class PipelineQueries:
         order_by: Annotated[
             PipelineOrder, strawberry.argument(description="Order of the list.")
         ] = PipelineOrder.RECENTLY_CHANGED,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 100.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
     ) -> PipelineConnection:
         """A page of pipelines."""
         query = (filter or PipelineFilter()).query()

@@ -17,7 +17,7 @@ from schema.node import NodeQueries
 from schema.packs import PackQueries
 from schema.pipelines import PipelineQueries
 from schema.routing import RoutingQueries
-from schema.runs import RunQueries
+from schema.run_lists import RunQueries
 from schema.server import ServerQueries
 
 

@@ -14,7 +14,6 @@ from resolvers.starts import Started, run_pack, run_pipeline
 from schema.context import Info
 from schema.directives import Requires, published
 from schema.issues import Issue
-from schema.learned import LearnedField
 from schema.payloads import as_json
 from schema.problems import (
     ConflictProblem,
@@ -26,8 +25,20 @@ from schema.problems import (
     WrongStateProblem,
     problem_of,
 )
+from schema.run_arguments import (
+    AgentProfile,
+    DryRun,
+    Force,
+    FromMemory,
+    FromStep,
+    IdempotencyKey,
+    RerunDefinition,
+    ResumeDefinition,
+    StepInput,
+    WaitSeconds,
+)
 from schema.runs import Run
-from schema.scalars import JSON, Key
+from schema.scalars import JSON
 from store.states import Scope
 
 
@@ -149,10 +160,7 @@ class RunMutations:
         info: Info,
         pipeline: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
         inputs: Annotated[JSON, strawberry.argument(description="What Pipeline.inputSchema asks for.")] = JSON({}),  # noqa: B008
-        from_memory: Annotated[
-            list[LearnedField],
-            strawberry.argument(description="Inputs whose values were taken from myDefaults; the run tells them."),
-        ] = [],  # noqa: B006
+        from_memory: FromMemory = [],  # noqa: B006
         version: Annotated[
             int | None,
             strawberry.argument(description="Number of the version to run; the current one when absent."),
@@ -166,25 +174,11 @@ class RunMutations:
                 description="Deadline for this run, in seconds; the pipeline's or the server's when absent."
             ),
         ] = None,
-        force: Annotated[
-            bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
-        ] = False,
-        agent: Annotated[
-            str | None,
-            strawberry.argument(
-                description="Agent profile for its agent steps, among those they may use; left to them when absent."
-            ),
-        ] = None,
-        wait_seconds: Annotated[
-            int,
-            strawberry.argument(
-                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
-            ),
-        ] = 0,
-        idempotency_key: Annotated[
-            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
-        ] = None,
-        dry_run: Annotated[bool, strawberry.argument(description="Check everything, start nothing.")] = False,
+        force: Force = False,
+        agent: AgentProfile = None,
+        wait_seconds: WaitSeconds = 0,
+        idempotency_key: IdempotencyKey = None,
+        dry_run: DryRun = False,
     ) -> RunPipelineResult:
         """Starts a run of a pipeline."""
         try:
@@ -215,26 +209,16 @@ class RunMutations:
         info: Info,
         pack: Annotated[strawberry.ID, strawberry.argument(description="Its name.")],
         input: Annotated[JSON, strawberry.argument(description="What Pack.inputSchema asks for.")] = JSON({}),  # noqa: B008
-        from_memory: Annotated[
-            list[LearnedField],
-            strawberry.argument(description="Inputs whose values were taken from myDefaults; the run tells them."),
-        ] = [],  # noqa: B006
+        from_memory: FromMemory = [],  # noqa: B006
         version: Annotated[
             str | None, strawberry.argument(description="Version to use; the one in use when absent.")
         ] = None,
         force: Annotated[
             bool, strawberry.argument(description="Take nothing from the pack's cache; it is filled anew.")
         ] = False,
-        wait_seconds: Annotated[
-            int,
-            strawberry.argument(
-                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
-            ),
-        ] = 0,
-        idempotency_key: Annotated[
-            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
-        ] = None,
-        dry_run: Annotated[bool, strawberry.argument(description="Check everything, start nothing.")] = False,
+        wait_seconds: WaitSeconds = 0,
+        idempotency_key: IdempotencyKey = None,
+        dry_run: DryRun = False,
     ) -> RunPackResult:
         """Calls a pack."""
         try:
@@ -264,22 +248,13 @@ class RunMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run; FAILED or CANCELLED.")],
-        step_input: Annotated[
-            JSON | None, strawberry.argument(description="Input to replace the failed step's resolved one.")
-        ] = None,
+        step_input: StepInput = None,
         inputs: Annotated[
             JSON | None,
             strawberry.argument(description="Run inputs to replace, those alone; none that a succeeded step has read."),
         ] = None,
-        definition: Annotated[
-            DefinitionChoice, strawberry.argument(description="Which definition to go on with.")
-        ] = DefinitionChoice.OF_RUN,
-        wait_seconds: Annotated[
-            int,
-            strawberry.argument(
-                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
-            ),
-        ] = 0,
+        definition: ResumeDefinition = DefinitionChoice.OF_RUN,
+        wait_seconds: WaitSeconds = 0,
     ) -> ResumeRunResult:
         """Resumes a run."""
         try:
@@ -306,33 +281,12 @@ class RunMutations:
         inputs: Annotated[
             JSON, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
         ] = JSON({}),  # noqa: B008
-        definition: Annotated[
-            DefinitionChoice, strawberry.argument(description="Which definition to run.")
-        ] = DefinitionChoice.OF_RUN,
-        from_step: Annotated[
-            Key | None,
-            strawberry.argument(
-                description="Reuse the recorded outputs of the steps before this one; every step runs when absent."
-            ),
-        ] = None,
-        force: Annotated[
-            bool, strawberry.argument(description="Take nothing from the caches of packs; they are filled anew.")
-        ] = False,
-        agent: Annotated[
-            str | None,
-            strawberry.argument(
-                description="Agent profile for its agent steps, among those they may use; left to them when absent."
-            ),
-        ] = None,
-        wait_seconds: Annotated[
-            int,
-            strawberry.argument(
-                description="Hold the answer until the run has ended, at most this many seconds, 0 to 50."
-            ),
-        ] = 0,
-        idempotency_key: Annotated[
-            str | None, strawberry.argument(description="Two calls with one key start one run; kept for a day.")
-        ] = None,
+        definition: RerunDefinition = DefinitionChoice.OF_RUN,
+        from_step: FromStep = None,
+        force: Force = False,
+        agent: AgentProfile = None,
+        wait_seconds: WaitSeconds = 0,
+        idempotency_key: IdempotencyKey = None,
     ) -> RerunRunResult:
         """Runs again."""
         try:

@@ -8,12 +8,13 @@ import orjson
 import strawberry
 
 from schema.artifacts import Artifact
+from schema.attempts import Attempt
 from schema.context import Info
 from schema.cursors import EVENTS, event_position
 from schema.pagination import Connection, PageArguments, page_of
 from schema.run_states import RunState
 from schema.scalars import Cursor, Long
-from schema.steps import Attempt, Milestone, RunStep
+from schema.steps import Milestone, RunStep
 from store.events import EventRecord
 from store.paging import PageWindow
 from store.states import ArtifactStatus, AttemptState, EventType, StepState

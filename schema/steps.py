@@ -1,36 +1,28 @@
-"""Steps of a run, their attempts and what those logged."""
+"""Steps of a run: where they stand, what they told, left and gave."""
 
 # mypy: disallow-untyped-decorators=False
 from datetime import datetime, timedelta
-from enum import Enum
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import strawberry
 
-from resolvers.access import visible_to
 from runner.agents.definition import AGENT
 from runner.compiled import compile_document
 from runner.definition_models import RetryPolicy
 from schema.artifacts import Artifact
+from schema.attempts import Attempt, sees_run
 from schema.context import Info
-from schema.cursors import LOG_LINES, TRANSCRIPT
 from schema.enums import described_enum
 from schema.failures import Failure
-from schema.isolation import IsolationLevel
 from schema.loading import loaded
 from schema.node_interface import Node
-from schema.pagination import Connection, PageArguments, page_of
 from schema.payloads import Payload, payload_of
-from schema.scalars import JSON, Cursor, Key
+from schema.scalars import Key
 from schema.spending import SpendingCost
-from schema.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
 from schema.waits import Wait, WaitReason
-from store.logs import LogLineRecord, list_log
-from store.paging import PageWindow
-from store.states import AttemptState, StepState
-from store.step_reads import AttemptRecord, StepRecord
-from store.transcripts import list_transcript
+from store.states import StepState
+from store.step_reads import StepRecord
 
 if TYPE_CHECKING:
     from schema.pipelines import Step
@@ -49,44 +41,6 @@ described_enum(
         "CANCELLED": "Cancelled while it ran or waited.",
     },
 )
-described_enum(
-    AttemptState,
-    "Where an attempt stands.",
-    {
-        "RUNNING": "Running.",
-        "SUCCEEDED": "Done.",
-        "FAILED": "Failed.",
-        "CANCELLED": "Cancelled.",
-        "LOST": "Found without a result after a crash.",
-    },
-)
-
-
-@strawberry.enum(description="How serious a line is.")
-class LogLevel(Enum):
-    """Values as they are stored."""
-
-    DEBUG = strawberry.enum_value("debug", description="For those who debug.")
-    INFO = strawberry.enum_value("info", description="In the course of things.")
-    WARNING = strawberry.enum_value("warning", description="Worth a look.")
-    ERROR = strawberry.enum_value("error", description="Something failed.")
-
-
-@strawberry.type(description="A line a pack or a process logged.")
-class LogLine:
-    """Make one with `of`."""
-
-    at: datetime = strawberry.field(description="When.")
-    level: LogLevel = strawberry.field(description="How serious.")
-    text: str = strawberry.field(description="The line without its end; secrets masked.")
-
-    @classmethod
-    def of(cls, record: LogLineRecord) -> "LogLine":
-        """The line of a row."""
-        return cls(at=record.at, level=LogLevel(record.level), text=record.text)
-
-
-LogLineConnection = Connection[LogLine]
 
 
 @strawberry.type(description="Something a step told about its progress.")
@@ -142,144 +96,6 @@ class Session:
         if found is None:
             raise LookupError(f"session {self.id} belongs to a step that is gone")
         return RunStep.of(found)
-
-
-@strawberry.type(description="One try of one step; never overwritten.")
-class Attempt(Node):
-    """Make one with `of`."""
-
-    number: int = strawberry.field(description="Counts from 1 within the step.")
-    state: AttemptState = strawberry.field(description="Where it stands.")
-    started_at: datetime = strawberry.field(description="When it started.")
-    ended_at: datetime | None = strawberry.field(description="When it ended.")
-    pack_version: str | None = strawberry.field(
-        description="Version of the pack that ran; of an agent step, profile and model, as `claude@sonnet`."
-    )
-    record: strawberry.Private[AttemptRecord]
-
-    @classmethod
-    def of(cls, record: AttemptRecord) -> "Attempt":
-        """The attempt of a row."""
-        return cls(
-            id=strawberry.ID(record.id),
-            number=record.number,
-            state=record.state,
-            started_at=record.started_at,
-            ended_at=record.ended_at,
-            pack_version=record.pack_version,
-            record=record,
-        )
-
-    @strawberry.field(description="The step tried.")
-    @loaded
-    async def run_step(self, info: Info) -> "RunStep":
-        """Its step."""
-        found = await info.context.loaders.step.load(self.record.step_id)
-        if found is None:
-            raise LookupError(f"attempt {self.id} belongs to a step that is gone")
-        return RunStep.of(found)
-
-    @strawberry.field(description="What went wrong.")
-    def failure(self) -> Failure | None:
-        """Its failure."""
-        return Failure.read(self.record.failure)
-
-    @strawberry.field(description="The input it got, redacted, as it was resolved for this attempt.")
-    @loaded
-    async def input(self, info: Info) -> JSON | None:
-        """Its input."""
-        payload = await info.context.loaders.attempt_payload.load(self.record.id)
-        return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
-
-    @strawberry.field(description="What it gave, redacted once before anything used it.")
-    @loaded
-    async def output(self, info: Info) -> JSON | None:
-        """Its output."""
-        payload = await info.context.loaders.attempt_payload.load(self.record.id)
-        return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
-
-    @strawberry.field(description="Files it made, oldest first.")
-    @loaded
-    async def artifacts(self, info: Info) -> list[Artifact]:
-        """Its artifacts."""
-        found = await info.context.loaders.artifacts_of_attempt.load(self.record.id)
-        return [Artifact.of(record) for record in found or ()]
-
-    @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
-    def notes(self) -> list[str]:
-        """Its notes."""
-        return [str(note) for note in orjson.loads(self.record.notes)]
-
-    @strawberry.field(description="Models that answered, in order.")
-    def models(self) -> list[str]:
-        """Each once for each answer."""
-        return [str(call["model"]) for call in orjson.loads(self.record.models or "[]")]
-
-    @strawberry.field(description="What it cost.")
-    def cost(self) -> SpendingCost:
-        """What its models were paid for."""
-        return SpendingCost.of_attempt(self.record)
-
-    @strawberry.field(description="What the agent read, said and did, oldest first; empty for packs.")
-    async def transcript(
-        self,
-        info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 500.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
-    ) -> TranscriptEntryConnection:
-        """A page of its transcript."""
-        arguments = PageArguments.parse(
-            TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
-        )
-        async with info.context.context.services.store.read() as connection:
-            rows = await list_transcript(
-                connection,
-                self.record.id,
-                PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse),
-            )
-        page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
-        return TranscriptEntryConnection.of(page, TranscriptEntry.of)
-
-    @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
-    @loaded
-    async def transcript_url(self, info: Info) -> str | None:
-        """A signed path on this server."""
-        step = await info.context.loaders.step.load(self.record.step_id)
-        if step is None or step.pack != AGENT:
-            return None
-        context = info.context.context
-        return context.services.sign_transcript(self.record.id, context.caller.id)
-
-    @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
-    def isolation(self) -> IsolationLevel | None:
-        """How far its process was kept apart."""
-        return None if self.record.isolation is None else IsolationLevel(self.record.isolation)
-
-    @strawberry.field(description="Where the result was taken from, when nothing was run.")
-    def cache_receipt(self) -> CacheReceipt | None:
-        """Its receipt."""
-        return CacheReceipt.read(self.record.receipt)
-
-    @strawberry.field(description="What it logged, oldest first.")
-    async def log(
-        self,
-        info: Info,
-        first: Annotated[int | None, strawberry.argument(description="From the front, at most 500.")] = None,
-        after: Annotated[Cursor | None, strawberry.argument(description="After this item.")] = None,
-        last: Annotated[int | None, strawberry.argument(description="From the back.")] = None,
-        before: Annotated[Cursor | None, strawberry.argument(description="Before this item.")] = None,
-    ) -> LogLineConnection:
-        """A page of its log."""
-        arguments = PageArguments.parse(
-            LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
-        )
-        window = PageWindow(arguments.after, arguments.before, arguments.limit, arguments.reverse)
-        async with info.context.context.services.store.read() as connection:
-            rows = await list_log(connection, self.record.id, window)
-        page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
-        return LogLineConnection.of(page, LogLine.of)
 
 
 @strawberry.type(description="A step as it fares in one run.")
@@ -436,18 +252,6 @@ async def retry_wait(info: Info, step: StepRecord) -> Wait:
 async def load_step(info: Info, step_id: str) -> RunStep | None:
     """A step of a run the caller may see."""
     found = await info.context.loaders.step.load(step_id)
-    if found is None or not await _sees(info, found.run_id):
+    if found is None or not await sees_run(info, found.run_id):
         return None
     return RunStep.of(found)
-
-
-async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:
-    """An attempt of a run the caller may see."""
-    found = await info.context.loaders.attempt.load(attempt_id)
-    if found is None or not await _sees(info, found.run_id):
-        return None
-    return Attempt.of(found)
-
-
-async def _sees(info: Info, run_id: str) -> bool:
-    return visible_to(info.context.context) is None or await info.context.loaders.run.load(run_id) is not None

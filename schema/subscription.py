@@ -12,14 +12,15 @@ from resolvers.problems import Problem as Refusal
 from resolvers.runs import get_run
 from resolvers.watching import Behind, Output, OutputGap, watch_attempt, watch_run, watch_runs
 from runner.tail import Batch, Gap
+from schema.attempts import Attempt, LogLine
 from schema.context import Info
 from schema.cursors import EVENTS, OUTPUT, event_position, output_position
 from schema.directives import Cost, Requires
 from schema.masking import PublicError
 from schema.run_events import RunEvent, event_of
-from schema.runs import Run, RunFilter
+from schema.run_lists import RunFilter
+from schema.runs import Run
 from schema.scalars import Cursor, Long
-from schema.steps import Attempt, LogLine
 from schema.transcripts import TranscriptEntry
 from store.states import Scope
 

@@ -14,7 +14,7 @@ from schema.scalars import JSON, Long
 from store.states import TranscriptKind
 
 if TYPE_CHECKING:
-    from schema.steps import Attempt
+    from schema.attempts import Attempt
 
 described_enum(
     TranscriptKind,
@@ -82,8 +82,8 @@ class CacheReceipt:
         )
 
     @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
-    async def made_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.steps")] | None':
+    async def made_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.attempts")] | None':
         """Its attempt."""
-        from schema.steps import load_attempt
+        from schema.attempts import load_attempt
 
         return await load_attempt(info, self.attempt_id)

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -28,6 +28,8 @@ Place = tuple[int, str, str]
 _WEIGHTS = (8.0, 5.0, 3.0, 3.0, 2.0, 1.0)
 #: Entries whose words are remembered.
 _REMEMBERED = 4_096
+#: Indexes that are remembered: one of everything, and some of what takes or makes certain kinds.
+_INDEXES = 8
 #: A word that only begins like one of the entry's is worth this share of it.
 _PREFIX_SHARE = 0.6
 _PREFIX_LENGTH = 3
@@ -43,9 +45,9 @@ _EMPTY_WORDS = (
 _EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry(Generic[RefT]):
-    """Something that can be run by name.
+    """Something that can be run by name; the same only as itself, so that searches can tell cheaply what changed.
 
     Attributes:
         ref: What the caller knows it by; not looked at here.
@@ -91,15 +93,21 @@ def placed(entries: Sequence[Entry[RefT]], text: str | None = None) -> list[Plac
     if not words:
         found = [Placed(entry, (0, entry.name.casefold(), entry.id)) for entry in entries]
         return sorted(found, key=lambda item: item.place)
-    indexed = [_words_of(entry) for entry in entries]
-    rarity = {word: _rarity(word, indexed) for word in words}
+    index = _index_of(tuple(entries))
+    scores: dict[int, float] = {}
+    covered: dict[int, int] = {}
+    for word in words:
+        rarity = index.rarity(word)
+        for number, worth in index.having(word).items():
+            scores[number] = scores.get(number, 0.0) + worth * rarity
+            covered[number] = covered.get(number, 0) + 1
     matches = []
-    for entry, where in zip(entries, indexed, strict=True):
-        worth = {word: where.worth(word) for word in words}
-        covered = sum(1 for value in worth.values() if value) / len(words)
-        if covered < _COVERAGE:
+    for number, count in covered.items():
+        share = count / len(words)
+        if share < _COVERAGE:
             continue
-        score = covered * sum(value * rarity[word] for word, value in worth.items())
+        entry = entries[number]
+        score = share * scores[number]
         if entry.kind == "pipeline":
             score *= 1.05
         matches.append(Placed(entry, (-round(score * 1000), entry.name.casefold(), entry.id)))
@@ -120,59 +128,61 @@ def _words(text: str) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The words of an entry.
+class _Index:
+    """Which of some entries have which words, and what each word is worth there where it is worth most.
 
-    Attributes:
-        weights: What each is worth where it is worth most.
-        ordered: The same words in order, so that those that begin alike stand together.
+    Args:
+        entries: They are known by their place here.
     """
 
-    weights: dict[str, float]
-    ordered: tuple[str, ...]
+    def __init__(self, entries: Sequence[Entry[Any]]) -> None:
+        self._count = len(entries)
+        self._having: dict[str, dict[int, float]] = {}
+        for number, entry in enumerate(entries):
+            for word, worth in _weights_of(entry).items():
+                self._having.setdefault(word, {})[number] = worth
+        #: In order, so that words that begin alike stand together.
+        self._ordered = sorted(self._having)
 
-    def worth(self, word: str) -> float:
-        """What a word asked for is worth here; 0 where it is not found."""
-        best = self.weights.get(word, 0.0)
-        if len(word) >= _PREFIX_LENGTH:
-            place = bisect_left(self.ordered, word)
-            while place < len(self.ordered) and self.ordered[place].startswith(word):
-                best = max(best, self.weights[self.ordered[place]] * _PREFIX_SHARE)
-                place += 1
-        return best
+    def rarity(self, word: str) -> float:
+        """What a word counts for: more when few entries have it."""
+        return math.log(1 + self._count / (1 + len(self._having.get(word, ()))))
+
+    def having(self, word: str) -> Mapping[int, float]:
+        """The entries that have a word, or one that begins with it, and what it is worth there."""
+        exact = self._having.get(word, {})
+        if len(word) < _PREFIX_LENGTH:
+            return exact
+        place = bisect_left(self._ordered, word)
+        found = dict(exact)
+        while place < len(self._ordered) and self._ordered[place].startswith(word):
+            for number, worth in self._having[self._ordered[place]].items():
+                found[number] = max(found.get(number, 0.0), worth * _PREFIX_SHARE)
+            place += 1
+        return found
 
 
-def _words_of(entry: Entry[RefT]) -> _Words:
-    metadata = entry.metadata
-    return _indexed(
-        (entry.id, entry.name),
-        tuple(metadata.intent_keywords),
-        (*metadata.accepts, *metadata.produces),
-        tuple(metadata.example_intents),
-        metadata.typical_use or "",
-        entry.description,
-    )
+@lru_cache(maxsize=_INDEXES)
+def _index_of(entries: tuple[Entry[Any], ...]) -> _Index:
+    """The index of these entries, made again when one of them changed."""
+    return _Index(entries)
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _indexed(
-    names: tuple[str, ...],
-    keywords: tuple[str, ...],
-    kinds: tuple[str, ...],
-    examples: tuple[str, ...],
-    use: str,
-    description: str,
-) -> _Words:
-    """The words of an entry that says these; entries seldom change, and taking them apart is most of a search."""
+def _weights_of(entry: Entry[Any]) -> dict[str, float]:
+    """The words of an entry; it seldom changes, and taking its texts apart is most of making an index."""
+    metadata = entry.metadata
+    parts: tuple[Iterable[str], ...] = (
+        (entry.id, entry.name),
+        metadata.intent_keywords,
+        (*metadata.accepts, *metadata.produces),
+        metadata.example_intents,
+        (metadata.typical_use or "",),
+        (entry.description,),
+    )
     weights: dict[str, float] = {}
-    for weight, texts in zip(_WEIGHTS, (names, keywords, kinds, examples, (use,), (description,)), strict=True):
+    for weight, texts in zip(_WEIGHTS, parts, strict=True):
         for text in texts:
             for word in _words(text):
                 weights[word] = max(weights.get(word, 0.0), weight)
-    return _Words(weights, tuple(sorted(weights)))
-
-
-def _rarity(word: str, indexed: Sequence[_Words]) -> float:
-    having = sum(1 for where in indexed if word in where.weights)
-    return math.log(1 + len(indexed) / (1 + having))
+    return weights

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from catalog.search import Entry, EntryKind, Placed, by_kinds, placed
 from resolvers.lookups import no_kind, no_pack
 from resolvers.operations import operation
-from resolvers.pipeline_lookups import PipelineQuery, lacks_of, list_some_pipelines, read_metadata
+from resolvers.pipeline_lookups import lacks_of, read_metadata
 from resolvers.tools import Parameter, Tool
 from runner.availability import pack_requirements
 from runner.pack import Pack
-from store.paging import COUNT_CAP, PageWindow
-from store.pipeline_reads import PipelineOrder, PipelineRecord
+from store.pipeline_reads import PipelineRecord, list_live_pipelines
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from runner.registry import SourceKind
+    from store.paging import PageWindow
 
 Found: TypeAlias = "Pack | PipelineRecord"
 
@@ -125,27 +126,29 @@ def _note_unknown_kinds(context: Context, query: CatalogQuery, entries: Sequence
 def _packs(context: Context, source: SourceKind | None) -> list[Entry[Found]]:
     registry = context.services.registry
     packs = [pack for name in registry.names() if (pack := registry.find(name)) is not None]
-    return [
-        Entry(pack, pack.name, "pack", pack.name, pack.description, pack.metadata)
-        for pack in packs
-        if source is None or registry.source_of(pack).kind == source
-    ]
+    return [_pack_entry(pack) for pack in packs if source is None or registry.source_of(pack).kind == source]
 
 
 async def _pipelines(context: Context) -> list[Entry[Found]]:
-    window = PageWindow(limit=COUNT_CAP)
-    rows = await list_some_pipelines(context, query=PipelineQuery(), order=PipelineOrder.NAME, window=window)
-    return [
-        Entry(
-            row.pipeline,
-            row.pipeline.id,
-            "pipeline",
-            row.pipeline.name,
-            f"{row.pipeline.key} {' '.join(alias.name for alias in row.pipeline.aliases)}\n{row.pipeline.description}",
-            read_metadata(row.pipeline.metadata_json).metadata,
-        )
-        for row in rows
-    ]
+    return [_pipeline_entry(pipeline) for pipeline in await list_live_pipelines(context.services.store)]
+
+
+# The same object as long as nothing changed, so that what a search makes of all of them can be remembered.
+@lru_cache(maxsize=1_024)
+def _pack_entry(pack: Pack) -> Entry[Found]:
+    return Entry(pack, pack.name, "pack", pack.name, pack.description, pack.metadata)
+
+
+@lru_cache(maxsize=4_096)
+def _pipeline_entry(pipeline: PipelineRecord) -> Entry[Found]:
+    return Entry(
+        pipeline,
+        pipeline.id,
+        "pipeline",
+        pipeline.name,
+        f"{pipeline.key} {' '.join(alias.name for alias in pipeline.aliases)}\n{pipeline.description}",
+        read_metadata(pipeline.metadata_json).metadata,
+    )
 
 
 async def _usable(context: Context, found: list[Placed[Found]], usable: bool) -> list[Placed[Found]]:

@@ -8,26 +8,28 @@ as the variables behind `@skip` and `@include` do.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from graphql import (
     DirectiveNode,
     GraphQLBoolean,
     GraphQLEnumType,
     GraphQLID,
+    GraphQLList,
     GraphQLNonNull,
     GraphQLString,
     VariableNode,
     Visitor,
+    get_nullable_type,
     is_leaf_type,
     visit,
 )
 from strawberry.types.field import StrawberryField
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, Node
+    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType, Node
 
 #: Variables behind conditions of a document whose plans are kept: each doubles how many there may be.
 _CONDITIONS_MAX: Final = 4
@@ -46,12 +48,14 @@ class Leaf(NamedTuple):
         write: Makes the answer of a value.
         nullable: Whether it may be null.
         plain: Values of this very type are answered as they are.
+        items: Set of a list; its items of this very type are answered as they are.
     """
 
     attribute: str
     write: Callable[[Any], Any]
     nullable: bool
     plain: type | None
+    items: type | None
 
 
 class FieldPlan(NamedTuple):
@@ -157,13 +161,31 @@ def leaf_of(field: GraphQLField) -> Leaf | None:
         return None
     nullable = not isinstance(field.type, GraphQLNonNull)
     inner = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
+    items = plain_items(inner)
+    if items is not None:
+        return Leaf(definition.python_name, list, nullable, None, items)
     if not is_leaf_type(inner):
         return None
     write = inner.coerce_output_value
     # Strawberry looks an enum's member up anew each time, at 3 µs; there are few of them, and they never change.
     if isinstance(inner, GraphQLEnumType):
         write = cache(write)
-    return Leaf(definition.python_name, write, nullable, _AS_THEY_ARE.get(inner))
+    return Leaf(definition.python_name, write, nullable, _AS_THEY_ARE.get(inner), None)
+
+
+def plain_items(kind: GraphQLOutputType) -> type | None:
+    """The type of which items of a list are answered as they are; None of anything else."""
+    return _AS_THEY_ARE.get(get_nullable_type(kind.of_type)) if isinstance(kind, GraphQLList) else None
+
+
+def is_plain_list(value: object, items: type) -> TypeGuard[Sequence[object]]:
+    """Whether a value is a list of such items and nothing else."""
+    if type(value) is not list and type(value) is not tuple:
+        return False
+    for item in value:  # noqa: SIM110 - a generator costs more than most of these lists
+        if type(item) is not items:
+            return False
+    return True
 
 
 def has_variables(node: Node) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from store import core as sa
 from store.aliases import Alias, load_aliases
 from store.dialects import Sql
 from store.lookups import Lookup
-from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
+from store.paging import COUNT_CAP, PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
 from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from store.dialects import Row
     from store.engine import Store
 
 
@@ -125,6 +127,7 @@ _STARTER_METADATA = Sql("SELECT id, metadata_json FROM pipeline WHERE builtin AN
 _FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
 _NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
+_LIVE = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE deleted_at IS NULL ORDER BY id LIMIT :limit")
 _BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
 
 
@@ -152,6 +155,17 @@ async def list_pipeline_names(store: Store) -> list[str]:
     rows = await store.rows(_NAMES, {"limit": NAMES_MAX})
     keys = [key for key, _ in rows]
     return [*keys, *(alias.name for _, aliases in rows for alias in load_aliases(aliases))]
+
+
+async def list_live_pipelines(store: Store) -> list[PipelineRecord]:
+    """Pipelines that are not deleted, by id, up to `store.paging.COUNT_CAP`; the same objects while nothing changed."""
+    return [_remembered(row) for row in await store.rows(_LIVE, {"limit": COUNT_CAP})]
+
+
+@lru_cache(maxsize=4_096)
+def _remembered(row: Row) -> PipelineRecord:
+    """The record of a row; every search reads all of them, and they seldom change."""
+    return _BY_ID.make(row)
 
 
 async def starter_metadata(store: Store) -> dict[str, str]:

@@ -51,7 +51,37 @@ class Tree(Named):
 
 
 @strawberry.type
+class Labels:
+    words: list[str]
+    maybe: list[str | None] | None
+    odd: list[str]
+
+    @strawberry.field
+    def told(self) -> list[str]:
+        return self.words
+
+
+_SHARED = ["a", "b"]
+
+
+def _labels() -> Labels:
+    return Labels(words=_SHARED, maybe=["a", None], odd=["a", 7])  # type: ignore[list-item]
+
+
+@strawberry.type
 class Query:
+    @strawberry.field
+    def labels(self) -> Labels:
+        return _labels()
+
+    @strawberry.field
+    def listed(self) -> list[Labels]:
+        return [Labels(words=("a",), maybe=None, odd=[]), _labels()]  # type: ignore[arg-type]
+
+    @strawberry.field
+    def nulled(self) -> list[Labels | None]:
+        return [Labels(words=[], maybe=[], odd=[]), Labels(words=["a", None], maybe=[], odd=[])]  # type: ignore[list-item]
+
     @strawberry.field
     def trees(
         self, first: int = 2, called: Annotated[str | None, strawberry.argument(name="named")] = None
@@ -76,6 +106,13 @@ class Context:
 SCHEMA = GuardedSchema(Query, types=(Leaf, Tree))
 
 DOCUMENTS = [
+    ("{ labels { words told } listed { words maybe odd } }", [{}]),
+    ("{ listed { words told } }", [{}]),
+    ("{ nulled { odd words } }", [{}]),
+    ("{ nulled { told } }", [{}]),
+    ("{ labels { odd } }", [{}]),
+    ("{ trees(first: 3) { name strict } }", [{}]),
+    ("{ trees(first: 3) { strict leaves { size } broken } }", [{}]),
     ("{ trees { name age } }", [{}]),
     ("query ($n: Int!) { trees(first: $n) { name } }", [{"n": 1}, {"n": 3}, {"n": 0}]),
     ('query ($n: String) { trees(named: $n) { name } oak: trees(named: "fir") { id: name } }', [{"n": "yew"}, {}]),
@@ -113,6 +150,14 @@ async def test_every_execution_answers_as_graphql_core_would(document, given, at
                 assert ours.data == theirs.data
                 told = [(error.path, error.locations) for error in ours.errors or ()]
                 assert told == [(error.path, error.locations) for error in theirs.errors or ()]
+
+
+async def test_lists_that_are_answered_as_they_are_stay_their_owners():
+    result = await SCHEMA.execute("{ labels { words told } listed { words } }", {}, Context())
+    assert result.data is not None
+    for words in (result.data["labels"]["words"], result.data["labels"]["told"], result.data["listed"][1]["words"]):
+        words.append("c")
+    assert _SHARED == ["a", "b"]
 
 
 async def test_plans_of_many_conditions_are_not_kept():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import statistics
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -288,7 +290,33 @@ async def graphql(folder: Path) -> list[Figure]:
     finally:
         await client.close()
         server.stop()
-    return figures
+    ratio = await _database_ratio(server.data_dir, listed)
+    return [*figures, Figure("graphql", "that list, from the database against from memory", ratio, "x", 1.3)]
+
+
+async def _database_ratio(data: Path, query: str) -> float:
+    """CPU of a list from the database over that of the same from memory, two servers asked in turns."""
+    copied = shutil.copytree(data, data.with_name("copied"))
+    stored = Server(data)
+    kept = Server(copied, program=(sys.executable, "-m", "tests.bench.from_memory"))
+    spent = dict.fromkeys((stored.port, kept.port), 0.0)
+    clients = {}
+    try:
+        for server in (stored, kept):
+            server.start()
+            clients[server.port] = Client(server)
+            await _many(clients[server.port], query, 50)
+        for _ in range(20):
+            for server in (stored, kept):
+                cpu = server.cpu_seconds()
+                await _many(clients[server.port], query, 50)
+                spent[server.port] += server.cpu_seconds() - cpu
+    finally:
+        for client in clients.values():
+            await client.close()
+        stored.stop()
+        kept.stop()
+    return spent[stored.port] / spent[kept.port]
 
 
 async def _many(client: Client, query: str, count: int) -> None:
@@ -358,7 +386,7 @@ async def artifacts(folder: Path) -> list[Figure]:
         for _ in range(25):
             begun = time.perf_counter()
             after = ""
-            for _ in range(10):
+            for _ in range(20):
                 answer = await client.ask(page % after)
                 after = f', after: "{answer["artifacts"]["pageInfo"]["endCursor"]}"'
             pages.append(time.perf_counter() - begun)

@@ -39,10 +39,12 @@ class Server:
 
     Attributes:
         settings: Further PACKLINE_ variables.
+        program: What is started with `up` and its options.
     """
 
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
+    program: tuple[str, ...] = (str(Path(sys.executable).parent / "packline"),)
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
 
@@ -59,7 +61,7 @@ class Server:
             **self.settings,
         }
         command = [
-            str(Path(sys.executable).parent / "packline"),
+            *self.program,
             "up",
             "--host",
             "127.0.0.1",
@@ -69,7 +71,7 @@ class Server:
             str(self.data_dir),
         ]
         begun = time.perf_counter()
-        self.process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         while True:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:

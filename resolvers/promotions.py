@@ -9,8 +9,8 @@ import orjson
 
 from catalog.promotion import PackCall, chain_of, definition_of, with_values
 from resolvers.access import readable_run
+from resolvers.definitions import DefinitionText, check_pipeline
 from resolvers.operations import operation
-from resolvers.pipelines import DefinitionText, check_pipeline
 from resolvers.problems import Invalid, WrongState
 from resolvers.tools import ISSUES, Parameter, Tool
 from runner.document import dump_yaml
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from resolvers.context import Context
-    from resolvers.pipelines import DefinitionCheck
+    from resolvers.definitions import DefinitionCheck
     from runner.failures import JSONValue
     from store.promotions import CallRecord
     from store.run_reads import RunRecord

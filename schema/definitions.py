@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
-from resolvers.pipelines import DefinitionText
+from resolvers.definitions import DefinitionText
 from runner.definition import parse_stored
 from runner.document import canonical_json
 from runner.templating import compile_template
@@ -18,7 +18,7 @@ from schema.scalars import JSON, JSONSchema, Key
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from resolvers.pipelines import DefinitionCheck
+    from resolvers.definitions import DefinitionCheck
     from runner.definition_models import RetryPolicy as WrittenPolicy
     from runner.definition_models import StepDefinition
     from runner.references import Reference

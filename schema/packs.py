@@ -19,7 +19,7 @@ from schema.directives import Requires, published
 from schema.issues import Availability
 from schema.pack_effects import PackEffects
 from schema.pagination import After, Before, First, Last
-from schema.pipelines import PipelineConnection, pipeline_page
+from schema.pipeline_lists import PipelineConnection, pipeline_page
 from schema.scalars import JSON, JSONSchema
 from store.pipeline_reads import PipelineOrder
 from store.states import Scope

@@ -6,16 +6,9 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers.pipelines import (
-    AppliedDocument,
-    DefinitionText,
-    SavedPipeline,
-    apply,
-    clone,
-    create,
-    delete,
-    update,
-)
+from resolvers.applying import AppliedDocument, apply
+from resolvers.definitions import DefinitionText
+from resolvers.pipelines import SavedPipeline, clone, create, delete, update
 from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.definitions import PipelineChangeInput, PipelineDefinitionInput
@@ -39,7 +32,7 @@ class PipelineSuccess:
 
 @strawberry.enum(description="What applying a document does.")
 class ApplyAction(Enum):
-    """Values as `resolvers.pipelines` has them."""
+    """Values as `resolvers.applying` has them."""
 
     CREATE = strawberry.enum_value("create", description="Makes a pipeline.")
     UPDATE = strawberry.enum_value("update", description="Makes a new version.")

@@ -1,8 +1,7 @@
 """Pipelines and their versions."""
 
 # mypy: disallow-untyped-decorators=False
-from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
@@ -10,59 +9,31 @@ import strawberry
 
 from resolvers.pipeline_lookups import (
     PipelineAction,
-    PipelineQuery,
-    count_some_pipelines,
-    find_one_pipeline,
     find_version_by_number,
     lacks_of_version,
     list_pipeline_versions,
-    list_some_pipelines,
     pipeline_actions,
     read_metadata,
 )
-from resolvers.pipelines import check_pipeline
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
-from schema.cursors import by_instant
-from schema.definitions import PipelineCheck, PipelineDefinitionInput, Step, steps_of_document
-from schema.directives import Cost, Requires, published
+from schema.definitions import Step, steps_of_document
 from schema.enums import described_enum
 from schema.issues import Availability
 from schema.loading import loaded
 from schema.node_interface import Node
-from schema.pagination import (
-    After,
-    Before,
-    Connection,
-    CountedConnection,
-    CursorKind,
-    First,
-    Last,
-    PageArguments,
-    page_of,
-)
+from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.run_lists import RunConnection, RunFilter, newest_runs_page, run_page
 from schema.runs import Run
 from schema.scalars import JSON, JSONSchema, Key
 from schema.selections import fields_of_items
-from store.pipeline_reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
-from store.states import Scope
+from store.pipeline_reads import PipelineRecord, VersionBody, VersionRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from schema.callers import Caller
-    from schema.pagination import CursorValue
 
-described_enum(
-    PipelineOrder,
-    "Order of pipelines.",
-    {
-        "RECENTLY_CHANGED": "Latest change first.",
-        "MOST_USED": "Most runs in the last 30 days first.",
-        "NAME": "By name.",
-    },
-)
 described_enum(
     PipelineAction,
     "What can be done with a pipeline.",
@@ -70,11 +41,6 @@ described_enum(
 )
 
 #: One list, one kind of cursor for each order.
-_CURSORS = {
-    PipelineOrder.RECENTLY_CHANGED: CursorKind("pipelines by change", (str, str)),
-    PipelineOrder.MOST_USED: CursorKind("pipelines by use", (int, str)),
-    PipelineOrder.NAME: CursorKind("pipelines by name", (str, str)),
-}
 _VERSIONS = CursorKind("versions", (int,))
 
 
@@ -300,33 +266,7 @@ class Pipeline(CatalogEntry):
 _OF_BODY = frozenset({"inputSchema", "steps", "availability"})
 _OF_VERSION = _OF_BODY | {"currentVersion"}
 
-PipelineConnection = CountedConnection[Pipeline]
 PipelineVersionConnection = Connection[PipelineVersion]
-
-
-@strawberry.input(description="Which pipelines.")
-class PipelineFilter:
-    """Fields are joined by and."""
-
-    text: str | None = strawberry.field(default=None, description="Words in key, name, description or metadata.")
-    builtin: bool | None = strawberry.field(default=None, description="Starters only, or none of them.")
-    owner: strawberry.ID | None = strawberry.field(default=None, description="Owned by this caller.")
-    usable: bool | None = strawberry.field(
-        default=None, description="Only those that can run here, or only those that cannot."
-    )
-    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these kinds.")
-    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these kinds.")
-
-    def query(self) -> PipelineQuery:
-        """The same as the use case takes it."""
-        return PipelineQuery(
-            text=self.text,
-            builtin=self.builtin,
-            owner=self.owner,
-            usable=self.usable,
-            accepts=None if self.accepts is None else tuple(self.accepts),
-            produces=None if self.produces is None else tuple(self.produces),
-        )
 
 
 async def steps_of_version(info: Info, version_id: str) -> list[Step]:
@@ -368,36 +308,6 @@ async def load_version(info: Info, version_id: str) -> PipelineVersion | None:
     return None if found is None else PipelineVersion.of(found)
 
 
-async def pipeline_page(
-    info: Info,
-    query: PipelineQuery,
-    order: PipelineOrder,
-    first: int | None,
-    after: str | None,
-    last: int | None,
-    before: str | None,
-) -> PipelineConnection:
-    """A page of pipelines."""
-    kind = _CURSORS[order]
-    arguments = PageArguments.parse(kind, first=first, after=after, last=last, before=before)
-    context = info.context.context
-    window = arguments.window
-    if order is PipelineOrder.RECENTLY_CHANGED:
-        window = replace(
-            window, after=by_instant(window.after, "pipelines"), before=by_instant(window.before, "pipelines")
-        )
-    rows = await list_some_pipelines(context, query=query, order=order, window=window)
-    await read_ahead(info, (row.pipeline for row in rows))
-    page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
-    return PipelineConnection.counted(
-        page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)
-    )
-
-
-def _cursor_values(row: ListedPipeline) -> "list[CursorValue]":
-    return [value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value for value in row.key]
-
-
 async def _current(info: Info, pipeline: PipelineRecord) -> VersionRecord:
     found = await info.context.loaders.current_version.load(pipeline.id)
     if found is None:
@@ -419,71 +329,3 @@ async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
         return None
     found = await info.context.loaders.caller.load(caller_id)
     return None if found is None else Caller.of(found)
-
-
-@strawberry.type
-class PipelineQueries:
-    """Reads of pipelines."""
-
-    @strawberry.field(
-        description="One pipeline with its inputs, steps and whether it can run here.",
-        directives=[Requires(scope=Scope.READ), published(find_one_pipeline)],
-    )
-    async def pipeline(
-        self,
-        info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
-    ) -> Pipeline | None:
-        """A pipeline."""
-        found = await find_one_pipeline(info.context.context, pipeline=id)
-        return None if found is None else Pipeline.of(found)
-
-    @strawberry.field(description="Pipelines to look after.", directives=[Requires(scope=Scope.READ)])
-    async def pipelines(
-        self,
-        info: Info,
-        filter: Annotated[PipelineFilter | None, strawberry.argument(description="Only those that match.")] = None,
-        order_by: Annotated[
-            PipelineOrder, strawberry.argument(description="Order of the list.")
-        ] = PipelineOrder.RECENTLY_CHANGED,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
-    ) -> PipelineConnection:
-        """A page of pipelines."""
-        query = (filter or PipelineFilter()).query()
-        return await pipeline_page(info, query, order_by, first, after, last, before)
-
-    @strawberry.field(
-        description=(
-            "Whether a definition would be accepted and could run here. Saves nothing, runs nothing, calls no model."
-        ),
-        directives=[Requires(scope=Scope.READ), Cost(weight=10), published(check_pipeline)],
-    )
-    async def check_pipeline(
-        self,
-        info: Info,
-        definition: Annotated[PipelineDefinitionInput, strawberry.argument(description="The definition.")],
-        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check along with it.")] = None,
-    ) -> PipelineCheck:
-        """The check."""
-        context = info.context.context
-        check = await check_pipeline(context, definition=definition.text(), inputs=inputs)  # type: ignore[arg-type] # JSON is a scalar of its own to the schema
-        return PipelineCheck.of(check, context.services.now())
-
-
-__all__ = [
-    "Pipeline",
-    "PipelineConnection",
-    "PipelineFilter",
-    "PipelineQueries",
-    "PipelineVersion",
-    "PipelineVersionConnection",
-    "Step",
-    "get_pipeline_now",
-    "load_pipeline",
-    "load_version",
-    "pipeline_page",
-    "steps_of_version",
-]

@@ -15,7 +15,7 @@ from schema.memory import MemoryQueries
 from schema.models import ModelQueries
 from schema.node import NodeQueries
 from schema.packs import PackQueries
-from schema.pipelines import PipelineQueries
+from schema.pipeline_lists import PipelineQueries
 from schema.routing import RoutingQueries
 from schema.run_lists import RunQueries
 from schema.server import ServerQueries

@@ -7,14 +7,7 @@ from typing import Annotated
 import strawberry
 from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.runs import (
-    RunQuery,
-    count_visible_runs,
-    get_run,
-    list_run_heads,
-    list_visible_runs,
-    wait_run,
-)
+from resolvers.runs import RunQuery, count_visible_runs, get_run, list_run_heads, list_visible_runs, wait_run
 from schema.context import Info
 from schema.cursors import EVENTS, RUNS, event_position
 from schema.directives import Cost, Requires, published

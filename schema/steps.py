@@ -25,7 +25,7 @@ from store.states import StepState
 from store.step_reads import StepRecord
 
 if TYPE_CHECKING:
-    from schema.pipelines import Step
+    from schema.definitions import Step
     from schema.runs import Run
     from store.sessions import SessionRecord
 

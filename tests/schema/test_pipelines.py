@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from resolvers import applying
 from tests.support.front_door import statements
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -314,6 +315,34 @@ async def test_documents_are_applied_all_or_none_and_twice_changes_nothing(tmp_p
 
 
 ORDERS = ["RECENTLY_CHANGED", "NAME", "MOST_USED"]
+
+
+@pytest.mark.parametrize("meanwhile", ["changed", "deleted"])
+async def test_what_happens_to_a_pipeline_while_it_is_applied_is_a_conflict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    async with running(tmp_path) as it:
+        saved = await create(it, DECK)
+        write_all = applying._write_all
+
+        async def overtaken(*given: Any) -> Any:
+            if meanwhile == "deleted":
+                await it.mutate(DELETE, {"p": saved["id"], "key": "shout"})
+            else:
+                change = {
+                    "pipeline": saved["id"],
+                    "change": {"fields": {"name": "Other"}},
+                    "ifVersion": 1,
+                    "note": None,
+                }
+                await it.mutate(UPDATE, change)
+            return await write_all(*given)
+
+        monkeypatch.setattr(applying, "_write_all", overtaken)
+        answer = await it.mutate(APPLY, {"yaml": DECK.replace("Shout twice", "Shout"), "dry": False})
+
+        assert (answer["__typename"], answer["code"]) == ("ConflictProblem", "CONFLICT")
+        assert "nothing was saved" in answer["message"]
 
 
 @pytest.mark.parametrize("order", ORDERS)

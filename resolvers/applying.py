@@ -1,0 +1,139 @@
+"""Applying documents: makes pipelines what YAML says, all or none."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from resolvers.access import require_owner
+from resolvers.definitions import CheckedDefinition, checked_definition, unreadable
+from resolvers.operations import operation, write_audited
+from resolvers.pipelines import key_taken
+from resolvers.problems import Conflict, Invalid
+from resolvers.tools import Tool
+from runner.document import DocumentError, load_documents
+from runner.issues import Issue, error
+from store.pipeline_reads import PipelineRecord, find_pipeline
+from store.pipelines import KeyTakenError, NoPipelineError, Saved, StaleVersionError, create_pipeline, save_version
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from resolvers.context import Context
+    from store.dialects import Connection
+
+
+ApplyAction = Literal["create", "update", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedDocument:
+    """What applying one document does; `pipeline_id` is None while there is no pipeline."""
+
+    key: str
+    action: ApplyAction
+    diff: str
+    pipeline_id: str | None
+    warnings: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A document with what it changes; `found` is the pipeline it changes, None when it makes one."""
+
+    applied: AppliedDocument
+    checked: CheckedDefinition
+    found: PipelineRecord | None
+
+
+@operation(
+    "apply_pipelines",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    tool=Tool(
+        title="Apply pipeline documents",
+        description="Makes pipelines what YAML documents say, all or none; dry_run tells the difference first.",
+        select="changes { key action diff }",
+        toolset="author",
+    ),
+)
+async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
+    """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
+    try:
+        documents = load_documents(yaml)
+    except DocumentError as refused:
+        raise unreadable(refused) from refused
+    if not documents:
+        raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
+    planned: list[_Planned] = []
+    seen: set[str] = set()
+    for number, document in enumerate(documents):
+        try:
+            checked = checked_definition(context, document, yaml if len(documents) == 1 else None)
+        except Invalid as refused:
+            issues = [issue.under(str(number)) for issue in refused.issues]
+            raise Invalid(f"Document {number + 1}: {refused.message}", issues) from refused
+        if checked.key in seen:
+            raise Invalid(
+                f"Two documents have the key `{checked.key}`.",
+                [error((str(number), "key"), "duplicate_key", "Each document needs a key of its own.")],
+            )
+        seen.add(checked.key)
+        planned.append(await _plan(context, checked))
+    if dry_run:
+        return tuple(plan.applied for plan in planned)
+    saved = await _write_all(context, planned)
+    return tuple(
+        plan.applied if result is None else replace(plan.applied, pipeline_id=result.pipeline_id)
+        for plan, result in zip(planned, saved, strict=True)
+    )
+
+
+async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
+    found = await find_pipeline(context.services.store, checked.key)
+    if found is not None and (found.builtin or found.key != checked.key):
+        found = None  # a starter's key, or an alias, may be taken by a user's pipeline
+    before = ""
+    if found is not None:
+        require_owner(context, found)
+        before = (await context.services.versions.get(context, found)).body.yaml
+    after = checked.definition.yaml
+    diff = "".join(
+        difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), checked.key, checked.key
+        )
+    )
+    action: ApplyAction = "create" if found is None else "update" if diff else "keep"
+    applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
+    return _Planned(applied, checked, found)
+
+
+async def _write_all(context: Context, planned: Sequence[_Planned]) -> list[Saved | None]:
+    owner = context.caller.id
+
+    def unit(conn: Connection) -> list[Saved | None]:
+        saved: list[Saved | None] = []
+        for plan in planned:
+            heading, definition = plan.checked.heading, plan.checked.definition
+            if plan.applied.action == "keep":
+                saved.append(None)
+            elif plan.found is None:
+                saved.append(create_pipeline(conn, heading, definition, owner_id=owner, note=None))
+            else:
+                number = plan.found.current_number
+                saved.append(save_version(conn, plan.found.id, heading, definition, based_on=number, saved_by=owner))
+        return saved
+
+    try:
+        return await write_audited(context, unit)
+    except KeyTakenError as taken:
+        raise key_taken(taken) from taken
+    except (StaleVersionError, NoPipelineError) as overtaken:
+        raise Conflict(
+            "A pipeline was changed or deleted while the documents were applied; nothing was saved.",
+            current_id=overtaken.pipeline_id,
+            hint="Apply again.",
+        ) from overtaken

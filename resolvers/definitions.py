@@ -1,0 +1,152 @@
+"""Definitions as they are given: read, checked, and made fit to be saved. Nothing here saves or runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resolvers.agent_tools import with_tools_checked
+from resolvers.operations import operation
+from resolvers.problems import Invalid
+from resolvers.tools import DEFINITION, ISSUES, Tool
+from runner.check import Check, check_definition
+from runner.definition import DefinitionLimits
+from runner.definition_models import definition_document
+from runner.document import DocumentError, forbidden_text, load_document
+from runner.inputs import check_inputs
+from runner.issues import Issue, error, shown
+from runner.preflight import CalledStep, preflight
+from runner.stored_definition import stored_form
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+    from runner.availability import Requirement
+    from runner.failures import JSONValue
+    from store.pipelines import Definition, Heading
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionText:
+    """A definition as given: YAML text, or a JSON document."""
+
+    yaml: str | None = None
+    document: Mapping[str, JSONValue] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionCheck:
+    """What checking a definition told.
+
+    Attributes:
+        document: The definition in normal form; None when it cannot be read.
+        preflight: What it needs and cannot have here.
+    """
+
+    valid: bool
+    issues: tuple[Issue, ...]
+    input_schema: dict[str, JSONValue] | None
+    document: dict[str, JSONValue] | None
+    preflight: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDefinition:
+    """A definition fit to be saved."""
+
+    key: str
+    heading: Heading
+    definition: Definition
+    warnings: tuple[Issue, ...]
+
+
+@operation(
+    "check_pipeline",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Check a pipeline",
+        description="Checks a definition without saving it: every issue with its path, the inputs a run would need, "
+        "and what is missing here to run it.",
+        select=f"valid issues {{ {ISSUES} }} inputSchema preflight {{ usable missing {{ message hint }} }}",
+        parameters={"definition": DEFINITION},
+    ),
+)
+async def check_pipeline(
+    context: Context, *, definition: DefinitionText, inputs: Mapping[str, JSONValue] | None = None
+) -> DefinitionCheck:
+    """Whether a definition would be accepted and could run here; saves nothing."""
+    try:
+        document = document_of(definition)
+    except Invalid as refused:
+        return DefinitionCheck(False, refused.issues, None, None, ())
+    check = _check(context, document)
+    issues = list(check.issues)
+    if inputs is not None and check.input_schema is not None:
+        issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
+    missing: list[Requirement] = []
+    if check.definition is not None:
+        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.definition.steps]
+        missing = preflight(steps, context.services.registry, lacks=context.lacks())
+    return DefinitionCheck(
+        valid=check.valid,
+        issues=tuple(issues),
+        input_schema=check.input_schema,
+        document=definition_document(check.definition) if check.definition is not None else None,
+        preflight=tuple(missing),
+    )
+
+
+def document_of(definition: DefinitionText) -> dict[str, JSONValue]:
+    """The document a definition is.
+
+    Raises:
+        Invalid: it cannot be read, or holds text that is refused everywhere.
+    """
+    if definition.yaml is not None:
+        try:
+            return load_document(definition.yaml)
+        except DocumentError as refused:
+            raise unreadable(refused) from refused
+    document = object_of(definition.document, "definition")
+    if unsafe := forbidden_text(document):
+        raise Invalid(unsafe[0].message, unsafe)
+    return document
+
+
+def object_of(value: object, name: str) -> dict[str, JSONValue]:
+    """A JSON value from outside that has to be an object.
+
+    Raises:
+        Invalid: it is something else.
+    """
+    if not isinstance(value, Mapping):
+        message = f"It must be a JSON object, not {shown(value)}."
+        raise Invalid(f"The {name} cannot be read: {message}", [error((), "unreadable", message)])
+    return dict(value)
+
+
+def unreadable(refused: DocumentError) -> Invalid:
+    """What to answer when YAML cannot be read."""
+    return Invalid(f"The definition cannot be read: {refused}", [error((), "unreadable", str(refused))])
+
+
+def _check(context: Context, document: Mapping[str, JSONValue]) -> Check:
+    limits = DefinitionLimits(max_steps=context.services.limits.steps)
+    return with_tools_checked(check_definition(document, context.services.registry, limits=limits))
+
+
+def checked_definition(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:
+    """A definition in the form it is stored in; `text` is the YAML it was given as, kept as it is.
+
+    Raises:
+        Invalid: it breaks rules; all of them are listed.
+    """
+    check = _check(context, document)
+    if not check.valid or check.definition is None:
+        wrong = next(issue for issue in check.issues if issue.severity == "error")
+        where = ".".join(wrong.path)
+        raise Invalid(f"The definition is not valid at {where or 'its top'}: {wrong.message}", check.issues)
+    heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
+    return CheckedDefinition(check.definition.key, heading, definition, check.issues)

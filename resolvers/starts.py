@@ -78,7 +78,7 @@ class Started:
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
             "title": Parameter(hidden=True),
-            "agent": Parameter(hidden=True),
+            "agent": Parameter(description="Profile for its agent steps; only when the user asks for one."),
         },
     ),
 )

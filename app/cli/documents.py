@@ -134,12 +134,12 @@ RUN_PIPELINE = (
     + _PROBLEM
     + """
 mutation CliRunPipeline(
-  $pipeline: ID!, $inputs: JSON!, $version: Int, $title: String, $deadlineSeconds: Float,
+  $pipeline: ID!, $inputs: JSON!, $fromMemory: [LearnedField!]!, $version: Int, $title: String, $deadlineSeconds: Float,
   $idempotencyKey: String, $force: Boolean!, $agent: String, $dryRun: Boolean!
 ) {
   result: runPipeline(
-    pipeline: $pipeline, inputs: $inputs, version: $version, title: $title, deadlineSeconds: $deadlineSeconds,
-    idempotencyKey: $idempotencyKey, force: $force, agent: $agent, dryRun: $dryRun
+    pipeline: $pipeline, inputs: $inputs, fromMemory: $fromMemory, version: $version, title: $title,
+    deadlineSeconds: $deadlineSeconds, idempotencyKey: $idempotencyKey, force: $force, agent: $agent, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED
@@ -154,10 +154,12 @@ RUN_PACK = (
     + _PROBLEM
     + """
 mutation CliRunPack(
-  $pack: ID!, $input: JSON!, $version: String, $force: Boolean!, $idempotencyKey: String, $dryRun: Boolean!
+  $pack: ID!, $input: JSON!, $fromMemory: [LearnedField!]!, $version: String, $force: Boolean!,
+  $idempotencyKey: String, $dryRun: Boolean!
 ) {
   result: runPack(
-    pack: $pack, input: $input, version: $version, force: $force, idempotencyKey: $idempotencyKey, dryRun: $dryRun
+    pack: $pack, input: $input, fromMemory: $fromMemory, version: $version, force: $force,
+    idempotencyKey: $idempotencyKey, dryRun: $dryRun
   ) {
     __typename"""
     + _STARTED

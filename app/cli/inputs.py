@@ -35,12 +35,12 @@ def read_inputs(pairs: Iterable[str], file: str | None, schema: dict[str, Any]) 
         part = properties.get(name)
         if part is None and schema.get("additionalProperties") is False:
             raise CliError(f"There is no input `{name}`.{_near(name, properties)}")
-        types = _types(part if isinstance(part, dict) else {}, schema)
+        types = types_of(part if isinstance(part, dict) else {}, schema)
         if is_json:
             value = _json(name, raw)
         elif "array" in types and not raw.startswith("["):
             items = (part or {}).get("items")
-            one = _value(name, raw, _types(items if isinstance(items, dict) else {}, schema))
+            one = _value(name, raw, types_of(items if isinstance(items, dict) else {}, schema))
             before = given.get(name) if name in seen else []
             value = [*(before if isinstance(before, list) else []), one]
         elif name in seen:
@@ -133,7 +133,7 @@ def _json(name: str, raw: str) -> JSONValue:
     return value
 
 
-def _types(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozenset[str]:
+def types_of(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozenset[str]:
     """The JSON types a schema allows; empty when it allows any or that cannot be told."""
     if depth > 16:
         return frozenset()
@@ -142,7 +142,7 @@ def _types(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozen
         target: Any = root
         for key in reference[2:].split("/"):
             target = target.get(key.replace("~1", "/").replace("~0", "~")) if isinstance(target, dict) else None
-        return _types(target, root, depth + 1) if isinstance(target, dict) else frozenset()
+        return types_of(target, root, depth + 1) if isinstance(target, dict) else frozenset()
     declared = part.get("type")
     if isinstance(declared, str):
         return frozenset({declared})
@@ -150,7 +150,7 @@ def _types(part: dict[str, Any], root: dict[str, Any], depth: int = 0) -> frozen
         return frozenset(declared)
     for key in ("anyOf", "oneOf"):
         if isinstance(part.get(key), list):
-            found = [_types(branch, root, depth + 1) for branch in part[key] if isinstance(branch, dict)]
+            found = [types_of(branch, root, depth + 1) for branch in part[key] if isinstance(branch, dict)]
             return frozenset().union(*found) if all(found) else frozenset()
     values = part.get("enum", [part["const"]] if "const" in part else None)
     if isinstance(values, list):

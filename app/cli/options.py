@@ -45,4 +45,14 @@ Agent = Annotated[
     str | None,
     typer.Option("--agent", metavar="PROFILE", help="Agent profile for its agent steps.", show_default=False),
 ]
+FromMemory = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--from-memory",
+        metavar="NAME",
+        help="Take this input from what you usually choose, as `packline memory defaults` tells; `all` takes each. "
+        "The run says so. Repeatable.",
+        show_default=False,
+    ),
+]
 Detach = Annotated[bool, typer.Option("--detach", "-d", help="Do not wait for the end.")]

@@ -11,6 +11,7 @@ from app.cli.options import (  # noqa: TC001 - typer reads the annotations
     Agent,
     Detach,
     Force,
+    FromMemory,
     IdempotencyKey,
     Inputs,
     InputsFile,
@@ -36,6 +37,7 @@ def run(
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
     uploads: Uploads = None,
+    from_memory: FromMemory = None,
     title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
     version: Annotated[
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
@@ -67,12 +69,20 @@ def run(
         schema = _input_schema(client, target, is_pack=is_pack)
         files = uploaded(client, output, uploads or ())
         given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
+        taken: list[str] = []
+        if from_memory:
+            from app.cli.remembered import take_remembered
+
+            given, taken = take_remembered(client, target, from_memory, given, schema)
+            told = ", ".join(f"{name.lower()}={given[name.lower()]}" for name in taken)
+            output.note(f"From memory: {told or 'nothing'}.")
         if is_pack:
             result = client.execute(
                 documents.RUN_PACK,
                 {
                     "pack": target,
                     "input": given,
+                    "fromMemory": taken,
                     "version": version,
                     "force": force,
                     "idempotencyKey": idempotency_key,
@@ -85,6 +95,7 @@ def run(
                 {
                     "pipeline": target,
                     "inputs": given,
+                    "fromMemory": taken,
                     "version": _number(version),
                     "title": title,
                     "deadlineSeconds": deadline,

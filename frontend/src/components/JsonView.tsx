@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from "react";
 
 import { bytes } from "../lib/format.ts";
+import { escaped } from "../lib/plain.ts";
 import { CopyButton } from "./CopyButton.tsx";
 
 interface Shown {
@@ -65,7 +66,7 @@ function Rows({ entries, depth }: { entries: [string, unknown][]; depth: number 
           if (size > 0) return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} />;
           return (
             <div key={key} className="flex gap-3">
-              <dt className="shrink-0 text-soft">{key}</dt>
+              <dt className="shrink-0 text-soft">{escaped(key)}</dt>
               <dd className="min-w-0">
                 <Value value={value} />
               </dd>
@@ -88,7 +89,7 @@ function Branch({ name, value, size, depth }: { name: string; value: unknown; si
     <div>
       <dt>
         <button type="button" aria-expanded={open} className="text-soft hover:text-ink" onClick={() => setOpen(!open)}>
-          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {name}
+          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {escaped(name)}
           {open ? null : <span className="font-sans text-meta"> · {size}</span>}
         </button>
       </dt>
@@ -108,7 +109,7 @@ function Text({ text }: { text: string }): ReactNode {
   const folded = !all && text.length > TEXT_FOLD;
   return (
     <span className="break-words whitespace-pre-wrap" dir="auto">
-      {folded ? `${text.slice(0, TEXT_FOLD)}… ` : text}
+      {escaped(folded ? `${text.slice(0, TEXT_FOLD)}… ` : text)}
       {folded ? (
         <button type="button" className="link font-sans" onClick={() => setAll(true)}>
           show all {text.length.toLocaleString()} characters
@@ -129,7 +130,7 @@ export function Code({ text, label }: { text: string; label: string }): ReactNod
       className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere"
       dir="auto"
     >
-      {text}
+      {escaped(text)}
     </pre>
   );
 }

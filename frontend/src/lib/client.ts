@@ -9,6 +9,7 @@ import { served } from "./base.ts";
 import { signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
 import { persevere } from "./persevere.ts";
+import { plainAnswer } from "./plain.ts";
 import { readEvents } from "./sse.ts";
 
 export const ENDPOINT = new URL(served("/graphql"), location.href);
@@ -113,6 +114,8 @@ export function createGraphQL(): Client {
       // An answer that is refused as a whole has the data null, which the types know nothing of.
       mapExchange({ onResult: (result) => ((result.data as unknown) === null ? { ...result, data: undefined } : result) }),
       cacheExchange({ schema: JSON.parse(SCHEMA_JSON) as never, keys }),
+      // Before anything is kept or shown, so that no line, label or title can be forgotten.
+      mapExchange({ onResult: (result) => (result.data === undefined ? result : { ...result, data: plainAnswer(result.data as unknown) }) }),
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: (request, { context }) => {

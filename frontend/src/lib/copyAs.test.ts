@@ -31,7 +31,8 @@ test("what memory filled in, and the agent that was chosen, go along where they 
   const as = (form: Parameters<typeof copyAs>[0]) => copyAs(form, { pipeline: "styled" }, given, "http://here");
   expect(as("GraphQL")).toContain("mutation Run($pipeline: ID!, $inputs: JSON!, $fromMemory: [LearnedField!], $agent: String)");
   expect(as("curl")).toContain('"fromMemory":["PERSONA"],"agent":"careful one"');
-  expect(JSON.parse(as("MCP call"))).toMatchObject({ params: { arguments: { pipeline: "styled", inputs: { persona: "executive" }, from_memory: ["PERSONA"] } } });
-  expect(as("CLI")).toContain("--agent 'careful one'");
+  expect(JSON.parse(as("MCP call"))).toMatchObject({ params: { arguments: { pipeline: "styled", inputs: { persona: "executive" }, from_memory: ["PERSONA"], agent: "careful one" } } });
+  expect(as("CLI").split(" \\\n")).toEqual(["packline run styled", "  --agent 'careful one'", "  --input persona=executive", "  --from-memory persona"]);
+  expect(as("Agent prompt")).toContain('the profile "careful one": pass it as agent');
   expect(as("Agent prompt")).toContain('memory filled in persona: pass from_memory ["PERSONA"]');
 });

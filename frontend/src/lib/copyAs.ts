@@ -30,12 +30,19 @@ export function copyAs(form: Form, target: Target, given: Given, origin: string)
     case "MCP call":
       return JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: toolOf(target), arguments: argumentsOf(target, given) } }, null, 2);
     case "CLI":
-      return [`packline run ${quoted(nameOf(target))}`, ...(agent === undefined ? [] : [`  --agent ${quoted(agent)}`]), ...Object.entries(inputs).map(([name, value]) => `  --input ${quoted(pair(name, value))}`)].join(" \\\n");
+      return [
+        `packline run ${quoted(nameOf(target))}`,
+        ...(agent === undefined ? [] : [`  --agent ${quoted(agent)}`]),
+        ...Object.entries(inputs).map(([name, value]) => `  --input ${quoted(pair(name, value))}`),
+        // Its value is given above: this says where it came from, so that the run does not teach memory what it learned there.
+        ...fromMemory.map((field) => `  --from-memory ${field.toLowerCase()}`),
+      ].join(" \\\n");
     case "Agent prompt":
       return [
         `Run the Packline ${"pipeline" in target ? "pipeline" : "pack"} "${nameOf(target)}" with the tool ${toolOf(target)}.`,
         Object.keys(inputs).length === 0 ? "It gets no inputs." : `Its inputs:\n${JSON.stringify(inputs, null, 2)}`,
         ...(fromMemory.length === 0 ? [] : [`Of these, memory filled in ${fromMemory.map((field) => field.toLowerCase()).join(", ")}: pass from_memory ${JSON.stringify(fromMemory)}.`]),
+        ...(agent === undefined ? [] : [`Its agent steps are to be done by the profile "${agent}": pass it as agent.`]),
         "Wait for the run to end. If it fails, tell me the failure's message and hint, and ask before you resume it.",
       ].join("\n\n");
     default:
@@ -58,10 +65,9 @@ function requestOf(target: Target, { inputs, fromMemory, agent }: Given): { quer
   };
 }
 
-/** The arguments of the tool, which chooses agents by itself. */
-function argumentsOf(target: Target, { inputs, fromMemory }: Given): Record<string, unknown> {
-  const learned = fromMemory.length === 0 ? {} : { from_memory: fromMemory };
-  return "pipeline" in target ? { pipeline: target.pipeline, inputs, ...learned } : { pack: target.pack, input: inputs, ...learned };
+function argumentsOf(target: Target, { inputs, fromMemory, agent }: Given): Record<string, unknown> {
+  const options = { ...(fromMemory.length === 0 ? {} : { from_memory: fromMemory }), ...(agent === undefined ? {} : { agent }) };
+  return "pipeline" in target ? { pipeline: target.pipeline, inputs, ...options } : { pack: target.pack, input: inputs, ...options };
 }
 
 function toolOf(target: Target): string {

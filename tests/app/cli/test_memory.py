@@ -2,6 +2,7 @@
 
 import json
 
+import httpx2
 import pytest
 from graphql import build_schema, parse, validate
 
@@ -22,6 +23,40 @@ def test_documents_fit_the_schema(name):
 
 def test_every_learned_field_can_be_named():
     assert tuple(field.value for field in LearnedField) == FIELDS
+
+
+def test_inputs_are_taken_from_memory_where_the_command_says_so(tmp_path):
+    machine = Machine(tmp_path)
+    with machine.up():
+        nothing = machine.run(*OUTLINE, "--from-memory", "persona", "--dry-run")
+        assert nothing.returncode == 2
+        assert "Nothing is usual for the input `persona` of slides.outline" in nothing.stderr
+        machine.lines("memory", "pin", "slides.outline", "persona", "executive")
+        machine.lines("memory", "pin", "slides.outline", "voice", "narrator")
+
+        done = machine.run(*OUTLINE, "--from-memory", "all")
+        assert done.returncode == 0, done.stderr
+        assert "From memory: persona=executive." in done.stderr  # the pack has no voice
+        assert taken_by(machine, done.stdout) == (["PERSONA"], "executive")
+        given = machine.run(*OUTLINE, "--from-memory", "persona", "--input", "persona=student")
+        assert taken_by(machine, given.stdout) == (["PERSONA"], "student")
+        plain = machine.run(*OUTLINE, "--json")
+        assert taken_by(machine, plain.stdout) == ([], None)
+        strange = machine.run(*OUTLINE, "--from-memory", "shoe_size")
+        assert "Memory learns no input `shoe_size`" in strange.stderr
+
+
+def taken_by(machine: Machine, printed: str) -> tuple[list[str], str | None]:
+    """The learned fields a run says came from memory, and its persona."""
+    run_id = json.loads(printed.splitlines()[0])["run"]["id"]
+    asked = {
+        "query": "query ($id: ID!) { run(id: $id) { inputs fromMemory { field } } }",
+        "variables": {"id": run_id},
+    }
+    token = (machine.folder / "data" / "cli-token").read_text("utf-8").strip()
+    with httpx2.Client(base_url=machine.url, trust_env=False) as http:
+        answer = http.post("/graphql", json=asked, headers={"authorization": f"Bearer {token}"}).json()["data"]["run"]
+    return [one["field"] for one in answer["fromMemory"]], answer["inputs"].get("persona")
 
 
 def test_what_is_learned_is_shown_pinned_promoted_and_forgotten(tmp_path):

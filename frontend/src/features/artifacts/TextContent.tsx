@@ -6,6 +6,7 @@ import { Code, JsonView } from "../../components/JsonView.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Loading, Unread } from "../../components/Page.tsx";
 import { bytes } from "../../lib/format.ts";
+import { escaped } from "../../lib/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
 
@@ -105,7 +106,7 @@ function Diff({ text, name }: { text: string; name: string }): ReactNode {
         // Lines have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={index} className={lineLook(line)} dir="auto">
-          {line === "" ? " " : line}
+          {line === "" ? " " : escaped(line)}
         </div>
       ))}
     </div>

@@ -6,6 +6,7 @@ import { CopyButton } from "../../components/CopyButton.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import { humanise } from "../../lib/format.ts";
+import { escaped } from "../../lib/plain.ts";
 import { type RunWholeFragment, StepDetailDocument, type StepRowFragment } from "./run.generated.ts";
 import { useMoved } from "./useMoved.ts";
 
@@ -56,7 +57,7 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
 
 /** What stands in the definition; a text that is one reference says no more than where it leads, which is told below. */
 function Written({ value }: { value: unknown }): ReactNode {
-  return typeof value === "string" ? value : <Value value={value} />;
+  return typeof value === "string" ? escaped(value) : <Value value={value} />;
 }
 
 interface Reference {

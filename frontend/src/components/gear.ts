@@ -1,0 +1,11 @@
+import { Brain, KeyRound, Lightbulb, ScrollText, Settings, Ticket } from "lucide-react";
+
+/** What lies behind the gear, in the order people need it. */
+export const GEAR = [
+  { to: "/settings", word: "Settings", Icon: Settings },
+  { to: "/memory", word: "Memory", Icon: Brain },
+  { to: "/proposals", word: "Proposals", Icon: Lightbulb },
+  { to: "/credentials", word: "Credentials", Icon: KeyRound },
+  { to: "/tokens", word: "Tokens", Icon: Ticket },
+  { to: "/audit", word: "Audit", Icon: ScrollText },
+] as const;

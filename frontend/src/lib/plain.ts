@@ -1,0 +1,45 @@
+// Texts that people, agents and services chose, made fit to stand in a line of ours. A sign that turns the direction of
+// writing makes a name read as another one, such as `invoiceexe.pdf`, and reaches into what stands after it.
+
+/** Control characters but for line breaks and tabs, and what turns the direction of writing; as on the command line. */
+// oxlint-disable-next-line no-control-regex
+const SIGNS = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
+/** What stays as it is: it is sent back, or a component of its own shows it. */
+const KEPT: ReadonlySet<string> = new Set(["json", "yaml", "value", "plaintext"]);
+
+/** The text with a replacement character in place of every sign that would change how it is read. */
+export function plain(text: string): string {
+  return text.replace(SIGNS, "\uFFFD");
+}
+
+/** The text with those signs written as JSON escapes them, for where every character of a value matters. */
+export function escaped(text: string): string {
+  return text.replace(SIGNS, (sign) => String.raw`\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** What the server answered, its texts plain. Inputs, outputs and other JSON of the users' stay as they are. */
+export function plainAnswer<Data>(data: Data): Data {
+  // Only what lies below the operation itself tells its type.
+  return (data === null || typeof data !== "object" ? data : withPlain(data)) as Data;
+}
+
+function changed(value: unknown): unknown {
+  if (Array.isArray(value)) return mapped(value, changed);
+  return value !== null && typeof value === "object" && "__typename" in value ? withPlain(value) : value;
+}
+
+function withPlain(value: object): object {
+  let found: Record<string, unknown> | null = null;
+  for (const [key, held] of Object.entries(value)) {
+    if (KEPT.has(key)) continue;
+    const now = typeof held === "string" ? plain(held) : Array.isArray(held) ? mapped(held, (one) => (typeof one === "string" ? plain(one) : changed(one))) : changed(held);
+    if (now !== held) (found ??= { ...value })[key] = now;
+  }
+  return found ?? value;
+}
+
+/** A list with each item changed; the same list when none was. */
+function mapped(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
+  const now = list.map(change);
+  return now.every((item, index) => item === list[index]) ? list : now;
+}

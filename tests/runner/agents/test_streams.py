@@ -10,8 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from runner.agents.formats import MAX_COST_USD, MAX_TOKENS
 from runner.agents.listening import MODEL_CHARACTERS, Listener
-from runner.agents.streams import MAX_COST_USD, MAX_DEPTH, MAX_TOKENS, JsonReader, reader_for
+from runner.agents.streams import MAX_DEPTH, JsonReader, reader_for
 from runner.agents.transcript import Transcript
 from runner.redaction import Redactor
 from tests.runner.agents.test_masking import Kept

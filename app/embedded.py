@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.stdio import stdio_server
 
 from app.main import create_app
+from app.mcp.finishing import Heard, Said
 from app.mcp.server import build_server
 from app.mcp.session import Selection, Session
 from app.mcp.toolbox import Toolbox
@@ -37,7 +39,8 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
             client_name="packline mcp",
             cause=RunCause.AGENT,
         )
-        session = Session(application.schema, context, selection)
+        ending = asyncio.Event()
+        session = Session(application.schema, context, selection, ending=ending)
         session.refuse_unknown_packs()
 
         def session_of(_ctx: Any) -> Session:  # noqa: ANN401 - whichever request it is, there is one caller
@@ -46,6 +49,7 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
         server = build_server(Toolbox(application.schema), session_of)
         # Takes the real stdout for itself and points everybody else's at stderr.
         async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            said = Said(outgoing)
+            await server.run(Heard(incoming, said, ending), said, server.create_initialization_options())
     finally:
         await application.stop()

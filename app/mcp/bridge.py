@@ -12,11 +12,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import secrets
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx2
 import orjson
+
+from app.mcp.endings import CLIENT_HEADER, ENDING_HEADER, GRACE_SECONDS, OPEN_ENDED, too_late
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -28,6 +31,8 @@ UNREACHABLE: Final = -32000
 #: How long a server that does not accept connections is tried, and the pauses, in seconds; a restart takes one or two.
 RETRY_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.2, 0.5, 1.0)
+#: How often the server is told that the input has ended, while calls are under way, in seconds.
+_HURRY_SECONDS: Final = 0.5
 #: Longest message that the server takes, in bytes, and longest line that is read to its end.
 MESSAGE_BYTES: Final = 4 << 20
 LINE_BYTES: Final = 64 << 20
@@ -57,25 +62,47 @@ class Bridge:
         self._write = write
         self._version: str | None = None
         self._calls: dict[object, asyncio.Task[None]] = {}
-        headers = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+        #: Methods of the calls that their client waits for, by their ids.
+        self._awaited: dict[object, str] = {}
+        self._name = secrets.token_hex(16)
+        headers = {
+            "accept": "application/json, text/event-stream",
+            "content-type": "application/json",
+            CLIENT_HEADER: self._name,
+        }
         if token:
             headers["authorization"] = f"Bearer {token}"
         # Waits and streams of updates are silent for long; a server that does not even accept is told soon.
         self._http = httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(None, connect=5), trust_env=False)
 
     async def serve(self, lines: AsyncIterator[bytes | None]) -> None:
-        """Carries messages until the client has closed its end; what is under way then is given up."""
+        """Carries messages until the client has closed its end, and what is answered soon after."""
         try:
             async for line in lines:
                 if line is None:
                     self._refuse(None, INVALID_REQUEST, f"A message of more than {LINE_BYTES:,} bytes is not read.")
                 elif line.strip():
                     self._take(line)
+            await self._finish()
         finally:
             for call in list(self._calls.values()):
                 call.cancel()
             await asyncio.gather(*self._calls.values(), return_exceptions=True)
             await self._http.aclose()
+
+    async def _finish(self) -> None:
+        """Lets what is under way be answered, and waits for runs end; what takes too long is told so."""
+        calls = {self._calls[key] for key in self._awaited if key in self._calls}
+        if not calls:
+            return
+        until = asyncio.get_running_loop().time() + GRACE_SECONDS
+        while calls and (left := until - asyncio.get_running_loop().time()) > 0:
+            # Again and again: this may come before the calls themselves, which are carried by other connections.
+            with contextlib.suppress(httpx2.HTTPError):
+                await self._http.post(self._url, headers={ENDING_HEADER: self._name}, timeout=left)
+            _, calls = await asyncio.wait(calls, timeout=min(left, _HURRY_SECONDS))
+        for key, method in list(self._awaited.items()):
+            self._refuse(key, UNREACHABLE, too_late(method))
 
     def _take(self, line: bytes) -> None:
         try:
@@ -105,11 +132,14 @@ class Bridge:
         key = message["id"] if "method" in message and "id" in message else object()
         call = asyncio.create_task(self._carry(message, line))
         self._calls[key] = call
+        if "method" in message and "id" in message and message["method"] not in OPEN_ENDED:
+            self._awaited[key] = str(message["method"])
         call.add_done_callback(lambda done: self._forget(key, done))
 
     def _forget(self, key: object, done: asyncio.Task[None]) -> None:
         if self._calls.get(key) is done:
             del self._calls[key]
+            self._awaited.pop(key, None)
 
     async def _carry(self, message: dict[str, Any], line: bytes) -> None:
         request_id = message.get("id") if "method" in message else None

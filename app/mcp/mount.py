@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.auth import bearer_token
+from app.mcp.endings import CLIENT_HEADER, ENDING_HEADER, Endings
 from app.mcp.session import Selection, SelectionError, Session
 from schema.masking import internal_error, report
 from store.states import RunCause
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.auth import Authenticator
+    from app.mcp.endings import ProgramKey
     from app.settings import Settings
     from resolvers.context import Caller, Context, Services
     from schema.guarded import GuardedSchema
@@ -56,6 +58,8 @@ _INVALID_REQUEST: Final = -32600
 _INTERNAL_ERROR: Final = -32603
 #: Where a request's session stands in its ASGI scope.
 _SESSION: Final = "packline.mcp.session"
+#: Where the program stands that it comes through, when that gave itself a name.
+_PROGRAM: Final = "packline.mcp.program"
 
 
 class McpMount:
@@ -85,6 +89,7 @@ class McpMount:
         self._owner: asyncio.Task[None] | None = None
         #: By the origin that a caller sees the server under.
         self._services: dict[str, Services] = {}
+        self._endings = Endings()
 
     def start(self) -> None:
         """Starts the task that owns the server; imports nothing yet."""
@@ -107,14 +112,20 @@ class McpMount:
         """Serves one request."""
         request = Request(scope, receive)
         answer: ASGIApp
+        program: ProgramKey | None = None
         try:
             if scope["path"] in METADATA_PATHS:
                 answer = self._metadata(request)
             else:
                 answer = await self._admit(scope, request)
+                program = scope.get(_PROGRAM)
         except Exception as error:
             answer = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, internal_error(report(error, "request failed")))
-        await answer(scope, receive, send)
+        try:
+            await answer(scope, receive, send)
+        finally:
+            if program is not None:
+                self._endings.done(program)
 
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
         token = bearer_token(request.headers.get("authorization"))
@@ -132,11 +143,14 @@ class McpMount:
                 f"The request has {int(length):,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
                 "`POST /artifacts`, and give the artifact's id.",
             )
+        if (ended := request.headers.get(ENDING_HEADER)) is not None:
+            self._endings.end(caller.id, ended)
+            return Response(status_code=HTTPStatus.ACCEPTED)
         context = self._make_context(caller, request)
         context = replace(context, services=self._whole(request, context.services), cause=RunCause.AGENT)
         # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        scope[_SESSION] = session = Session(self._schema, context, selection, self._authenticator.watch)
+        session = Session(self._schema, context, selection, self._authenticator.watch)
         try:
             session.refuse_unknown_packs()
         except SelectionError as wrong:
@@ -146,6 +160,10 @@ class McpMount:
         ready = await asyncio.shield(self._ready)
         if self._stopping.is_set():
             return _problem(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Try again in a moment.")
+        if (begun := self._endings.begun(caller.id, request.headers.get(CLIENT_HEADER))) is not None:
+            scope[_PROGRAM] = begun[0]
+            session = replace(session, ending=begun[1])
+        scope[_SESSION] = session
         return ready
 
     def _challenge(self, request: Request, token: str | None) -> Response:

@@ -18,7 +18,7 @@ from app.mcp.outputs import Outputs, outputs_of
 from app.mcp.refusals import failed, missing, refused
 from app.mcp.session import Session, Unanswered
 from app.mcp.tool import Call, ToolText
-from app.mcp.waiting import FIRST_SECONDS, next_of, waited
+from app.mcp.waiting import FIRST_SECONDS, hurried, next_of, waited
 from resolvers.operations import OPERATIONS
 from schema.directives import publication_of
 
@@ -65,15 +65,25 @@ class OperationTool:
         if not self.outputs.tells_run:
             return answer_of(await self.run(call.session, given, found), found, self.rest)
         seconds = given.get("wait_seconds", self.inputs.wait_seconds)
-        progress = None if given.get("until_change") or seconds <= FIRST_SECONDS else call.progress
-        waiter = call.shown.get("wait_run")
-        if progress is None or not isinstance(waiter, OperationTool):
+        ending, waiter = call.session.ending, call.shown.get("wait_run")
+        if given.get("until_change"):
+
+            async def once(slice_seconds: int) -> dict[str, Any]:
+                found.clear()
+                return await self.run(call.session, {**given, "wait_seconds": slice_seconds}, found)
+
+            run = await hurried(once, seconds, ending)
+        elif (
+            seconds <= FIRST_SECONDS
+            or (call.progress is None and ending is None)
+            or not isinstance(waiter, OperationTool)
+        ):
             run = await self.run(call.session, given, found)
         else:
             run = await self.run(call.session, {**given, "wait_seconds": FIRST_SECONDS}, found)
             if "run_id" in run:
                 told = {name: run[name] for name in _OF_START if name in run}
-                run = told | await waiter.wait_on(call.session, run, seconds - FIRST_SECONDS, progress, found)
+                run = told | await waiter.wait_on(call.session, run, seconds - FIRST_SECONDS, call.progress, found)
         return answer_of(with_next(run, call.shown), found, self.rest)
 
     async def run(self, session: Session, given: Mapping[str, Any], found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -95,7 +105,12 @@ class OperationTool:
         return shaped
 
     async def wait_on(
-        self, session: Session, run: dict[str, Any], seconds: float, progress: Progress, found: list[dict[str, Any]]
+        self,
+        session: Session,
+        run: dict[str, Any],
+        seconds: float,
+        progress: Progress | None,
+        found: list[dict[str, Any]],
     ) -> dict[str, Any]:
         """Waits with this tool, `wait_run`, for a run: as it is once it has ended or time is up.
 
@@ -107,7 +122,7 @@ class OperationTool:
             found.clear()
             return await self.run(session, {"run_id": run["run_id"], "wait_seconds": slice_seconds}, found)
 
-        ended = await waited(run, seconds, once, progress)
+        ended = await waited(run, seconds, once, progress, session.ending)
         if "timed_out" in run:
             return ended
         # Another tool's answer: what the wait tells of itself is no part of it.

@@ -48,12 +48,13 @@ class PackTool:
         found: list[dict[str, Any]] = []
         usual = WAIT.default if isinstance(WAIT.default, int) else FIRST_SECONDS
         seconds = usual if call.wait_seconds is None else call.wait_seconds
-        first = seconds if call.progress is None else FIRST_SECONDS
+        patient = (call.progress is not None or call.session.ending is not None) and seconds > FIRST_SECONDS
+        first = FIRST_SECONDS if patient else seconds
         try:
             run = await self.runner.run(call.session, {"pack": self.pack, "input": given, "wait_seconds": first}, found)
         except CallError as error:
             raise _of_arguments(error) from error
-        if call.progress is not None:
+        if patient:
             run |= await self.waiter.wait_on(call.session, run, seconds - first, call.progress, found)
         return answer_of(with_next(run, call.shown), found, _REST)
 

@@ -119,12 +119,14 @@ class Session:
         context: The caller, and what use cases work with; its cause is `agent`.
         selection: What the client chose to be shown.
         watch: Returns once a caller's token has expired, been revoked or lost a scope; None where that cannot happen.
+        ending: Set once the program that asks has ended its input: waits end early then. None where that is not told.
     """
 
     schema: GuardedSchema
     context: Context
     selection: Selection = field(default=DEFAULT)
     watch: Callable[[Caller], Awaitable[None]] | None = None
+    ending: asyncio.Event | None = None
 
     @property
     def caller(self) -> Caller:

@@ -26,28 +26,57 @@ Progress = Callable[[float, str], Awaitable[None]]
 WaitOnce = Callable[[int], Awaitable[dict[str, Any]]]
 
 
-async def waited(run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress) -> dict[str, Any]:
-    """The run once it has ended, or as it is when time is up; as `resolvers.tools.RUN` tells of it."""
+async def waited(
+    run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress | None, ending: asyncio.Event | None
+) -> dict[str, Any]:
+    """The run once it has ended, or as it is when time is up; as `resolvers.tools.RUN` tells of it.
+
+    Args:
+        run: As it is now.
+        seconds: Longest wait.
+        wait_once: Waits once.
+        progress: Told while it waits, if anybody is.
+        ending: Once it is set, time is up.
+    """
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
     told = _Told(progress)
     while run.get("state") not in FINAL_STATES:
         await told.tell(run)
         left = until - loop.time()
-        if left < 1:
+        if left < 1 or (ending is not None and ending.is_set()):
             break
-        run = await wait_once(max(1, int(min(left, TELL_SECONDS))))
+        run = await hurried(wait_once, max(1, int(min(left, TELL_SECONDS))), ending)
     return run
+
+
+async def hurried(wait_once: WaitOnce, seconds: int, ending: asyncio.Event | None) -> dict[str, Any]:
+    """The answer of a wait, asked again without waiting once `ending` is set."""
+    if ending is None:
+        return await wait_once(seconds)
+    if not ending.is_set():
+        waiting, ended = asyncio.ensure_future(wait_once(seconds)), asyncio.ensure_future(ending.wait())
+        try:
+            await asyncio.wait((waiting, ended), return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+        finally:
+            for task in (waiting, ended):
+                task.cancel()
+            await asyncio.gather(waiting, ended, return_exceptions=True)
+    return await wait_once(0)
 
 
 class _Told:
     """Keeps the fractions growing, as the protocol asks."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._last = 0.0
 
     async def tell(self, run: Mapping[str, Any]) -> None:
+        if self._progress is None:
+            return
         self._last = max(float(run.get("progress") or 0.0), self._last + 1e-4)
         step = run.get("current_step")
         state = str(run.get("state", "")).lower()

@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -142,3 +143,79 @@ async def test_two_cannot_embed_the_same_folder(tmp_path):
         _, err = await asyncio.wait_for(process.communicate(), 60)
     assert process.returncode == 2
     assert b"another" in err.lower() or b"in use" in err.lower() or b"already" in err.lower(), err
+
+
+async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """What a script is answered that writes its calls and closes the pipe, in the order of its calls."""
+    process = await asyncio.create_subprocess_exec(
+        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "script", "version": "1"},
+    }
+    lines = [
+        {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": meta}}
+        for number, (method, params) in enumerate(calls)
+    ]
+    out, _ = await asyncio.wait_for(
+        process.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines)), 40
+    )
+    assert process.returncode == 0
+    said = {message["id"]: message for line in out.splitlines() if "id" in (message := json.loads(line))}
+    assert sorted(said) == list(range(len(calls))), "each call is answered once"
+    return [said[number].get("result", said[number].get("error")) for number in range(len(calls))]
+
+
+def call(tool: str, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return "tools/call", {"name": tool, "arguments": arguments}
+
+
+SLOW_FOLDER = Path(__file__).parents[2] / "bench" / "folder"
+
+
+@pytest.mark.parametrize("where", ["attached", "embedded"])
+async def test_what_is_under_way_is_answered_when_the_input_ends(tmp_path, where):
+    """A wait of 50 s ends at once, as one whose time is up; everything else is answered as ever."""
+    calls = (
+        call("run_pack", pack="bench.steady", input={"seconds": 600}, wait_seconds=50),
+        call("search_catalog", text="steady"),
+        ("tools/list", {}),
+    )
+    async with AsyncExitStack() as stack:
+        if where == "attached":
+            it = await stack.enter_async_context(product(tmp_path, pack_path=(SLOW_FOLDER,)))
+            command, env = attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
+        else:
+            command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
+            env = stdio_environment(tmp_path, PACKLINE_PACK_PATH=str(SLOW_FOLDER))
+        started, found, listed = await piped(command, env, *calls)
+        assert "structuredContent" in started, started
+        run = started["structuredContent"]
+        assert run["state"] in ("QUEUED", "RUNNING")
+        assert run["next"] == {"tool": "wait_run", "arguments": {"run_id": run["run_id"], "wait_seconds": 45}}
+        assert "bench.steady" in {item["id"] for item in found["structuredContent"]["items"]}
+        assert listed["tools"]
+        waits = [
+            call("wait_run", run_id=run["run_id"], wait_seconds=50),
+            call("wait_run", run_id=run["run_id"], wait_seconds=50, until_change=True),
+        ]
+        if where == "attached":
+            for waited in await piped(command, env, *waits):
+                assert waited["structuredContent"]["timed_out"] is True
+            mount = it.application._mcp
+            assert mount is not None
+            assert len(mount._endings) == 0
+
+
+async def test_what_takes_too_long_is_told_so_when_the_input_ends(tmp_path):
+    """A query of the caller's own cannot be hurried."""
+    wait = 'query { waitRun(id: "%s", waitSeconds: 50) { timedOut } }'
+    async with product(tmp_path, pack_path=(SLOW_FOLDER,)) as it:
+        command, env = attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
+        (started,) = await piped(
+            command, env, call("run_pack", pack="bench.steady", input={"seconds": 600}, wait_seconds=0)
+        )
+        (told,) = await piped(command, env, call("graphql_query", query=wait % started["structuredContent"]["run_id"]))
+    assert "not answered within 10 s" in told["message"]

@@ -1,5 +1,6 @@
-// Writes what graphcache needs of the schema: names, kinds, possible types, and which fields may be null.
-const { isInterfaceType, isNonNullType, isObjectType, isListType, isUnionType, isLeafType } = require("graphql");
+// Writes what graphcache needs of the schema: names, kinds, possible types, and which fields may be null. Of these, what
+// some document of the page asks for: every page loads it before it shows anything.
+const { isAbstractType, isInterfaceType, isNonNullType, isObjectType, isListType, isUnionType, isLeafType, TypeInfo, visit, visitWithTypeInfo } = require("graphql");
 
 const ANY = { kind: "SCALAR", name: "Any" };
 
@@ -9,10 +10,28 @@ function typeRef(type) {
   return isLeafType(type) ? ANY : { kind: isObjectType(type) ? "OBJECT" : isUnionType(type) ? "UNION" : "INTERFACE", name: type.name };
 }
 
-function described(schema, type) {
+/** The types that selections are made on, with all that may stand in their place, and the names of selected fields. */
+function asked(schema, documents) {
+  const types = new Set([schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]);
+  const fields = new Set();
+  const info = new TypeInfo(schema);
+  const visitor = visitWithTypeInfo(info, {
+    Field: ({ name }) => void fields.add(name.value),
+    SelectionSet() {
+      const type = info.getParentType();
+      types.add(type);
+      if (isAbstractType(type)) for (const possible of schema.getPossibleTypes(type)) types.add(possible);
+    },
+  });
+  for (const { document } of documents) visit(document, visitor);
+  return { types, fields };
+}
+
+function described(schema, type, selected) {
   const named = (types) => types.map(({ name }) => ({ kind: "OBJECT", name }));
   if (isUnionType(type)) return { kind: "UNION", name: type.name, possibleTypes: named(type.getTypes()) };
-  const fields = Object.values(type.getFields()).map((field) => ({ name: field.name, type: typeRef(field.type), args: [] }));
+  const asked = Object.values(type.getFields()).filter(({ name }) => selected.has(name));
+  const fields = asked.map((field) => ({ name: field.name, type: typeRef(field.type), args: [] }));
   if (isInterfaceType(type)) {
     return { kind: "INTERFACE", name: type.name, fields, interfaces: [], possibleTypes: named(schema.getPossibleTypes(type)) };
   }
@@ -20,10 +39,11 @@ function described(schema, type) {
   return { kind: "OBJECT", name: type.name, fields, interfaces };
 }
 
-module.exports.plugin = (schema) => {
+module.exports.plugin = (schema, documents) => {
+  const { types: wanted, fields } = asked(schema, documents);
   const types = Object.values(schema.getTypeMap())
-    .filter((type) => !type.name.startsWith("__") && (isObjectType(type) || isInterfaceType(type) || isUnionType(type)))
-    .map((type) => described(schema, type));
+    .filter((type) => wanted.has(type))
+    .map((type) => described(schema, type, fields));
   const root = (type) => (type ? { name: type.name } : null);
   const told = {
     queryType: root(schema.getQueryType()),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import TYPE_CHECKING
 
 import app.main
 from tests.support.browser import BROWSER, browsing, login_link
-from tests.support.front_door import save, start, step
+from tests.support.front_door import ran, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+    from playwright.async_api import Request, Route
 
 pytestmark = BROWSER
 
@@ -71,3 +74,40 @@ async def test_an_address_that_leads_nowhere_says_so_and_leads_on(tmp_path: Path
         await tab.visit("/packs/test.echo")
         await tab.page.get_by_role("heading", name="test.echo").wait_for()
         assert tab.page.url == it.url("/catalog/test.echo")
+
+
+async def test_what_the_address_shows_is_asked_for_at_once_and_once(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await save(it, "once", step("make", "test.echo", text="tea"))
+        run = await ran(it, "once")
+        asked: list[str] = []
+        early = asyncio.Event()
+
+        def note(request: Request) -> None:
+            if request.url.endswith("/graphql") and request.method == "POST":
+                asked.append(json.loads(request.post_data or "{}")["operationName"])
+                if asked[-1] == "RunPage":
+                    early.set()
+
+        await tab.page.wait_for_load_state("networkidle")
+        tab.page.on("request", note)
+
+        async def hold(route: Route) -> None:
+            await early.wait()
+            await route.continue_()
+
+        # The script of the page comes only once its data was asked for.
+        await tab.page.route("**/assets/index-*.js", hold)
+        await tab.visit(f"/runs/{run['id']}")
+        await tab.state("Succeeded")
+        await tab.sees("tea")
+        await tab.page.wait_for_load_state("networkidle")
+        assert sorted(asked) == ["RunPage", "StepDetail", "Viewer"]
+
+        asked.clear()
+        await tab.visit("/")
+        await tab.page.get_by_role("heading", name="Recent").wait_for()
+        await tab.page.wait_for_load_state("networkidle")
+        assert asked.count("Viewer") == 1
+        # And once more when changes are followed, for what came between.
+        assert asked.count("Home") == 2

@@ -5,20 +5,14 @@ import { Client, fetchExchange, mapExchange, subscriptionExchange, type Subscrip
 import { cacheExchange } from "@urql/exchange-graphcache";
 import { type Client as Socket, createClient } from "graphql-ws";
 
-import { served } from "./base.ts";
+import { ACCEPT_ANSWER, askedAhead, ENDPOINT, HEADERS } from "./ahead.ts";
 import { signedOut } from "./connection.ts";
 import { SCHEMA_JSON, TYPES_WITHOUT_ID } from "./schema.generated.ts";
 import { persevere } from "./persevere.ts";
 import { plainAnswer } from "./plain.ts";
 import { readEvents } from "./sse.ts";
 
-export const ENDPOINT = new URL(served("/graphql"), location.href);
 const FORBIDDEN = 4403;
-const HEADERS = {
-  "content-type": "application/json",
-  // The name runs are shown to come from.
-  "x-packline-client": "web page",
-};
 
 /** Without an answer to a ping in this time the connection is gone, though nothing said so: a laptop slept. */
 const PONG_MS = 8000;
@@ -49,7 +43,7 @@ function createSocket(): Socket {
 }
 
 async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
-  const answer = await fetch(input, init);
+  const answer = await (askedAhead(init?.body) ?? fetch(input, init));
   if (answer.status === 401) signedOut();
   return answer;
 }
@@ -108,7 +102,7 @@ export function createGraphQL(): Client {
     preferGetMethod: false,
     requestPolicy: "cache-and-network",
     fetch: send,
-    fetchOptions: { headers: { ...HEADERS, accept: "application/graphql-response+json" } },
+    fetchOptions: { headers: { ...HEADERS, accept: ACCEPT_ANSWER } },
     exchanges: [
       persevere,
       // An answer that is refused as a whole has the data null, which the types know nothing of.

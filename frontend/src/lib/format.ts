@@ -1,6 +1,6 @@
 // Numbers and times for people. Unknown stays unknown: callers get null and show nothing, never 0.
 
-import { inZone } from "./zone.ts";
+import { inZone, zone } from "./zone.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 
@@ -36,18 +36,35 @@ export function secondsBetween(from: string, to: string | number): number {
   return ((typeof to === "number" ? to : Date.parse(to)) - Date.parse(from)) / 1000;
 }
 
-function year(of: Date): string {
-  return of.toLocaleDateString("en", { year: "numeric", ...inZone() });
+type Shape = "date" | "year" | "time" | "clock" | "day" | "dayOfYear" | "exact";
+const SHAPES: Record<Shape, Intl.DateTimeFormatOptions> = {
+  date: {},
+  year: { year: "numeric" },
+  time: { hour: "2-digit", minute: "2-digit" },
+  clock: { hour: "numeric", minute: "numeric", second: "numeric", hour12: false },
+  day: { day: "numeric", month: "short" },
+  dayOfYear: { day: "numeric", month: "short", year: "numeric" },
+  exact: { dateStyle: "medium", timeStyle: "long" },
+};
+/** Kept, by shape and zone: making one takes a hundred times as long as using it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function shaped(moment: Date, shape: Shape): string {
+  const name = `${shape} ${zone()}`;
+  const known = formats.get(name);
+  if (known !== undefined) return known.format(moment);
+  const made = new Intl.DateTimeFormat(undefined, { ...SHAPES[shape], ...inZone() });
+  formats.set(name, made);
+  return made.format(moment);
 }
 
 /** When, seen from `now`: a time of day today, else the date too. */
 export function when(at: string, now: number): string {
   const date = new Date(at);
   const today = new Date(now);
-  const time = date.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", ...inZone() });
-  if (date.toLocaleDateString("en", inZone()) === today.toLocaleDateString("en", inZone())) return time;
-  const day = date.toLocaleDateString(undefined, { day: "numeric", month: "short", ...(year(date) === year(today) ? {} : { year: "numeric" }), ...inZone() });
-  return `${day}, ${time}`;
+  const time = shaped(date, "time");
+  if (shaped(date, "date") === shaped(today, "date")) return time;
+  return `${shaped(date, shaped(date, "year") === shaped(today, "year") ? "day" : "dayOfYear")}, ${time}`;
 }
 
 /** How long ago, coarse: `just now`, `5 min ago`, `2 h ago`, `3 d ago`. */
@@ -60,7 +77,12 @@ export function ago(at: string, now: number): string {
 }
 
 export function exact(at: string): string {
-  return new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long", ...inZone() });
+  return shaped(new Date(at), "exact");
+}
+
+/** The time of day to the second, as logs have it. */
+export function clockTime(at: string): string {
+  return shaped(new Date(at), "clock");
 }
 
 export function money(usd: number): string {

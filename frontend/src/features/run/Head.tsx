@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 
 import { Moment } from "../../components/Moment.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
@@ -10,7 +10,7 @@ import { workSeconds } from "./axis.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
 
 /** What the run was for, how it stands, who started it, how long it took and what it cost. */
-export function Head({ run, actions }: { run: RunWholeFragment; actions: ReactNode }): ReactNode {
+export const Head = memo(function Head({ run, actions }: { run: RunWholeFragment; actions: ReactNode }): ReactNode {
   const failed = run.failure?.stepKey ?? null;
   const place = failed === null ? null : run.steps.findIndex((step) => step.key === failed) + 1;
   const at = run.state === "FAILED" && place !== null && place > 0 ? `at step ${place} of ${run.steps.length}` : isLive(run.state) ? doing(run) : null;
@@ -50,7 +50,7 @@ export function Head({ run, actions }: { run: RunWholeFragment; actions: ReactNo
       <Facts run={run} />
     </header>
   );
-}
+});
 
 function doing(run: RunWholeFragment): string | null {
   if (run.wait !== null) return run.wait.message;

@@ -3,7 +3,7 @@ import { useClient, useQuery } from "urql";
 
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
-import { count, humanise } from "../../lib/format.ts";
+import { clockTime, count, humanise } from "../../lib/format.ts";
 import { reachable } from "../../lib/connection.ts";
 import { useFollow } from "../../lib/useFollow.ts";
 import { added, isCut, type Line, type Log, matching, withEarlier } from "./log.ts";
@@ -132,7 +132,7 @@ function Row({ line, wrap }: { line: Line; wrap: boolean }): ReactNode {
   return (
     <div className="flex gap-3 [contain-intrinsic-size:auto_20px] [content-visibility:auto]">
       <time dateTime={line.at} className="shrink-0 text-soft">
-        {new Date(line.at).toLocaleTimeString(undefined, { hour12: false })}
+        {clockTime(line.at)}
       </time>
       <span className={`${wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre"} ${INK[line.level] ?? ""}`} dir="auto">
         {line.level === "ERROR" || line.level === "WARNING" ? `${humanise(line.level.toLowerCase())}: ` : ""}

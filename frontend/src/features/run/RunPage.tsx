@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
@@ -22,7 +22,7 @@ import { resumeStep } from "./resumeStep.ts";
 import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, type StepRowFragment } from "./run.generated.ts";
 import type { RunSearch } from "./search.ts";
 import { StepTabs, type Tab, tabFor } from "./StepTabs.tsx";
-import { Timeline } from "./Timeline.tsx";
+import { type Scale, Timeline } from "./Timeline.tsx";
 import { useRunKeys } from "./useRunKeys.ts";
 
 const loadDialogs = () => import("./dialogs.tsx");
@@ -45,7 +45,8 @@ export function RunPage(): ReactNode {
     isEnd: ({ runEvents }) => runEvents.__typename === "RunEventsEnd",
     onMessage: ({ runEvents }) => {
       setAfter(runEvents.cursor);
-      if (runEvents.__typename !== "RunEventBatch") void reread();
+      const known = after === null && runEvents.cursor === run?.eventCursor;
+      if (runEvents.__typename !== "RunEventBatch" && !known) void reread();
     },
     poll: async () => (await reread()).error === undefined,
   });
@@ -93,17 +94,20 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
 
   const show = useCallback((change: RunSearch) => void navigate({ to: "/runs/$run", params: { run: run.id }, search: (kept: RunSearch) => ({ ...kept, ...change }), replace: true }), [navigate, run.id]);
   const select = useCallback((key: string) => show({ step: key, tab: undefined, attempt: undefined }), [show]);
+  const onScale = useCallback((scale: Scale) => show({ scale: scale === "fit" ? undefined : scale }), [show]);
   const choose = (attempt: number | undefined) => show({ step: step?.key, attempt });
   const turnTo = (chosen: Tab) => show({ step: step?.key, tab: chosen });
   useRunKeys({ run, step, attempt: search.attempt, onSelect: select, onAttempt: choose, onTab: turnTo, onAsk: setAsked });
 
+  const primary = advice === "resume" || advice === "rerun" || advice === "report";
+  const actions = useMemo(() => <Actions run={run} primary={primary} onAsk={setAsked} />, [run, primary]);
   const shownFailure = isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
     <>
-      <Head run={run} actions={<Actions run={run} primary={advice === "resume" || advice === "rerun" || advice === "report"} onAsk={setAsked} />} />
+      <Head run={run} actions={actions} />
       <div className="flex flex-col">
         <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
-          <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={(scale) => show({ scale: scale === "fit" ? undefined : scale })} />
+          <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={onScale} />
         </div>
         <div className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}>
           {shownFailure === null ? null : (

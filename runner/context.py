@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from runner.models import Models
     from runner.pack import AgentAnswer, LogLevel, Pack
     from runner.resources import Resources
+    from store.agent_results import CachedFile
     from store.runs import Fence
 
 _Result = TypeVar("_Result")
@@ -227,6 +228,26 @@ class AttemptContext:
                 f"The artifact {name} could not be stored: {error}.",
                 hint="Free disk space, then resume the run.",
             ) from error
+        return await self._made(name, media_type, size, digest, path, status)
+
+    async def save_again(self, file: CachedFile, *, status: ArtifactStatus) -> ArtifactRef:
+        """A content that was stored before becomes an artifact of this attempt, too; neither read nor written.
+
+        Raises:
+            FileNotFoundError: it is not here any more.
+        """
+        try:
+            path = await self._resources.blobs.keep(file.digest)
+        except (BlobError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise _not_had(f"The artifact {file.name} could not be kept", error) from error
+        return await self._made(file.name, file.media_type, file.size_bytes, file.digest, path, status)
+
+    async def _made(
+        self, name: str, media_type: str, size: int, digest: str, path: Path, status: ArtifactStatus
+    ) -> ArtifactRef:
+        """Notes a stored content as an artifact, held back when it holds a secret."""
         name = self._resources.redactor.text(name)
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED

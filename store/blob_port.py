@@ -81,6 +81,12 @@ class Blobs(Protocol):
             OSError: the file cannot be read, or the disk is full.
         """
 
+    async def keep(self, digest: str) -> Path:
+        """Makes a content that is here already young, as putting it again would; a file as `local` gives it.
+
+        Raises as `local`, and `QuotaExceededError` when it had to be put again.
+        """
+
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
         """Keeps a content that arrives in pieces, such as an upload; memory holds one piece at a time.
 

@@ -85,6 +85,16 @@ class BlobStore:
         with content.open("rb") as file:
             return self._keep(iter(lambda: file.read(_CHUNK), b""))
 
+    async def keep(self, digest: str) -> Path:
+        """Makes a content young, and is its own file; raises FileNotFoundError when it is not here."""
+        return await asyncio.to_thread(self._keep_young, digest)
+
+    def _keep_young(self, digest: str) -> Path:
+        path = self.path(digest)
+        with self._locked(exclusive=False):
+            os.utime(path)
+        return path
+
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
         """Keeps a content that arrives in pieces, such as an upload; memory holds one piece at a time.
 

@@ -110,6 +110,12 @@ class S3Blobs:
         await self._keep(digest, size)
         return digest, size
 
+    async def keep(self, digest: str) -> Path:
+        """Makes a content of the bucket young, and is its file in this machine's folder."""
+        path = await self.local(digest)
+        await self._keep(digest, (await asyncio.to_thread(path.stat)).st_size)
+        return path
+
     async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
         """Keeps a content that arrives in pieces, by way of this machine's folder."""
         digest, size = await self._cache.put_stream(chunks, limit_bytes=limit_bytes)

@@ -23,12 +23,11 @@ async def replayed_result(current: Work, key: str) -> AgentOutput | None:
     kept = await find_result(ctx.resources.store, ctx.caller_id, key)
     if kept is None:
         return None
-    artifacts = []
+    before = len(ctx.artifacts)
     try:
-        for file in kept.files:
-            path = await ctx.resources.blobs.local(file.digest)
-            artifacts.append(await ctx.save_artifact(file.name, path, file.media_type, status=ArtifactStatus.PROPOSED))
+        artifacts = [await ctx.save_again(file, status=ArtifactStatus.PROPOSED) for file in kept.files]
     except (FileNotFoundError, PackError):
+        del ctx.artifacts[before:], ctx.files[before:]  # the step is worked anew, and makes them itself
         return None
     ctx.receipt = orjson.dumps(asdict(Receipt(key, kept.made_at.isoformat(), kept.attempt_id))).decode()
     ctx.progress(None, "replayed from the cache")

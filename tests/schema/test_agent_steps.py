@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -279,6 +280,21 @@ async def test_a_result_is_replayed_with_a_receipt_and_made_anew_by_force(tmp_pa
     assert [file["name"] for file in again["run"]["steps"][0]["artifacts"]] == ["draft.md"]
     assert attempt["cacheReceipt"]["madeBy"]["id"] == first["run"]["steps"][0]["attempts"][0]["id"]
     assert fresh["cacheReceipt"] is None
+
+
+async def test_a_result_one_of_whose_contents_is_gone_is_made_anew_and_whole(tmp_path: Path) -> None:
+    script = tmp_path / "script.yaml"
+    script.write_text("answers:\n  - {say: fine, files: {a.md: 'one', b.md: 'other'}}\n")
+    agent = {"use": "scripted", "outputs": ["a.md", "b.md"], "cache": True}
+    async with product(tmp_path, agents={"scripted": {"preset": "mock", "script": str(script)}}) as it:
+        await run(it, agent)
+        digest = hashlib.sha256(b"other").hexdigest()
+        (it.folder / "blobs" / digest[:2] / digest[2:]).unlink()
+        again = await run(it, agent, key="again")
+        attempt = (await it.query(ATTEMPT, {"id": again["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+
+    assert attempt["cacheReceipt"] is None
+    assert [file["name"] for file in again["run"]["steps"][0]["artifacts"]] == ["a.md", "b.md"]
 
 
 def again_of(pipeline: str) -> dict[str, Any]:

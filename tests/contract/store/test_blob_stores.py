@@ -169,6 +169,16 @@ async def test_only_what_is_old_is_discarded(place: Place) -> None:
     assert await whole(blobs, young) == b"young"
 
 
+async def test_what_is_kept_once_more_is_young_again(place: Place) -> None:
+    blobs = place.open()
+    digest, _ = await blobs.put(b"once more")
+    place.age(digest)
+    assert (await place.open().keep(digest)).read_bytes() == b"once more"
+    assert await blobs.discard([digest]) == (0, 0)
+    with pytest.raises(FileNotFoundError):
+        await blobs.keep(sha(b"never put"))
+
+
 async def test_many_at_once_and_long_lists(place: Place) -> None:
     blobs = place.open()
     contents = [f"content {number % 7}".encode() for number in range(40)]

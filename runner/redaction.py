@@ -36,6 +36,7 @@ class _Known:
     Attributes:
         forms: The ways known values may be written, with the name of each.
         in_files: The forms as they stand in files; None while there are none.
+        halves: Finds the first halves of forms, `by_half` the forms that begin with each.
         in_json: Finds the needles inside serialised JSON, where quotes and control characters are escaped.
     """
 
@@ -48,6 +49,8 @@ class _Known:
     by_head: dict[str, list[str]]
     heads: AhoCorasick
     head_starts: frozenset[str]
+    by_half: dict[str, list[str]]
+    halves: AhoCorasick
 
     @classmethod
     def of(cls, forms: dict[str, str]) -> _Known:
@@ -56,6 +59,9 @@ class _Known:
         by_head: dict[str, list[str]] = {}
         for form in forms:
             by_head.setdefault(form[:MIN_SECRET_LENGTH], []).append(form)
+        by_half: dict[str, list[str]] = {}
+        for form in forms:
+            by_half.setdefault(form[: (len(form) + 1) // 2], []).append(form)
         return cls(
             forms=forms,
             found_as=[(forms.get(needle), TOKENS_AT.get(needle, ())) for needle in needles],
@@ -66,6 +72,8 @@ class _Known:
             by_head=by_head,
             heads=AhoCorasick(by_head),
             head_starts=frozenset(head[:length] for head in by_head for length in range(1, MIN_SECRET_LENGTH)),
+            by_half=by_half,
+            halves=AhoCorasick(by_half),
         )
 
 
@@ -133,6 +141,10 @@ class Redactor:
         """A redactor for text that comes in parts."""
         return StreamRedactor(self)
 
+    def texts(self) -> TextsRedactor:
+        """A redactor for texts that come one after the other."""
+        return TextsRedactor(self)
+
     def _walk(self, value: JSONValue) -> JSONValue:
         match value:
             case str():
@@ -171,14 +183,7 @@ class Redactor:
                     found.append(span)
         if start:
             found = [span for span in found if span[0] >= start]
-        found.sort(key=lambda span: (span[0], -span[1]))
-        merged: list[Span] = []
-        for begin, end, name in found:
-            if merged and begin < merged[-1][1]:
-                merged[-1] = (merged[-1][0], max(merged[-1][1], end), merged[-1][2])
-            else:
-                merged.append((begin, end, name))
-        return merged
+        return _merged(found)
 
     def _undecided_from(self, text: str, start: int, spans: list[Span]) -> int:
         """Where the part begins that text yet to come may still turn into a secret, or into a longer one."""
@@ -211,6 +216,18 @@ class Redactor:
                 return len(text) - length
         return len(text)
 
+    def _half_from(self, text: str) -> tuple[int, str] | None:
+        """Where the end of the text begins that is half of a known form or more of it, and the form's name."""
+        known = self._known
+        earliest = max(0, len(text) - known.longest + 1)
+        tail = text[earliest:]
+        for _, begin, end in known.halves.find_matches_as_indexes(tail, overlapping=True):
+            rest = tail[begin:]
+            for form in known.by_half[tail[begin:end]]:
+                if form != rest and form.startswith(rest):
+                    return earliest + begin, known.forms[form]
+        return None
+
 
 class StreamRedactor:
     """Masks secrets in text that comes in parts; what comes out does not depend on where the parts were cut.
@@ -230,6 +247,11 @@ class StreamRedactor:
         spans = self._redactor._spans(self._buffer, self._sent)
         return self._emit(self._redactor._undecided_from(self._buffer, self._sent, spans), spans)
 
+    @property
+    def rest(self) -> str:
+        """What is held back, as it came."""
+        return self._buffer[self._sent :]
+
     def close(self) -> str:
         """Returns the rest. The stream may be fed again, as a new one."""
         rest = self._emit(len(self._buffer), self._redactor._spans(self._buffer, self._sent))
@@ -241,6 +263,49 @@ class StreamRedactor:
         keep = max(0, end - LOOK_BEHIND)
         self._buffer, self._sent = self._buffer[keep:], end - keep
         return out
+
+
+class TextsRedactor:
+    """Masks secrets in texts that come one after the other, such as messages; one spread over several of them, too.
+
+    Each text goes out when it comes. So an end that is half of a known value, or more, is masked as if the rest were
+    there, and so is what goes on at the next text's beginning: of a value in pieces less than half is to be seen.
+    """
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._open = ""  # the end of what came so far that a known value begins with
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next text may go on with a value."""
+        return bool(self._open)
+
+    def text(self, text: str) -> str:
+        """The next text, masked; the same object when there is nothing to mask."""
+        redactor, text = self._redactor, _well_formed(text)
+        start, whole = len(self._open), self._open + text
+        spans = redactor._spans(text)
+        further: list[Span] = []
+        if start:
+            crossing = (span for span in redactor._spans(whole) if span[0] < start < span[1])
+            further = [(0, end - start, name) for _, end, name in crossing]
+        if (half := redactor._half_from(whole)) is not None:
+            further.append((max(half[0] - start, 0), len(text), half[1]))
+        self._open = whole[redactor._form_from(whole, 0) :]
+        return _masked(text, _merged([*spans, *further]) if further else spans, 0, len(text))
+
+
+def _merged(found: list[Span]) -> list[Span]:
+    """Spans in order, those that overlap as one."""
+    found.sort(key=lambda span: (span[0], -span[1]))
+    merged: list[Span] = []
+    for begin, end, name in found:
+        if merged and begin < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], end), merged[-1][2])
+        else:
+            merged.append((begin, end, name))
+    return merged
 
 
 def _masked(text: str, spans: list[Span], start: int, end: int) -> str:

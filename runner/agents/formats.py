@@ -41,7 +41,8 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
                     _claude_block(block, transcript, heard)
             return True
         case "result":
-            heard.answer = _text(event.get("result")) or heard.answer
+            if answer := _text(event.get("result")):
+                heard.conclude(answer)
             usage = event.get("usage")
             counted = usage if isinstance(usage, dict) else {}
             _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), event.get("total_cost_usd"))
@@ -94,8 +95,8 @@ def _codex_item(item: dict[str, Any], transcript: Transcript, heard: Heard) -> b
     match item.get("type") or item.get("item_type"):
         case "agent_message" | "assistant_message":
             text = _text(item.get("text")) or ""
-            heard.answer = text
             heard.say(text)
+            heard.conclude(text)
         case "reasoning":
             transcript.add("message", _text(item.get("text")), {"thinking": True})
         case "command_execution":
@@ -158,8 +159,8 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bo
     match event.get("type"):
         case "text":
             text = _text(part.get("text")) or ""
-            heard.answer = text
             heard.say(text)
+            heard.conclude(text)
         case "tool_use":
             state = part.get("state")
             told = state if isinstance(state, dict) else {}

@@ -49,15 +49,16 @@ class Heard:
     """What has been understood of a program's output so far.
 
     Attributes:
-        answer: What it last said as its result, as it came.
         usage: What it says it used.
     """
 
     def __init__(self, transcript: Transcript, redactor: Redactor) -> None:
-        self.answer: str | None = None
         self.usage = Usage()
+        self._answer: str | None = None
+        self._last = ("", "")  # the last message, as it came and masked
         self._transcript = transcript
         self._redactor = redactor
+        self._texts = transcript.texts("message")
         self._stream = redactor.stream()
         self._is_going_on = False
         self._said: list[str] = []
@@ -67,25 +68,37 @@ class Heard:
         """Takes a message."""
         self.finish()
         self._keep("\n\n" if self._said else "")
-        self._put(self._redactor.text(text))
+        self._last = (text, self._texts.text(text))
+        self._put(self._last[1])
+
+    def conclude(self, text: str) -> None:
+        """Takes what the program marks as its result, masked as it was when it is what was said last."""
+        said, masked = self._last
+        self._answer = masked if text.strip() == said.strip() else self._redactor.text(text)
 
     def say_part(self, text: str) -> None:
         """Takes a part of a message that may go on: a secret in two parts is one."""
         if not self._is_going_on:
             self._keep("\n\n" if self._said else "")
-        self._is_going_on = True
-        self._put(self._stream.feed(text))
+        is_begun, self._is_going_on = self._is_going_on, True
+        if self._texts.is_open and not (is_begun and self._stream.rest):
+            self._put(self._texts.text(text))  # it may go on with a secret of the message before
+        else:
+            self._put(self._stream.feed(text))
 
     def finish(self) -> None:
         """Ends the message that went on, if any."""
         if self._is_going_on:
             self._is_going_on = False
-            self._put(self._stream.close())
+            # The next message may go on with what was held back.
+            rest, masked = self._stream.rest, self._stream.close()
+            shown = self._texts.text(rest) if rest else rest
+            self._put(masked if shown == rest else shown)
 
     def text(self) -> str:
         """The answer, masked: the result the program marks, else the beginning of all it said."""
-        if self.answer is not None:
-            return self._redactor.text(self.answer)[:ANSWER_CHARACTERS]
+        if self._answer is not None:
+            return self._answer[:ANSWER_CHARACTERS]
         return "".join(self._said)
 
     def _put(self, masked: str) -> None:

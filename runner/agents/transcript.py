@@ -18,7 +18,7 @@ from store.transcripts import Chunk, append_transcript
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
-    from runner.redaction import Redactor
+    from runner.redaction import Redactor, TextsRedactor
     from store.engine import Store
 
 log = structlog.get_logger(__name__)
@@ -66,6 +66,7 @@ class Transcript:
         self._store = store
         self._redactor = redactor
         self._attempt_id = attempt_id
+        self._texts: dict[EntryKind, TextsRedactor] = {}
         self._sequence = 0
         self._made = 0  # bytes of all entries so far
         self._parts: deque[_Part] = deque()  # gathered, oldest first; what belongs to the head comes before the tail
@@ -84,17 +85,23 @@ class Transcript:
             kind: What it is.
             text: As text.
             data: The rest.
-            is_masked: Whether the text went through `Redactor.stream`; masked twice, more of it would be gone.
+            is_masked: Whether the text is masked already, by `texts` or `Redactor.stream`.
         """
         masked = None if text is None else plain_text(text)
         if masked is not None and not is_masked:
-            masked = self._redactor.text(masked)
+            masked = self.texts(kind).text(masked)
         shown = None if data is None else self._shown(data)
         if masked is None:
             self._put(kind, None, shown)
             return
         for start in range(0, len(masked) or 1, ENTRY_CHARACTERS):
             self._put(kind, masked[start : start + ENTRY_CHARACTERS], shown if start == 0 else None)
+
+    def texts(self, kind: EntryKind) -> TextsRedactor:
+        """What masks the texts of a kind, one after the other."""
+        if (found := self._texts.get(kind)) is None:
+            found = self._texts[kind] = self._redactor.texts()
+        return found
 
     def _shown(self, data: JSONValue) -> JSONValue:
         """The rest of an entry, masked; what is too large to be kept is not even looked at."""

@@ -175,6 +175,7 @@ async def run_app(
         Exception: whatever the application's start raised.
     """
     from app.joined_writes import JoiningProtocol
+    from app.socket_protocol import SocketProtocol
 
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
@@ -182,7 +183,7 @@ async def run_app(
     config = uvicorn.Config(
         app,
         http=JoiningProtocol,
-        ws="websockets-sansio",
+        ws=SocketProtocol,
         lifespan="off",
         log_config=None,
         access_log=False,

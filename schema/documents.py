@@ -162,7 +162,9 @@ class Documents:
         refusal = check_shape(document, self.limits) or check_literals(document, text)
         if refusal is not None:
             return (refusal,)
-        return tuple(validate(self._schema, document, _RULES, max_errors=_MAX_ERRORS, hide_suggestions=True))
+        # With the names that were probably meant: nobody comes here who has not signed in and could not read the whole
+        # schema. They are looked for once for each error, of which there are few.
+        return tuple(validate(self._schema, document, _RULES, max_errors=_MAX_ERRORS))
 
 
 class DocumentGuard(SchemaExtension):

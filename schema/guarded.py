@@ -84,7 +84,7 @@ def _settle_defaults(schema: GraphQLSchema) -> None:
                 argument.default = GraphQLDefaultInput(value=argument.default_value)
 
 
-async def _only(result: PreExecutionError) -> AsyncGenerator[PreExecutionError, None]:
+async def _only(result: ExecutionResult) -> AsyncGenerator[ExecutionResult, None]:
     yield result
 
 
@@ -192,10 +192,26 @@ class GuardedSchema(strawberry.Schema):
         operation_extensions: dict[str, Any] | None = None,
         allowed_operation_types: Iterable[OperationType] | None = None,
     ) -> StreamResult:
-        """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
+        """Run any operation as a stream of results; see `strawberry.Schema.stream`.
+
+        A query or mutation has one result, the same as `execute` has, with all that is told beside the data.
+        """
         unreadable = self._unreadable(query, operation_name)
         if unreadable is not None:
             return _only(unreadable)
+        kind = self.documents.get(query or "").kind_of(operation_name)
+        if kind is not None and OperationType(kind.value) in _QUERY_OR_MUTATION:
+            return _only(
+                await self.execute(
+                    query,
+                    variable_values,
+                    context_value,
+                    root_value,
+                    operation_name,
+                    allowed_operation_types,
+                    operation_extensions,
+                )
+            )
         return await super().stream(
             query,
             variable_values,

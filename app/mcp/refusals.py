@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import CallError
@@ -35,6 +36,10 @@ _INPUT_HELP: Final = {
     "yaml": "check_pipeline tells every issue of a definition.",
     "query": '`{ __type(name: "Query") { fields { name args { name } } } }` tells what can be asked.',
 }
+
+
+#: What the schema says of a field that is not there.
+_UNKNOWN_FIELD: Final = re.compile(r"Cannot query field '\w+' on type '(\w+)'")
 
 
 def missing(arguments: Mapping[str, Any]) -> CallError:
@@ -81,18 +86,26 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
 
 def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
     """The refusal of a document that was answered with errors."""
-    first = error.errors[0]
+    first, *others = error.errors
     told = first["extensions"]
     code = told.get("code") or "INVALID"
     return CallError(
         code,
         first["message"],
         retryable=bool(told.get("retryable", code == "INTERNAL")),
-        field_errors=_unfound(told, arguments),
-        hint=_joined(told.get("hint"), _help(code, arguments)),
+        field_errors=[*_unfound(told, arguments), *({"problem": other["message"]} for other in others)],
+        hint=_joined(told.get("hint"), _fields_of(first["message"]) or _help(code, arguments)),
         requires=told.get("scope"),
         request_id=told.get("id"),
     )
+
+
+def _fields_of(message: str) -> str | None:
+    """How to ask for the fields there are, where one was asked for that a type does not have."""
+    named = _UNKNOWN_FIELD.match(message)
+    if named is None:
+        return None
+    return f'`{{ __type(name: "{named[1]}") {{ fields {{ name args {{ name }} }} }} }}` tells what {named[1]} has.'
 
 
 def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -118,7 +131,7 @@ def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:
 
 
 def _help(code: str, arguments: Mapping[str, Any]) -> str | None:
-    if code == "INVALID":
+    if code in ("INVALID", "BAD_REQUEST"):
         return next((text for name, text in _INPUT_HELP.items() if name in arguments), None)
     if code == "NOT_FOUND":
         return next((text for name, (_, text) in _FINDERS.items() if name in arguments), None)

@@ -18,7 +18,7 @@ from strawberry.types.graphql import OperationType
 from runner.issues import did_you_mean, nearest
 from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
-from schema.documents import QUERY_MISSING
+from schema.documents import QUERY_MISSING, no_operation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -181,13 +181,14 @@ class Session:
             Unanswered: it is no query, or there is no data at all.
         """
         if not document.strip():
-            raise Unanswered([_refusal(QUERY_MISSING)])
+            raise Unanswered([_refusal(QUERY_MISSING, "BAD_REQUEST")])
         try:
             data, errors, misses = await self._run(document, variables, _QUERY)
         except InvalidOperationTypeError:
-            raise Unanswered([_refusal("Only queries are taken here, no mutations or subscriptions.")]) from None
-        except CannotGetOperationTypeError:
-            raise Unanswered([_refusal("The document has to hold one query.")]) from None
+            told = "Only queries are taken here, no mutations or subscriptions."
+            raise Unanswered([_refusal(told, "INVALID")]) from None
+        except CannotGetOperationTypeError as error:
+            raise Unanswered([_refusal(no_operation(error.operation_name), "BAD_REQUEST")]) from None
         if data is None:
             raise Unanswered(errors)
         return data, errors + misses
@@ -209,8 +210,8 @@ class Session:
 _QUERY: Final = frozenset({OperationType.QUERY})
 
 
-def _refusal(message: str) -> dict[str, Any]:
-    return {"message": message, "extensions": {"code": "INVALID"}, "path": None}
+def _refusal(message: str, code: str) -> dict[str, Any]:
+    return {"message": message, "extensions": {"code": code}, "path": None}
 
 
 def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import os
 import signal
 import socket
@@ -11,8 +12,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 from app.addresses import url_of
+from app.hosts import HostGuard
 from app.pages import health_route, home_without_ui
 from app.server import StartError, bind, print_start, run_app
 from app.settings import Settings
@@ -189,3 +193,20 @@ def test_signals_end_the_process_with_success(number, tmp_path):
         process.send_signal(number)
         assert process.stdout.read().endswith("stopped well\n")
         assert process.wait(10) == 0
+
+
+async def test_a_socket_that_is_refused_is_told_why_and_is_no_error_of_ours(settings, caplog):
+    probe = Probe()
+    probe.app = HostGuard(probe.app)
+    caplog.set_level(logging.INFO)
+    async with probe.running(settings) as client:
+        url = f"ws://127.0.0.1:{client.base_url.port}/graphql"
+        for headers, status, word in (
+            ({"origin": "https://elsewhere.example"}, 403, "PACKLINE_ALLOWED_ORIGINS"),
+            ({"host": "elsewhere.example"}, 400, "PACKLINE_ALLOWED_HOSTS"),
+        ):
+            with pytest.raises(InvalidStatus) as refused:
+                await connect(url, additional_headers=headers, proxy=None)
+            assert refused.value.response.status_code == status
+            assert word in refused.value.response.body.decode()
+    assert [record for record in caplog.records if record.levelno > logging.INFO] == []

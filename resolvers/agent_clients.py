@@ -2,7 +2,7 @@
 
 Pure data and rendering; the command line, the API and the page all show what this module makes. The shapes are those
 that the programs of October and November 2026 read; `tests/app/mcp/test_connect_programs.py` has the real ones read
-them.
+them, and `test_connect_shapes.py` holds those of Cursor and OpenClaw against what their makers document.
 """
 
 from __future__ import annotations
@@ -275,7 +275,9 @@ CLIENTS: tuple[AgentClient, ...] = (
             "url": reach.url,
             "headers": {"Authorization": _bearer(reach, f"${{env:{TOKEN_VARIABLE}}}")},
         },
+        # Its documentation asks for the type of a program it starts, although its examples leave it out.
         _stdio=lambda reach: {
+            "type": "stdio",
             "command": reach.program,
             "args": [*reach.arguments],
             "env": _environment(reach, f"${{env:{TOKEN_VARIABLE}}}"),

@@ -1,7 +1,8 @@
 """What `packline connect` writes and prints, read by the programs themselves: each says that it is connected.
 
 Cursor has no program on npm; OpenClaw's takes longer to install than all others together, and was tried by hand:
-`openclaw mcp doctor packline --probe` says `ok` for both transports.
+`openclaw mcp doctor packline --probe` says `ok` for both transports. `test_connect_shapes.py` holds the configuration
+of both against what their makers document.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import pytest
 
 from app.cli.client_files import change_for
 from resolvers.agent_clients import CLIENT_KEYS, TOKEN_VARIABLE, Reach, find_client
+from tests.app.mcp.test_connect_shapes import DOCUMENTED
 from tests.support.mcp_agent import agent
 from tests.support.mcp_clients import Ended, claude_code, opencode, program, run_program
 from tests.support.packs import Workbench
@@ -37,8 +39,8 @@ PROGRAMS = {
     "gemini": ("gemini", lambda: program("gemini")),
     "opencode": ("opencode", opencode),
 }
-#: Clients whose makers publish no program that could be run here.
-UNTRIED = {"cursor", "openclaw"}
+#: Clients whose programs are not run here.
+UNTRIED = DOCUMENTED.keys()
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ finds whatever was lost.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import heapq
 import itertools
 from dataclasses import dataclass
@@ -19,10 +20,13 @@ from store.runs import NotClaimed, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
+    from typing import TypeAlias
 
     from store.dialects import Connection
     from store.engine import Store
     from store.runs import Due
+
+    Handler: TypeAlias = Callable[[str], Awaitable[NotClaimed | None]]
 
 log = structlog.get_logger(__name__)
 
@@ -38,8 +42,14 @@ class Dispatcher(Protocol):
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
         """Has the run delivered once the transaction of `conn` has committed; part of a unit of work."""
 
-    async def serve(self, handler: Callable[[str], Awaitable[NotClaimed | None]]) -> None:
+    async def serve(self, handler: Handler) -> None:
         """Starts delivering. The handler answers with why it did not take a run, or None when it let go of it."""
+
+    def take(self, run_id: str, caller_id: str, handler: Handler) -> bool:
+        """Has a run that is about to be submitted handled here and now, by a handler of its own; false when it cannot.
+
+        It cannot while others that came before it wait, for a lane or for a slot of the same caller.
+        """
 
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers runs the rescue found, unless they are queued or being handled already."""
@@ -78,24 +88,31 @@ class EmbeddedDispatcher:
         self._order = itertools.count()
         self._queued: set[str] = set()
         self._handled: set[str] = set()
-        self._again: set[str] = set()
+        self._again: dict[str, int] = {}  # what is to be delivered once more, with its priority
         self._parked: dict[str, list[str]] = {}
         self._parked_runs: set[str] = set()
         self._freed = 0  # slots that came free so far, and the last of them by caller
         self._freed_at: dict[str, int] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._handler: Callable[[str], Awaitable[NotClaimed | None]] | None = None
+        self._handler: Handler | None = None
         store.on_wake(self._woken)
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
         """Has the run delivered after the commit, in whichever process is quickest."""
         conn.wake(f"{self._RUN}{priority}:{run_id}")
 
-    async def serve(self, handler: Callable[[str], Awaitable[NotClaimed | None]]) -> None:
+    async def serve(self, handler: Handler) -> None:
         """Starts delivering."""
         self._handler = handler
         self._deliver()
+
+    def take(self, run_id: str, caller_id: str, handler: Handler) -> bool:
+        """Has a run that is about to be submitted handled at once, when it would be next anyway."""
+        if self._handler is None or self._heap or len(self._tasks) >= self._lanes or caller_id in self._parked:
+            return False
+        self._begin(handler, _Delivery(0, next(self._order), run_id))
+        return True
 
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried."""
@@ -146,7 +163,7 @@ class EmbeddedDispatcher:
 
     def _push(self, run_id: str, priority: int, caller_id: str | None = None) -> None:
         if run_id in self._handled:
-            self._again.add(run_id)  # it may have let go already: look once more when its handler returns
+            self._again[run_id] = priority  # it may have let go already: look once more when its handler returns
             return
         if run_id in self._queued:
             return
@@ -157,10 +174,16 @@ class EmbeddedDispatcher:
         while self._handler is not None and self._heap and len(self._tasks) < self._lanes:
             delivery = heapq.heappop(self._heap)
             self._queued.discard(delivery.run_id)
-            self._handled.add(delivery.run_id)
-            task = asyncio.create_task(self._handle(self._handler, delivery), name=f"packline-{delivery.run_id}")
-            self._tasks.add(task)
-            task.add_done_callback(self._done)
+            self._begin(self._handler, delivery)
+
+    def _begin(self, handler: Handler, delivery: _Delivery) -> None:
+        self._handled.add(delivery.run_id)
+        # In a context of its own: it is no part of the request that submits the run.
+        task = asyncio.create_task(
+            self._handle(handler, delivery), name=f"packline-{delivery.run_id}", context=contextvars.Context()
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -168,16 +191,15 @@ class EmbeddedDispatcher:
             log.error("handling a run failed; the rescue will find it again", run=task.get_name(), exc_info=error)
         self._deliver()
 
-    async def _handle(self, handler: Callable[[str], Awaitable[NotClaimed | None]], delivery: _Delivery) -> None:
+    async def _handle(self, handler: Handler, delivery: _Delivery) -> None:
         run_id, began = delivery.run_id, self._freed
         refusal: NotClaimed | None = None
         try:
             refusal = await handler(run_id)
         finally:
             self._handled.discard(run_id)
-            if run_id in self._again:
-                self._again.discard(run_id)
-                self._push(run_id, RESCUE_PRIORITY)
+            if (priority := self._again.pop(run_id, None)) is not None:
+                self._push(run_id, priority)
         if refusal is None:
             return
         caller_id = refusal.caller_id or delivery.caller_id

@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 import socket
+from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.bus import Bus, wait_flag
@@ -14,6 +15,7 @@ from runner.housekeeping import Housekeeping
 from runner.rescue import Rescue
 from runner.worker import Worker
 from store.events import run_state
+from store.ids import new_id
 from store.runs import NewRun, Resume, Submitted, request_cancel, resume, submit
 from store.states import FINAL_RUN_STATES, RunState
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.resources import Resources
+    from runner.takeover import Taken
     from store.dialects import Connection
 
 #: A waiter looks at the store this often even when no wake-up comes.
@@ -62,6 +65,9 @@ class Engine:
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
         """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
 
+        A run that would be next anyway, and for which this process has a free lane, is claimed and begun in the same
+        commit, by the lane that goes on with it.
+
         Args:
             new: The run.
             along: Called in the same transaction, with what the start led to; for what must stand or fall with it.
@@ -70,7 +76,15 @@ class Engine:
             IdempotencyClashError: the idempotency key belongs to another request.
             QueueFullError: the caller has too many runs waiting.
         """
-        return await self._store.write(self._submit, new, along)
+        run_id = new_id("run")
+        if self.worker.can_open:
+            answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
+            submit_and_take = partial(self._submit, run_id=run_id, new=new, along=along, at_once=True)
+            handler = partial(self.worker.open, submit=submit_and_take, answer=answer)
+            if self._dispatcher.take(run_id, new.caller_id, handler):
+                return await answer
+        submitted, _ = await self._store.write(self._submit, run_id, new, along, at_once=False)
+        return submitted
 
     async def cancel(self, run_id: str, reason: str | None) -> RunState:
         """Cancels a run; see `store.runs.request_cancel`.
@@ -118,14 +132,25 @@ class Engine:
         return self._dispatcher.waiting()
 
     def _submit(
-        self, conn: Connection, new: NewRun, along: Callable[[Connection, Submitted], None] | None
-    ) -> Submitted:
-        submitted = submit(conn, new, queue_limit=self.resources.limits.queued_runs)
+        self,
+        conn: Connection,
+        run_id: str,
+        new: NewRun,
+        along: Callable[[Connection, Submitted], None] | None,
+        *,
+        at_once: bool,
+    ) -> tuple[Submitted, Taken | None]:
+        """Stores a run; `at_once` also takes it over, unless others of its caller go first. Else it is enqueued."""
+        submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
+        taken = None
         if submitted.started:
-            self._dispatcher.enqueue(conn, submitted.run_id)
+            if at_once and submitted.ahead == 0:
+                taken = self.worker.take(conn, run_id)
+            if taken is None:
+                self._dispatcher.enqueue(conn, run_id)
         if along is not None:
             along(conn, submitted)
-        return submitted
+        return submitted, taken
 
     def _resume(self, conn: Connection, change: Resume) -> None:
         resume(conn, change, queue_limit=self.resources.limits.queued_runs)

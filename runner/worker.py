@@ -8,33 +8,29 @@ one place.
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import orjson
 import structlog
 
+from runner.attempts import STOPPED, run_attempt
 from runner.compiled import CompileError, compile_document
-from runner.context import AttemptContext
 from runner.dispatch import RESCUE_PRIORITY
-from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
-from runner.gateway.spending import spent_on
 from runner.keeper import CANCELLED, Keeper
 from runner.preparation import Preparation
 from runner.sessions import Sessions
 from runner.stretch import Prepared, Refused, Stretch
-from runner.verdict import judge_lost, stored, unknown_outcome, what_follows
+from runner.takeover import Begun, Taken, Takeover
+from runner.verdict import judge_lost, stored, what_follows
 from store.engine import StoreClosedError, StoreError
 from store.runs import (
-    AttemptEnd,
-    Claim,
     Fail,
     Fence,
     LostLeaseError,
     NotClaimed,
     Refusal,
     Settled,
-    claim,
     fail_run,
     fail_step,
     finish_run,
@@ -43,20 +39,20 @@ from store.runs import (
     start_attempt,
 )
 from store.sessions import end_sessions_of_run
-from store.states import AttemptState, RunState, StepState
+from store.states import RunState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from runner.dispatch import Dispatcher
     from runner.resources import Resources
     from store.dialects import Connection
-    from store.runs import Spent
+    from store.runs import Spent, Submitted
 
 log = structlog.get_logger(__name__)
 
 #: How long `stop` waits at most for what it has stopped: handlers that let go late, and a store that is slow.
 LAST_WAIT_SECONDS = 30.0
-
-_STOPPED = Failure(FailureCode.CANCELLED, "Released: the server is shutting down.")
 
 
 class Worker:
@@ -70,10 +66,11 @@ class Worker:
         self._resources = resources
         self._store = resources.store
         self._dispatcher = dispatcher
-        self._name = name
         self._preparation = Preparation(resources)
+        self._takeover = Takeover(self._preparation, resources.limits, name)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
+        self._cancelled: set[str] = set()  # runs that are being claimed, of which a cancel was heard
         self._active: dict[str, Stretch] = {}
         self._stopping = False
         # On PostgreSQL claims queue for a lock on their caller; if this process froze, each one in the queue would hold
@@ -90,6 +87,11 @@ class Worker:
     def accepting(self) -> bool:
         """Whether it takes runs; no longer once it stops."""
         return not self._stopping
+
+    @property
+    def can_open(self) -> bool:
+        """Whether it takes a run that is only now submitted: not while that would have to wait for another claim."""
+        return not (self._stopping or self._claiming.locked())
 
     @property
     def running(self) -> int:
@@ -110,7 +112,7 @@ class Worker:
                 await self._idle.wait()
         except TimeoutError:
             for stretch in list(self._active.values()):
-                stretch.stop(_STOPPED)
+                stretch.stop(STOPPED)
             try:
                 async with asyncio.timeout(LAST_WAIT_SECONDS):
                     await self._idle.wait()
@@ -123,34 +125,63 @@ class Worker:
         """Claims a run and takes it as far as it goes; None when it was claimed and let go, else why it is not over."""
         if self._stopping or run_id in self._advancing:
             return None
-        self._advancing.add(run_id)
-        self._idle.clear()
-        try:
-            limits = self._resources.limits
+        with self._busy(run_id):
             try:
                 async with self._claiming:
-                    claimed = await self._store.write(
-                        claim,
-                        run_id,
-                        owner=self._name,
-                        lease_seconds=limits.lease_seconds,
-                        caller_limit=limits.concurrent_runs,
-                    )
+                    taken = await self._store.write(self._takeover.take, run_id)
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
-            if isinstance(claimed, NotClaimed):
-                return claimed
-            return await self._hold(claimed, Fence(run_id, claimed.epoch, limits.lease_seconds, claimed.next_seq))
+            return taken if isinstance(taken, NotClaimed) else await self._hold(taken)
+
+    def take(self, conn: Connection, run_id: str) -> Taken | None:
+        """Claims a run and begins its first step, as a part of a unit of work that `open` was given."""
+        taken = None if self._stopping else self._takeover.take(conn, run_id)
+        return taken if isinstance(taken, Taken) else None
+
+    async def open(
+        self,
+        run_id: str,
+        submit: Callable[[Connection], tuple[Submitted, Taken | None]],
+        answer: asyncio.Future[Submitted],
+    ) -> NotClaimed | None:
+        """Submits a run and takes it as far as it goes, if the same unit of work claimed it.
+
+        Args:
+            run_id: The run to be; nobody else knows of it yet.
+            submit: The unit: what it led to, and the run when it was claimed.
+            answer: Told what it led to, or why it failed, unless whoever asked has gone.
+        """
+        with self._busy(run_id):
+            try:
+                async with self._claiming:
+                    submitted, taken = await self._store.write(submit)
+            except Exception as error:
+                if not answer.done():
+                    answer.set_exception(error)
+                return None
+            if not answer.done():
+                answer.set_result(submitted)
+            return None if taken is None else await self._hold(taken)
+
+    @contextmanager
+    def _busy(self, run_id: str) -> Iterator[None]:
+        """While this worker claims a run or holds it."""
+        self._advancing.add(run_id)
+        self._idle.clear()
+        try:
+            yield
         finally:
             self._advancing.discard(run_id)
+            self._cancelled.discard(run_id)
             if not self._advancing:
                 self._idle.set()
 
-    async def _hold(self, claimed: Claim, fence: Fence) -> NotClaimed | None:
+    async def _hold(self, taken: Taken) -> NotClaimed | None:
         """Takes a claimed run as far as it goes; however that ends, the run does not stay behind in this worker."""
+        fence = taken.fence
         try:
-            return await self._take(claimed, fence)
+            return await self._go(taken)
         except LostLeaseError as lost:
             log.warning("a run was taken over; its result here is dropped", run=fence.run_id, reason=str(lost))
         except StoreClosedError:
@@ -173,13 +204,20 @@ class Worker:
             self._active.pop(fence.run_id, None)
         return None
 
-    async def _take(self, claimed: Claim, fence: Fence) -> NotClaimed | None:
+    async def _go(self, taken: Taken) -> NotClaimed | None:
         """Runs what was claimed; when it ends up waiting for a retry, the answer says until when."""
+        claimed, fence, begun = taken
         try:
-            pipeline = compile_document(claimed.document, claimed.input_schema)
-            stretch = Stretch.of(claimed, fence, pipeline)
+            if begun is not None:
+                stretch = begun.stretch
+            else:
+                stretch = Stretch.of(claimed, fence, compile_document(claimed.document, claimed.input_schema))
             self._active[claimed.run_id] = stretch
-            state = await self._drive(stretch)
+            if claimed.run_id in self._cancelled:
+                stretch.stop(CANCELLED)
+            elif begun is not None and self._stopping:
+                stretch.stop(STOPPED)
+            state = await self._drive(stretch, begun)
         except CompileError as error:
             await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
             return None
@@ -191,28 +229,17 @@ class Worker:
 
     # -------------------------------------------------------------------------------------------- the walk
 
-    async def _drive(self, stretch: Stretch) -> RunState:
+    async def _drive(self, stretch: Stretch, begun: Begun | None) -> RunState:
         """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
-        if (lost := judge_lost(stretch, self._resources)) is not None:
-            return await self._fail_run(stretch.fence, lost)
-        if self._stopping:
-            return await self._release(stretch.fence, None)
-        if (broken := await self._sessions.mend(stretch)) is not None:
-            return await self._fail_run(stretch.fence, broken)
-        current = self._preparation.next(stretch)
-        if current is None:
-            done = await self._store.write(
-                finish_run, stretch.fence, artifact_days=self._resources.limits.artifact_days
-            )
-            return done.state
-        if isinstance(current, Refused):
-            return await self._refuse_first(stretch, current)
-        started = await self._store.write(start_attempt, stretch.fence, current.start, stretch.states[current.step.key])
+        opened = await self._begin(stretch) if begun is None else (begun.first, begun.settled)
+        if isinstance(opened, RunState):
+            return opened
+        current, started = opened
         while started.started:
-            outcome, end = await self._attempt(stretch, current)
+            outcome, end = await run_attempt(self._resources, stretch, current)
             if stretch.lost:
                 raise LostLeaseError(f"Run {stretch.fence.run_id} was taken over while a step ran.")
-            if outcome.failure is _STOPPED:
+            if outcome.failure is STOPPED:
                 return await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent)
             following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
             started = await self._store.write(
@@ -228,6 +255,25 @@ class Worker:
                 break
             current = upcoming
         return started.state
+
+    async def _begin(self, stretch: Stretch) -> tuple[Prepared, Settled] | RunState:
+        """Begins the first step that has not succeeded; or the state, where there is none to begin."""
+        if (lost := judge_lost(stretch, self._resources)) is not None:
+            return await self._fail_run(stretch.fence, lost)
+        if self._stopping:
+            return await self._release(stretch.fence, None)
+        if (broken := await self._sessions.mend(stretch)) is not None:
+            return await self._fail_run(stretch.fence, broken)
+        current = self._preparation.next(stretch)
+        if current is None:
+            done = await self._store.write(
+                finish_run, stretch.fence, artifact_days=self._resources.limits.artifact_days
+            )
+            return done.state
+        if isinstance(current, Refused):
+            return await self._refuse_first(stretch, current)
+        started = await self._store.write(start_attempt, stretch.fence, current.start, stretch.states[current.step.key])
+        return current, started
 
     async def _after_pause(self, stretch: Stretch, upcoming: Prepared | None) -> tuple[Settled, Prepared | None]:
         """The run is held between two steps: either the server stops, or an at-most-once step starts by itself."""
@@ -253,90 +299,18 @@ class Worker:
         """Gives a run to another worker, which is told of it at once."""
 
         def unit(conn: Connection) -> None:
-            release(conn, fence, attempt, _STOPPED.message, spent)
+            release(conn, fence, attempt, STOPPED.message, spent)
             self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
 
         await self._store.write(unit)
         return RunState.QUEUED
 
-    # -------------------------------------------------------------------------------------------- one attempt
-
-    async def _attempt(self, stretch: Stretch, current: Prepared) -> tuple[Outcome, AttemptEnd]:
-        key, pack, start = current.step.key, current.pack, current.start
-        stretch.states[key] = StepState.RUNNING
-        stretch.tries[key] += 1
-        stretch.numbers[key] = start.number
-        resources = self._resources
-        context = AttemptContext(
-            resources,
-            pack,
-            stretch.fence,
-            caller_id=stretch.claim.caller_id,
-            subject=stretch.claim.subject,
-            step_id=current.step.id,
-            step_key=key,
-            attempt_id=start.attempt_id,
-            attempt_number=start.number,
-            idempotency_key=start.idempotency_key,
-            session=current.session,
-            pipeline_id=stretch.claim.pipeline_id,
-            force=stretch.claim.force,
-        )
-        if current.warning is not None:
-            context.warn(current.warning)
-        limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
-        left = stretch.seconds_left()
-        context.timeout_seconds = max(0.0, min(limit, left))
-        attempt = Attempt(
-            pack=pack,
-            context=context,
-            input=current.input,
-            timeout_seconds=context.timeout_seconds,
-            past_deadline=left < limit,
-            limits=resources.limits,
-            redactor=resources.redactor,
-        )
-        stretch.begin(attempt)
-        try:
-            outcome = await attempt.execute()
-        finally:
-            stretch.attempt = None
-            if context.finish():
-                await context.close()
-        failure = outcome.failure
-        if failure is _STOPPED and pack.at_most_once and attempt.began:
-            failure = unknown_outcome(key, pack.name, "was stopped, since the server shuts down,")
-            outcome = Outcome(failure=failure)
-        if failure is not None and failure is not _STOPPED:
-            is_safe = pack.effects != "external" or pack.takes_idempotency_key
-            failure = failure.at_step(key, safe_to_repeat=is_safe and failure.safe_to_repeat)
-            outcome = Outcome(failure=failure, cancelled=outcome.cancelled)
-        session_ended = None
-        if failure is not None and failure.code is FailureCode.SESSION_UNAVAILABLE and current.session is not None:
-            session_ended = current.session.id  # the next attempt makes it anew
-        left_behind = context.session_left if failure is None else None
-        if left_behind is not None:
-            stretch.sessions[key] = left_behind.id
-        state = AttemptState.SUCCEEDED if failure is None else AttemptState.FAILED
-        end = AttemptEnd(
-            step_id=current.step.id,
-            attempt_id=start.attempt_id,
-            state=AttemptState.CANCELLED if outcome.cancelled else state,
-            output=outcome.output_text,
-            failure=None if failure is None else stored(failure),
-            warnings=orjson.dumps(context.warnings).decode() if context.warnings else "[]",
-            session_id=None if left_behind is None else left_behind.id,
-            session_ended=session_ended,
-            artifacts=tuple(context.artifacts),
-            spent=spent_on(context.model_uses),
-            isolation=context.isolation,
-            receipt=context.receipt,
-            # Only a step that is no agent's own can vouch for what an agent made.
-            read=() if current.compiled.agent is not None else tuple(dict.fromkeys(context.opened)),
-        )
-        return outcome, end
-
     def _woken(self, keys: frozenset[str]) -> None:
         for key in keys:
-            if key.startswith("cancel:") and (stretch := self._active.get(key.removeprefix("cancel:"))) is not None:
+            if not key.startswith("cancel:"):
+                continue
+            run_id = key.removeprefix("cancel:")
+            if (stretch := self._active.get(run_id)) is not None:
                 stretch.stop(CANCELLED)
+            elif run_id in self._advancing:  # claimed, perhaps begun, and this worker has not heard of it yet
+                self._cancelled.add(run_id)

@@ -83,8 +83,14 @@ _REUSE_STEP = Sql(
 )
 
 
-def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
+def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | None = None) -> Submitted:
     """Stores a run with its steps and first event, or finds the one it amounts to (CONTRACT 2.4).
+
+    Args:
+        conn: The transaction.
+        new: The run.
+        queue_limit: Runs of its caller that may wait.
+        run_id: Its id; made here when absent.
 
     Raises:
         IdempotencyClashError: the key belongs to another request.
@@ -95,18 +101,18 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int) -> Submitted:
     for _ in range(_TRIES):
         if (earlier := _earlier(conn, new, now)) is not None:
             return earlier
-        refuse_full(conn, new.caller_id, queue_limit)
-        run_id = new_id("run")
+        ahead = refuse_full(conn, new.caller_id, queue_limit)
+        run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
             conn.wake("runs")
-            return Submitted(run_id)
+            return Submitted(run_id, ahead=ahead)
         # On PostgreSQL another transaction was faster with the same flight or key, and has committed by now.
     raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
 
 
-def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> None:
-    """Refuses what would make a caller's queue longer than its limit.
+def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> int:
+    """Refuses what would make a caller's queue longer than its limit; how long it is.
 
     Raises:
         QueueFullError: it is that long already.
@@ -116,8 +122,10 @@ def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> None:
     if row is not None and row[0] + _NEAR_FULL >= queue_limit:
         conn.one(_LOCK_SLOT, caller)
         row = conn.one(_COUNT_QUEUED, caller)
-    if row is not None and row[0] >= queue_limit:
-        raise QueueFullError(row[0])
+    waiting: int = row[0] if row else 0
+    if waiting >= queue_limit:
+        raise QueueFullError(waiting)
+    return waiting
 
 
 def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:

@@ -96,11 +96,13 @@ class Submitted(NamedTuple):
     Attributes:
         coalesced: The caller had the same run under way already.
         replayed: An earlier call with the same idempotency key had started it.
+        ahead: Runs of the caller that were queued already, when this call made one.
     """
 
     run_id: str
     coalesced: bool = False
     replayed: bool = False
+    ahead: int = 0
 
     @property
     def started(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from contextvars import ContextVar
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -12,9 +13,9 @@ import pytest
 
 from runner.dispatch import EmbeddedDispatcher
 from store.callers import ensure_caller
-from store.runs import Due, NotClaimed, Refusal, delete_run
+from store.runs import Due, IdempotencyClashError, NotClaimed, Refusal, delete_run, submit
 from store.states import RunState
-from tests.support.engine import QUICK, laboratory, step, until
+from tests.support.engine import QUICK, laboratory, named, step, until
 from tests.support.engine_packs import Anything, Signals, engine_packs
 from tests.support.packs import Workbench
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from packline import PackContext
+    from tests.support.engine import Laboratory
 
 SLOW = [step("a", "test.scripted")]
 
@@ -149,6 +151,111 @@ async def test_a_run_waiting_for_its_retry_leaves_its_slot(tmp_path: Path):
         assert (await lab.fared(waiting)).state is RunState.WAITING
 
 
+# ------------------------------------------------------------------------------------------------ with the submission
+
+
+def written(lab: Laboratory) -> list[str]:
+    """Names of the units that are written from now on, as they come."""
+    units: list[str] = []
+    write = lab.store.write
+
+    async def noting(unit: object, *args: object, **kwargs: object) -> object:
+        units.append(named(unit))
+        return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
+
+    lab.store.write = noting  # type: ignore[method-assign, assignment]
+    return units
+
+
+async def test_a_run_that_is_next_begins_with_its_submission(tmp_path: Path):
+    bench = Workbench()
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, rescue_seconds=600)) as lab:
+        await lab.pipeline(steps := [step("a", "test.echo", text="x"), step("b", "test.echo", text="y")])
+        units = written(lab)
+        run = await lab.run(steps)
+        assert units == ["_submit", "settle", "settle"]
+        assert run.state is RunState.SUCCEEDED
+        assert run.told()[:4] == ["run queued", "run running", "step a running", "attempt a running"]
+        assert run.record.epoch == 1
+
+
+async def test_a_start_goes_behind_runs_of_its_caller_that_no_dispatcher_here_knows(tmp_path: Path):
+    """As another process on the same database may have stored them."""
+    bench = Workbench()
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, rescue_seconds=600)) as lab:
+        older = await lab.store.write(submit, await lab.new_run([step("a", "test.echo")]), queue_limit=10)
+        units = written(lab)
+        run = await lab.run([step("a", "test.echo", text="new")])
+        assert (run.state, "take" in units) == (RunState.SUCCEEDED, True), "it was claimed from the queue"
+        assert await lab.state(older.run_id) is RunState.QUEUED
+
+
+async def test_no_start_goes_past_a_run_that_waits_for_a_slot_or_a_lane(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=1, lanes=2) as lab:
+        crowd = Crowd(signals)
+        bob = await lab.store.write(ensure_caller, "bob", "Bob")
+        mine = [await lab.start(SLOW) for _ in range(3)]
+        await until(lambda: lab.engine.queued() == 2)
+        theirs = [await lab.start(SLOW, caller_id=bob.id) for _ in range(2)]
+        await until(lambda: crowd.inside.total() == 2 and lab.engine.queued() == 3)
+        crowd.let(10)
+        for run_id in (*mine, *theirs):
+            assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+        assert [run_id for run_id in crowd.order if run_id in mine] == [mine[0], *sorted(mine[1:])]
+        assert [run_id for run_id in crowd.order if run_id in theirs] == theirs
+        assert crowd.most == 2
+
+
+async def test_starts_at_once_stay_within_the_callers_limit(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, concurrent_runs=3) as lab:
+        crowd = Crowd(signals)
+        await lab.pipeline(SLOW)
+        run_ids = await asyncio.gather(*(lab.start(SLOW) for _ in range(10)))
+        await until(lambda: crowd.inside.total() == 3 and lab.engine.queued() == 7)
+        crowd.let(10)
+        for run_id in run_ids:
+            assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+        assert crowd.most == 3
+
+
+async def test_a_refused_start_leaves_its_lane_free(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals, lanes=1) as lab:
+        crowd = Crowd(signals)
+        crowd.let(1)
+        run_id = await lab.start(SLOW, idempotency_key="k", request_digest="one")
+        await lab.ended(run_id)
+        with pytest.raises(IdempotencyClashError):
+            await lab.start(SLOW, idempotency_key="k", request_digest="two")
+        again = await lab.engine.submit(await lab.new_run(SLOW, idempotency_key="k", request_digest="one"))
+        assert (again.run_id, again.replayed) == (run_id, True)
+        crowd.let(1)
+        assert (await lab.ended(await lab.start(SLOW))).state is RunState.SUCCEEDED
+
+
+async def test_a_run_goes_on_when_whoever_submits_it_is_gone(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals) as lab:
+        crowd = Crowd(signals)
+        new = await lab.new_run(SLOW)
+        submitting = asyncio.create_task(lab.engine.submit(new))
+        await asyncio.sleep(0)
+        submitting.cancel()
+        await asyncio.gather(submitting, return_exceptions=True)
+        assert submitting.cancelled()
+        crowd.let(1)
+        await until(lambda: crowd.order)
+        assert (await lab.ended(crowd.order[0])).state is RunState.SUCCEEDED
+
+
+async def test_a_run_has_nothing_of_the_request_that_submits_it(tmp_path: Path, signals: Signals):
+    asking = ContextVar("asking", default="nobody")
+    seen: list[str] = []
+    signals.body = lambda ctx, given: seen.append(asking.get()) or "done"
+    async with lab_with(tmp_path, signals) as lab:
+        asking.set("ada")
+        await lab.run(SLOW)
+    assert seen == ["nobody"]
+
+
 # ------------------------------------------------------------------------------------------------ the adapter alone
 
 
@@ -214,6 +321,32 @@ async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
     await until(lambda: len(calls) == 2)
     await asyncio.sleep(0)
     assert len(calls) == 2
+
+
+async def test_it_takes_a_run_at_once_only_when_none_goes_before_it(source: Source, dispatcher: EmbeddedDispatcher):
+    let_go = asyncio.Event()
+    taken: list[str] = []
+
+    async def refuse(run_id: str) -> NotClaimed | None:
+        return NotClaimed(Refusal.SLOT, "ada")
+
+    async def hold(run_id: str) -> NotClaimed | None:
+        taken.append(run_id)
+        await let_go.wait()
+        return None
+
+    assert not dispatcher.take("run_0", "bob", hold), "it does not serve yet"
+    await dispatcher.serve(refuse)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: dispatcher.waiting() == 1)
+    assert not dispatcher.take("run_2", "ada", hold), "an older run of hers waits for a slot"
+    assert all(dispatcher.take(f"run_{number}", "bob", hold) for number in (3, 4, 5, 6))
+    assert not dispatcher.take("run_7", "bob", hold), "all lanes are taken"
+    let_go.set()
+    await until(lambda: dispatcher.take("run_8", "bob", hold))
+    await until(lambda: taken == ["run_3", "run_4", "run_5", "run_6", "run_8"])
+    await dispatcher.stop()
+    assert not dispatcher.take("run_9", "bob", hold), "it has stopped"
 
 
 async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispatcher: EmbeddedDispatcher):

@@ -174,13 +174,16 @@ async def test_a_worker_that_cannot_renew_stops_before_others_may_own_its_runs(t
 
 
 @pytest.mark.parametrize("error", [StoreFullError("The disk is full."), StoreError("The database is away.")])
-@pytest.mark.parametrize("failing", ["settle", "start_attempt", "fail_run"])
+@pytest.mark.parametrize("failing", ["settle", "take", "start_attempt", "fail_run"])
 async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
-    tmp_path: Path, signals: Signals, error: StoreError, failing: str
+    tmp_path: Path, bench: Workbench, signals: Signals, error: StoreError, failing: str
 ):
     limits = replace(QUICK, lease_seconds=0.3, rescue_seconds=0.05)
-    async with laboratory(tmp_path, engine_packs(signals), limits=limits) as lab:
+    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)], limits=limits) as lab:
         signals.body = lambda ctx, given: "done"
+        bench.release.set()
+        if failing == "take":
+            lab.engine._dispatcher.take = lambda *given: False  # type: ignore[method-assign]
         write = lab.store.write
         refused: list[str] = []
 
@@ -193,7 +196,9 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
 
         lab.store.write = refuse  # type: ignore[method-assign, assignment]
         bad = failing == "fail_run"
-        base = await lab.new_run([step("a", "test.scripted"), step("b", "test.scripted")])
+        # The first step begins with the claim, but one that must not run twice by itself.
+        first = "test.once" if failing == "start_attempt" else "test.scripted"
+        base = await lab.new_run([step("a", first), step("b", "test.scripted")])
         if bad:
             base = replace(base, pack="p", document='{"steps":5}', pipeline_id=None, version_id=None)
         run_id = (await lab.engine.submit(base)).run_id

@@ -11,7 +11,7 @@ import pytest
 
 from store.runs import WrongStateError, request_cancel
 from store.states import AttemptState, RunState, StepState
-from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, step, until
+from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
 from tests.support.engine_packs import Signals, engine_packs
 from tests.support.packs import Workbench
 
@@ -39,6 +39,11 @@ def signals() -> Signals:
 async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
     async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
         yield made
+
+
+def queue_every_start(lab: Laboratory) -> None:
+    """Has every run claimed from the queue, by a unit of its own, as where no lane was free when it was submitted."""
+    lab.engine._dispatcher.take = lambda *given: False  # type: ignore[method-assign]
 
 
 def is_alive(pid: int) -> bool:
@@ -114,6 +119,34 @@ async def test_a_cancel_between_two_attempts_is_heard_at_once(tmp_path: Path, be
         assert run.state is RunState.CANCELLED
         assert run.step("b").state is StepState.CANCELLED
         assert run.ends() == ["cancelled"]
+
+
+@pytest.mark.parametrize("claiming", ["_submit", "take"])
+async def test_a_cancel_right_behind_the_claim_is_heard_at_once(tmp_path: Path, bench: Workbench, claiming: str):
+    """The cancel commits with the claim that began the first step, before the worker knows of it."""
+    async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=3600)) as lab:
+        write = lab.store.write
+
+        async def cancelled_behind(unit: object, *args: object, **kwargs: object) -> object:
+            if named(unit) != claiming:
+                return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
+
+            def both(conn: Connection) -> object:
+                answer = unit(conn, *args, **kwargs)  # type: ignore[operator]
+                taken = answer[1] if claiming == "_submit" else answer
+                request_cancel(conn, taken.claim.run_id, None)
+                return answer
+
+            return await write(both)
+
+        if claiming == "take":
+            queue_every_start(lab)
+        lab.store.write = cancelled_behind  # type: ignore[method-assign, assignment]
+        run = await lab.run([step("a", "test.slow")])
+        assert run.state is RunState.CANCELLED
+        assert run.step("a").state is StepState.CANCELLED
+        assert run.ends() == ["cancelled"]
+        assert bench.log == []
 
 
 async def test_a_result_that_came_before_the_cancel_is_kept(lab: Laboratory, signals: Signals):
@@ -248,19 +281,25 @@ async def test_a_stop_during_a_cancel_still_ends_cancelled(lab: Laboratory, sign
     signals.go.set()
 
 
-async def test_a_stop_while_a_run_is_being_claimed_gives_it_back(lab: Laboratory, bench: Workbench):
+@pytest.mark.parametrize("pack", ["test.echo", "test.once"])
+@pytest.mark.parametrize("claiming", ["_submit", "take"])
+async def test_a_stop_while_a_run_is_being_claimed_gives_it_back(
+    lab: Laboratory, bench: Workbench, claiming: str, pack: str
+):
     write = lab.store.write
     stopping: list[asyncio.Task[None]] = []
 
     async def stop_meanwhile(unit: object, *args: object, **kwargs: object) -> object:
         result = await write(unit, *args, **kwargs)  # type: ignore[arg-type]
-        if getattr(unit, "__name__", "") == "claim":
+        if named(unit) == claiming:
             stopping.append(asyncio.create_task(lab.engine.stop(5)))
             await asyncio.sleep(0)
         return result
 
+    if claiming == "take":
+        queue_every_start(lab)
     lab.store.write = stop_meanwhile  # type: ignore[method-assign, assignment]
-    run_id = await lab.start([step("a", "test.echo")])
+    run_id = await lab.start([step("a", pack)])
     await lab.reached(run_id, lambda found: "run running" in found.told())
     await asyncio.gather(*stopping)
     run = await lab.fared(run_id)

@@ -83,6 +83,11 @@ def step(
     return made
 
 
+def named(unit: object) -> str:
+    """The name of a unit of work, for tests that look into what is written."""
+    return getattr(getattr(unit, "func", unit), "__name__", "")
+
+
 async def until(condition: Callable[[], object], seconds: float = PATIENCE_SECONDS) -> None:
     """Waits until something outside the engine is so; it is looked at every few milliseconds."""
     async with asyncio.timeout(seconds):

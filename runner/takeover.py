@@ -1,0 +1,75 @@
+"""How a run is taken over: the claim and, where nothing stands in the way, its first step in the same commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from runner.compiled import compile_document
+from runner.stretch import Prepared, Stretch
+from store.runs import Claim, Fence, NotClaimed, Settled, claim, start_attempt
+
+if TYPE_CHECKING:
+    from runner.preparation import Preparation
+    from runner.resources import RunLimits
+    from store.dialects import Connection
+
+
+class Begun(NamedTuple):
+    """A first step that began with the claim."""
+
+    stretch: Stretch
+    first: Prepared
+    settled: Settled
+
+
+class Taken(NamedTuple):
+    """A run that was claimed; `begun` is None when something has to be looked at before its first step."""
+
+    claim: Claim
+    fence: Fence
+    begun: Begun | None
+
+
+class Takeover:
+    """Takes runs over for one worker.
+
+    Args:
+        owner: Name of the worker in leases.
+    """
+
+    def __init__(self, preparation: Preparation, limits: RunLimits, owner: str) -> None:
+        self._preparation = preparation
+        self._limits = limits
+        self._owner = owner
+
+    def take(self, conn: Connection, run_id: str) -> Taken | NotClaimed:
+        """Claims a run and begins its first step, as a part of a unit of work; see `store.runs.claim`.
+
+        The step is made ready here, in the transaction: it takes a fraction of what a commit of its own would.
+        """
+        limits = self._limits
+        claimed = claim(
+            conn,
+            run_id,
+            owner=self._owner,
+            lease_seconds=limits.lease_seconds,
+            caller_limit=limits.concurrent_runs,
+        )
+        if isinstance(claimed, NotClaimed):
+            return claimed
+        fence = Fence(run_id, claimed.epoch, limits.lease_seconds, claimed.next_seq)
+        return Taken(claimed, fence, self._begin(conn, claimed, fence))
+
+    def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> Begun | None:
+        if claimed.lost_attempt is not None:  # it has to be judged first
+            return None
+        try:
+            stretch = Stretch.of(claimed, fence, compile_document(claimed.document, claimed.input_schema))
+            first = None if stretch.sessions else self._preparation.next(stretch)
+        except Exception:  # the worker meets it again, where it ends the run
+            return None
+        # The row of an at-most-once step has a commit of its own, just before the body.
+        if not isinstance(first, Prepared) or first.pack.at_most_once:
+            return None
+        settled = start_attempt(conn, fence, first.start, stretch.states[first.step.key])
+        return Begun(stretch, first, settled)

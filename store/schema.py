@@ -86,7 +86,7 @@ def current_postgres_revision(connection: psycopg.Connection) -> str | None:
     Raises:
         StoreSchemaError: the database holds something else than Packline's tables.
     """
-    # Other tables may live beside ours (procrastinate's do); only a table of the same name tells of a clash.
+    # Other tables may live beside ours; only a table of the same name tells of a clash.
     names = [*COLUMNS, "alembic_version"]
     rows = connection.execute(
         "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename = ANY(%s)", (names,)

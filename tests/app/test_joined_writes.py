@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
 
-from app.joined_writes import JoiningTransport
+import httpx2
+
+from app import joined_writes
+from app.joined_writes import JoiningProtocol, JoiningTransport
+from tests.support.graphql_client import serve
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class Wire:
@@ -73,3 +81,25 @@ async def test_closing_writes_first_and_aborting_does_not():
     await asyncio.sleep(0)
     assert wire.done == ["abort"]
     assert transport.get_extra_info("peer") == "the peer"
+
+
+async def test_head_and_body_of_an_answer_leave_together(monkeypatch: pytest.MonkeyPatch):
+    left: list[list[bytes]] = []
+
+    class Noting(JoiningTransport):
+        def flush(self) -> None:
+            if self._held:
+                left.append(list(self._held))
+            super().flush()
+
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"tide"})
+
+    monkeypatch.setattr(joined_writes, "JoiningTransport", Noting)
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+        assert (await client.get(served.url("/"))).text == "tide"
+    (parts,) = left
+    assert len(parts) > 1, "uvicorn writes head and body in one piece by itself: this module can go"
+    assert parts[0].startswith(b"HTTP/1.1 200")
+    assert parts[-1] == b"tide"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 #: Slow or large libraries that serve packs, MCP or migrations, and only those who use them pay for them.
 LATE = {
-    "a2a",
     "alembic",
     "av",
     "lxml",

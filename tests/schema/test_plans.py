@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass, field
 from typing import Annotated
 
 import pytest
 import strawberry
+from graphql import GraphQLObjectType, parse
 from graphql import execute as plainly
-from graphql import parse
+from graphql.execution import Executor
 
+from schema.execution import OperationExecutor
 from schema.guarded import GuardedSchema
 from schema.loading import loaded
+from schema.plans import leaf_of
 from schema.scalars import JSON
 
 
@@ -158,6 +162,21 @@ async def test_lists_that_are_answered_as_they_are_stay_their_owners():
     for words in (result.data["labels"]["words"], result.data["labels"]["told"], result.data["listed"][1]["words"]):
         words.append("c")
     assert _SHARED == ["a", "b"]
+
+
+def test_what_is_overridden_is_called_so_by_graphql_core():
+    own = {name for name in vars(OperationExecutor) if not name.startswith("_")}
+    theirs = {name for name in own if any(name in vars(base) for base in OperationExecutor.__mro__[1:])}
+    assert own == theirs, "what a newer version renamed would be called no more, and nothing but the time would tell"
+    assert "_relevant_sub_fields" in inspect.getsource(Executor), "where plans keep the fields of selections"
+
+
+def test_plain_fields_are_known_as_such():
+    graphql = SCHEMA._schema.type_map["Tree"]
+    assert isinstance(graphql, GraphQLObjectType)
+    found = {name: leaf_of(field) for name, field in graphql.fields.items()}
+    assert {name for name, leaf in found.items() if leaf is not None} == {"name", "age"}, "Strawberry marks attributes"
+    assert found["name"].plain is str
 
 
 async def test_plans_of_many_conditions_are_not_kept():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from runner.agents.streams import JsonReader, RawReader, reader_for
 from runner.executor import plain_text
@@ -11,6 +11,7 @@ from runner.failures import FailureCode, PackError
 from runner.gateway.uses import ModelUse
 
 if TYPE_CHECKING:
+    from io import FileIO
     from pathlib import Path
 
     from runner.agents.work import Work
@@ -37,26 +38,22 @@ class Listener:
         self.excess: PackError | None = None
         self.exceeded = asyncio.Event()
         self.spool: Path | None = None
-        self._file: BinaryIO | None = None
+        self._file: FileIO | None = None
         if current.step.stdout_to is not None:
             self.spool = current.folder / "stdout"
-            self._file = self.spool.open("wb")
+            self._file = self.spool.open("wb", buffering=0)  # a full disk is told when it is met
 
     def take(self, name: str, data: bytes) -> None:
         """Takes bytes of one stream."""
         self._size += len(data)
         if self._size > self._limit:
-            if self.excess is None:
-                self.excess = PackError(
-                    FailureCode.RESOURCE_EXHAUSTED,
-                    f"The agent printed more than {self._limit:,} bytes.",
-                    hint="Have it print less, or have an operator raise PACKLINE_AGENT_OUTPUT_BYTES.",
-                )
-                self.exceeded.set()
+            self._end(
+                f"The agent printed more than {self._limit:,} bytes.",
+                "Have it print less, or have an operator raise PACKLINE_AGENT_OUTPUT_BYTES.",
+            )
             return
         if name == "stdout":
-            if self._file is not None:
-                self._file.write(data)
+            self._spool(data)
             self._stdout.feed(data)
         else:
             self._stderr.feed(data)
@@ -66,7 +63,33 @@ class Listener:
         self._stdout.close()
         self._stderr.close()
         if self._file is not None:
-            self._file.close()
+            try:
+                self._file.close()
+            except OSError as error:
+                self._not_spooled(error)
+
+    def _spool(self, data: bytes) -> None:
+        """Keeps it word for word, when that is asked for; what cannot be kept whole ends the attempt."""
+        if self._file is None or self.excess is not None:
+            return
+        left = memoryview(data)
+        try:
+            while left:
+                left = left[self._file.write(left) :]  # of what a disk has no room for, a part may be written
+        except OSError as error:
+            self._not_spooled(error)
+
+    def _not_spooled(self, error: OSError) -> None:
+        self._end(
+            f"What the agent printed could not be kept: {error.strerror}.",
+            "Free disk space on the server, then resume the run.",
+        )
+
+    def _end(self, why: str, hint: str) -> None:
+        """Has the agent ended, for the first reason that comes up."""
+        if self.excess is None:
+            self.excess = PackError(FailureCode.RESOURCE_EXHAUSTED, why, hint=hint)
+            self.exceeded.set()
 
     def answer(self) -> str:
         """The program's answer, masked."""

@@ -11,6 +11,7 @@ from runner.agents.caching import Receipt
 from runner.agents.exchange import AgentOutput
 from runner.failures import PackError
 from store.agent_results import CachedFile, find_result, put_result
+from store.engine import StoreError
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
@@ -41,12 +42,15 @@ async def keep_result(current: Work, key: str, output: AgentOutput) -> None:
         return
     value = ctx.resources.redactor.value(output.model_dump(mode="json", exclude={"artifacts"}))
     files = [CachedFile(ref.name, ref.media_type, ref.digest, ref.size_bytes) for ref in output.artifacts]
-    await ctx.resources.store.write(
-        put_result,
-        caller_id=ctx.caller_id,
-        key=key,
-        attempt_id=ctx.attempt_id,
-        output=orjson.dumps(value).decode(),
-        files=files,
-        keep_days=ctx.resources.limits.artifact_days,
-    )
+    try:
+        await ctx.resources.store.write(
+            put_result,
+            caller_id=ctx.caller_id,
+            key=key,
+            attempt_id=ctx.attempt_id,
+            output=orjson.dumps(value).decode(),
+            files=files,
+            keep_days=ctx.resources.limits.artifact_days,
+        )
+    except StoreError as error:  # the step is done all the same
+        ctx.warn(f"The result could not be kept to be replayed: {error}")

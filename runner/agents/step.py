@@ -22,7 +22,7 @@ from runner.agents.results import answer_data, failed, proposed_artifacts
 from runner.agents.spawning import spawn
 from runner.agents.transcript import Transcript
 from runner.agents.work import Work
-from runner.agents.workspace import WorkspaceError, put_file, remove_folder
+from runner.agents.workspace import WorkspaceError, is_full, put_file, remove_folder
 from runner.failures import FailureCode, JSONValue, PackError
 
 if TYPE_CHECKING:
@@ -65,28 +65,42 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         transcript=Transcript(ctx.resources.store, ctx.resources.redactor, ctx.attempt_id),
     )
     try:
-        current.inputs = [await _input_file(ctx, entry) for entry in input.inputs]
-        script = MockAgent.load(profile.script) if profile.is_mock else None
-        key = result_key(
-            step,
-            profile,
-            current.model,
-            current.prompt,
-            [(path, digest) for path, _, digest in current.inputs],
-            script=None if script is None else script.text,
-        )
-        if step.cache and not ctx.force and (replayed := await replayed_result(current, key)) is not None:
-            return replayed
-        await asyncio.to_thread(_make_folders, current)
-        current.transcript.add("prompt", current.prompt, _told(current))
-        output = await _perform(current, script)
-        if step.cache:
-            await keep_result(current, key, output)
-        return output
+        return await _replayed_or_made(current, input)
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise PackError(
+            FailureCode.RESOURCE_EXHAUSTED,
+            f"The disk of the server is full: what the agent works with could not be kept ({error.strerror}).",
+            hint="Free disk space on the server, then resume the run.",
+        ) from error
     finally:
-        await current.transcript.close()
         if folder.exists():  # what is replayed made none
             await asyncio.to_thread(remove_folder, folder)
+        await current.transcript.close()  # last: on a full disk, only now there may be room for it
+
+
+async def _replayed_or_made(current: Work, input: AgentInput) -> AgentOutput:
+    """The phases of an attempt, or what an earlier one with the same key came to."""
+    ctx, step, profile = current.ctx, current.step, current.profile
+    current.inputs = [await _input_file(ctx, entry) for entry in input.inputs]
+    script = MockAgent.load(profile.script) if profile.is_mock else None
+    key = result_key(
+        step,
+        profile,
+        current.model,
+        current.prompt,
+        [(path, digest) for path, _, digest in current.inputs],
+        script=None if script is None else script.text,
+    )
+    if step.cache and not ctx.force and (replayed := await replayed_result(current, key)) is not None:
+        return replayed
+    await asyncio.to_thread(_make_folders, current)
+    current.transcript.add("prompt", current.prompt, _told(current))
+    output = await _perform(current, script)
+    if step.cache:
+        await keep_result(current, key, output)
+    return output
 
 
 def _make_folders(current: Work) -> None:
@@ -157,6 +171,8 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
     finally:
         listener.close()
         listener.note_use(ctx)  # what was stopped has cost as much
+    if listener.excess is not None:
+        raise listener.excess
     if exit_code != 0:
         raise failed(current, listener, exit_code)
     text = listener.answer()

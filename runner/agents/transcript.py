@@ -13,7 +13,7 @@ import structlog
 
 from runner.bus import wait_flag
 from runner.executor import plain_text
-from store.engine import StoreError
+from store.engine import StoreAwayError, StoreError, StoreFullError
 from store.transcripts import Chunk, append_transcript
 
 if TYPE_CHECKING:
@@ -35,6 +35,8 @@ FLUSH_SECONDS = 0.3
 #: Once only the end is still of interest, it is stored less often: what is stored now may be dropped for what comes.
 TAIL_FLUSH_SECONDS = 2.0
 FLUSH_BYTES = 256 << 10
+#: While the database is full or away, it is asked again after this long, and this often once the attempt has ended.
+RETRY_SECONDS, LAST_TRIES = 0.5, 6
 #: Most that the rest of an entry beside its text may take, in bytes of JSON.
 DATA_BYTES = 200 << 10
 
@@ -153,15 +155,15 @@ class Transcript:
     def _give_up_oldest(self) -> None:
         """Forgets the oldest of the tail: it came faster than it can be stored, and goes without having been there."""
         index = next(index for index, part in enumerate(self._parts) if part.is_tail)
-        self._taken(self._parts[index])
+        self._count(self._parts[index], -1)
         del self._parts[index]
         self._is_stored_tail_old = True  # what was stored before it is older still
 
-    def _taken(self, part: _Part) -> None:
-        size = len(part.lines) + 1
-        self._gathered -= size
+    def _count(self, part: _Part, sign: int) -> None:
+        size = sign * (len(part.lines) + 1)
+        self._gathered += size
         if part.is_tail:
-            self._gathered_tail -= size
+            self._gathered_tail += size
 
     async def close(self) -> None:
         """Stores what is gathered; nothing may be added afterwards."""
@@ -171,35 +173,64 @@ class Transcript:
             await self._task
 
     async def _write(self) -> None:
+        last_tries = LAST_TRIES
         while self._parts:
             await wait_flag(self._hurry, TAIL_FLUSH_SECONDS if self._parts[0].is_tail else FLUSH_SECONDS)
             if not self._is_closing:
                 self._hurry.clear()
-            # What comes meanwhile waits for the next turn: a fast writer would be stored without a pause otherwise.
-            for _ in range(len(self._parts)):
-                if not self._parts:
-                    break
-                part = self._parts.popleft()
-                self._taken(part)
-                await self._store_part(part)
+            if await self._flush():
+                continue
+            if self._is_closing:
+                last_tries -= 1
+            if last_tries == 0:
+                left = len(self._parts)
+                log.warning("the end of a transcript could not be kept", attempt=self._attempt_id, parts=left)
+                break
+            await asyncio.sleep(RETRY_SECONDS)
         self._task = None
 
-    async def _store_part(self, part: _Part) -> None:
+    async def _flush(self) -> bool:
+        """Stores what is gathered by now; whether the database took it. What it did not take waits."""
+        # What comes meanwhile waits for the next turn: a fast writer would be stored without a pause otherwise.
+        for _ in range(len(self._parts)):
+            if not self._parts:
+                break
+            part = self._parts.popleft()
+            self._count(part, -1)
+            if not await self._is_stored(part):
+                self._parts.appendleft(part)
+                self._count(part, 1)
+                return False
+        return True
+
+    async def _is_stored(self, part: _Part) -> bool:
+        """Stores a part; false when the database is full or away, so that it may be tried again."""
         dropped: list[int] = []
+        was_old, left = self._is_stored_tail_old, 0
         if part.is_tail:
-            size = len(part.lines)
-            self._stored_tail.append((part.first, size))
-            self._stored_tail_size += size
-            least = 0 if self._is_stored_tail_old else TAIL_BYTES
             self._is_stored_tail_old = False
-            while self._stored_tail_size > least and len(self._stored_tail) > 1:
-                given_up, its_size = self._stored_tail.popleft()
-                self._stored_tail_size -= its_size
-                dropped.append(given_up)
+            least = 0 if was_old else TAIL_BYTES
+            left = self._stored_tail_size + len(part.lines)
+            for first, size in self._stored_tail:
+                if left <= least:
+                    break
+                dropped.append(first)
+                left -= size
         chunk = Chunk(part.first, part.last, part.lines.decode())
         try:
             await self._store.write(
                 append_transcript, self._attempt_id, chunk, is_tail=part.is_tail, dropped=tuple(dropped)
             )
+        except (StoreFullError, StoreAwayError) as error:
+            log.warning("a part of a transcript has to wait", attempt=self._attempt_id, error=str(error))
+            self._is_stored_tail_old |= was_old
+            return False
         except StoreError as error:
             log.warning("a part of a transcript could not be kept", attempt=self._attempt_id, error=str(error))
+            return True
+        if part.is_tail:
+            for _ in dropped:
+                self._stored_tail.popleft()
+            self._stored_tail.append((part.first, len(part.lines)))
+            self._stored_tail_size = left
+        return True

@@ -24,8 +24,17 @@ ENTRY_BYTES = 4096
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+#: What the system says when a disk, or what a user may have of it, is full.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
 class WorkspaceError(Exception):
     """A path of a workspace cannot be used; the message names it and says why."""
+
+
+def is_full(error: OSError) -> bool:
+    """Whether it failed for want of room on the disk, which is no fault of whoever works there."""
+    return error.errno in _FULL
 
 
 @contextmanager
@@ -50,6 +59,7 @@ def put_file(root: Path, path: str, source: Path | bytes) -> None:
 
     Raises:
         WorkspaceError: a part of the path is a link or a file.
+        OSError: the disk is full.
     """
     parts = PurePosixPath(path).parts
     try:
@@ -64,6 +74,8 @@ def put_file(root: Path, path: str, source: Path | bytes) -> None:
                     with open(source, "rb") as content:
                         shutil.copyfileobj(content, target, _COPY_BYTES)
     except OSError as error:
+        if is_full(error):
+            raise
         raise WorkspaceError(f"`{path}` cannot be put into the workspace: {error.strerror}.") from error
 
 
@@ -72,6 +84,7 @@ def take_file(root: Path, path: str, target: Path) -> int:
 
     Raises:
         WorkspaceError: it is not there, is no regular file, or lies behind a link.
+        OSError: the copy cannot be written.
     """
     with _opened_file(root, path) as source, open(target, "wb") as copy:
         shutil.copyfileobj(source, copy, _COPY_BYTES)

@@ -139,6 +139,21 @@ def fill(_: str, megabytes: str) -> None:
             file.write(b"x" * 1_000_000)
 
 
+def leave(_: str, megabytes: str) -> None:
+    fill(_, megabytes)
+    print("left a large file")
+
+
+def go_on(_: str, path: str) -> None:
+    """Talks until a file is there."""
+    number = 0
+    while not os.path.exists(path):
+        number += 1
+        print(f"line {number} of many, which say nothing and have some length all the same", flush=True)
+        time.sleep(0.001)
+    print("the end", flush=True)
+
+
 def connect(_: str, address: str) -> None:
     import socket
 

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from tests.support.graphql_client import PATIENCE_SECONDS, GraphQLClient, GraphQLSocket
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
 #: What the administrator presents to every server.
 ADMIN_TOKEN = "pkl_test_administrator_token"
@@ -210,10 +210,14 @@ class Fleet:
         folder: Holds their data folders.
         database_url: The database they share.
         calls: Where their held packs report.
+        within: Words of a command line that runs the rest of it, such as `unshare -rm`; the process stays the same.
         settings: PACKLINE_ variables of all of them, without the prefix.
     """
 
-    def __init__(self, folder: Path, database_url: str, calls: Calls, **settings: object) -> None:
+    def __init__(
+        self, folder: Path, database_url: str, calls: Calls, *, within: Sequence[str] = (), **settings: object
+    ) -> None:
+        self._within = within
         self._folder = folder
         self._database_url = database_url
         self._calls = calls
@@ -251,6 +255,7 @@ class Fleet:
         port = port or _free_port()
         folder = Path(str(settings.get("data_dir", self._folder / name)))
         process = await asyncio.create_subprocess_exec(
+            *self._within,
             *_COMMAND,
             "up",
             "--port",

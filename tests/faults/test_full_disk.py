@@ -1,0 +1,178 @@
+"""A disk that is really full while an agent works: the attempt fails and says why, the server goes on, nothing is lost.
+
+The server's data folder is a small file system of its own, in a mount namespace that only the server is in.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from tests.support.servers import Fleet, RealServer, held_calls
+from tests.support.waiting import eventually
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.slow
+
+AGENT = Path(__file__).parents[1] / "support" / "agent_program.py"
+MEGABYTES = 48
+CREATE = """mutation($document: JSON!) { createPipeline(definition: {document: $document}) {
+    ... on PipelineSuccess { pipeline { id } } ... on InvalidProblem { message } } }"""
+RUN = """mutation($pipeline: ID!, $wait: Int!) { runPipeline(pipeline: $pipeline, inputs: {}, waitSeconds: $wait) {
+    ... on StartRunSuccess { run { id state failure { code message hint } steps { output { json } } } } } }"""
+LOOK = """query($id: ID!) { run(id: $id) { state failure { code } steps { output { json } artifacts { id sizeBytes }
+    attempts { number state transcript(last: 100) { nodes { kind text } totalCount: __typename } } } } }"""
+ALL = """query($id: ID!, $after: Cursor) { run(id: $id) { steps { attempts { transcript(first: 500, after: $after) {
+    nodes { sequence kind text } pageInfo { hasNextPage endCursor } } } } } }"""
+
+
+@dataclass
+class SmallDisk:
+    """A server whose data folder has little room.
+
+    Attributes:
+        place: The folder, as seen from here.
+    """
+
+    server: RealServer
+    place: Path
+
+    def fill(self, leave: int = 0) -> None:
+        """Takes what room there is, but a little."""
+        with open(self.place / "filler", "wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+        if leave:
+            size = (self.place / "filler").stat().st_size
+            os.truncate(self.place / "filler", max(size - leave, 0))
+
+    def free(self) -> None:
+        """Gives it back."""
+        (self.place / "filler").unlink()
+
+    async def run(self, key: str, wait: int = 40, **agent: Any) -> dict[str, Any]:
+        """Starts a run of one agent step."""
+        given = {"prompt": "Go on.", "isolation": "sandbox", **agent}
+        document = {"name": key, "key": key, "steps": [{"id": "draft", "agent": given}]}
+        pipeline = (await self.server.command(CREATE, document=document))["pipeline"]["id"]
+        return dict((await self.server.command(RUN, pipeline=pipeline, wait=wait))["run"])
+
+
+@asynccontextmanager
+async def small_disk(tmp_path: Path, **profiles: list[str]) -> AsyncIterator[SmallDisk]:
+    data = tmp_path / "one"
+    data.mkdir()
+    settings = [
+        f"[agents.{name}]\ncommand = {orjson.dumps([sys.executable, '-I', str(AGENT), *arguments]).decode()}\n"
+        f'read = ["{AGENT.parent}"]\n'
+        for name, arguments in {"brief": ["say", "hello"], **profiles}.items()
+    ]
+    (tmp_path / "packline.toml").write_text("\n".join(settings))
+    mount = f'mount -t tmpfs -o size={MEGABYTES}m small "{data}" && cp "{tmp_path}/packline.toml" "{data}" && exec "$@"'
+    async with held_calls() as calls:
+        fleet = Fleet(
+            tmp_path, "sqlite", calls, within=("unshare", "-rm", "sh", "-c", mount, "sh"), caller_run_seconds=600
+        )
+        try:
+            server = await fleet.up("one")
+            yield SmallDisk(server, Path(f"/proc/{server.process.pid}/root{data}"))
+        finally:
+            await fleet.down()
+
+
+async def is_well(disk: SmallDisk, key: str) -> None:
+    """The server works, and has room again."""
+    after = await disk.run(key, use="brief")
+    assert (after["state"], after["failure"]) == ("SUCCEEDED", None)
+    assert not list((disk.place / "agents").glob("*/*")), "nothing of the attempts is left"
+
+
+async def test_output_that_cannot_be_kept_ends_the_attempt(tmp_path: Path) -> None:
+    async with small_disk(tmp_path, flood=["flood", "90"]) as disk:
+        run = await disk.run("spool", use="flood", stdout_to="all.txt")
+        assert run["failure"] is not None
+        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
+        assert "could not be kept: No space left on device" in run["failure"]["message"]
+        assert "Free disk space" in run["failure"]["hint"]
+        await is_well(disk, "after")
+
+
+async def test_a_file_that_cannot_be_taken_ends_the_attempt(tmp_path: Path) -> None:
+    async with small_disk(tmp_path, leave=["leave", "28"]) as disk:
+        run = await disk.run("taken", use="leave", outputs=["large"])
+        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED"
+        assert "disk" in run["failure"]["message"]
+        await is_well(disk, "after")
+
+
+async def test_an_input_that_cannot_be_put_ends_the_attempt(tmp_path: Path) -> None:
+    async with small_disk(tmp_path, leave=["leave", "8"]) as disk:
+        made = await disk.run("made", use="leave", outputs=["large"])
+        disk.fill(leave=3_000_000)
+        file = made["steps"][0]["output"]["json"]["artifacts"][0]["artifact_id"]
+        run = await disk.run("put", use="brief", inputs=[file])
+        assert run["failure"]["code"] == "RESOURCE_EXHAUSTED", run
+        disk.free()
+        await is_well(disk, "after")
+
+
+async def test_an_agent_that_fills_the_disk_fails_by_itself_and_leaves_room(tmp_path: Path) -> None:
+    async with small_disk(tmp_path, fill=["fill", "200"]) as disk:
+        run = await disk.run("filled", use="fill")
+        assert run["failure"]["code"] in ("HANDLER_FAILED", "RESOURCE_EXHAUSTED")
+        assert "No space left on device" in run["failure"]["message"]
+        await is_well(disk, "after")
+
+
+async def test_what_was_told_before_and_after_a_full_disk_is_all_there(tmp_path: Path) -> None:
+    async with small_disk(tmp_path, talker=["go_on", "stop"]) as disk:
+        run = await disk.run("talker", wait=0, use="talker", isolation="process")
+
+        async def said(least: int) -> bool:
+            return len(await transcript(disk, run["id"])) >= least
+
+        await eventually(lambda: said(50))
+        before = await transcript(disk, run["id"])
+        disk.fill()
+        folder = next((disk.place / "agents").glob("att_*"))
+        await eventually(lambda: any("has to wait" in line for line in disk.server.output))
+        assert (await transcript(disk, run["id"]))[: len(before)] == before, "what was told can still be read"
+        disk.free()
+        await eventually(lambda: said(2 * len(before)))
+        (folder / "workspace" / "stop").touch()
+
+        async def is_over() -> bool:
+            return str((await disk.server.ask(LOOK, id=run["id"]))["run"]["state"]) == "SUCCEEDED"
+
+        await eventually(is_over)
+        after = await transcript(disk, run["id"])
+        assert after[: len(before)] == before
+        assert [entry["sequence"] for entry in after] == list(range(1, len(after) + 1)), "no gap"
+        lines = "".join(entry["text"] for entry in after[1:]).split("\n")
+        assert lines[-2:] == ["the end", ""]
+        assert [line.split(" ")[1] for line in lines[:-2]] == [str(number + 1) for number in range(len(lines) - 2)]
+        await is_well(disk, "after")
+
+
+async def transcript(disk: SmallDisk, run: str) -> list[dict[str, Any]]:
+    """All that is kept of a run's first attempt."""
+    found: list[dict[str, Any]] = []
+    after = None
+    while True:
+        attempts = (await disk.server.ask(ALL, id=run, after=after))["run"]["steps"][0]["attempts"]
+        if not attempts:
+            return found
+        page = attempts[0]["transcript"]
+        found += page["nodes"]
+        if not page["pageInfo"]["hasNextPage"]:
+            return found
+        after = page["pageInfo"]["endCursor"]

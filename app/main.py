@@ -321,6 +321,7 @@ def _limits(settings: Settings) -> RunLimits:
         queued_runs=settings.queue_limit,
         step_input_bytes=settings.step_input_bytes,
         step_output_bytes=settings.step_output_bytes,
+        transcript_bytes=settings.transcript_bytes,
         wait_seconds=settings.wait_seconds_max,
         session_idle_seconds=settings.session_idle_seconds,
         session_sweep_seconds=settings.session_sweep_seconds,

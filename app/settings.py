@@ -104,6 +104,9 @@ class Settings(BaseSettings):
         description="Programs agent steps may use: a table [agents.<name>] each, in the settings file.",
     )
     agent_output_bytes: Bytes = Field(256 << 20, description="What one agent may print, in bytes.")
+    transcript_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = Field(
+        8 << 20, description="What is kept of the beginning of a transcript, and of its end, in bytes; 1 MiB at least."
+    )
     agent_workspace_bytes: Bytes = Field(2 << 30, description="What an agent's workspace may hold, in bytes.")
 
     # -- models

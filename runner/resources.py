@@ -48,6 +48,7 @@ class RunLimits:
     queued_runs: int = 1000
     step_input_bytes: int = 1 << 20
     step_output_bytes: int = 1 << 20
+    transcript_bytes: int = 8 << 20
     wait_seconds: int = 50
     session_idle_seconds: float = 900.0
     session_sweep_seconds: float = 30.0

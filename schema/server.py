@@ -81,6 +81,9 @@ class RunLimits:
     queued_runs: int = strawberry.field(description="Runs of one caller that may wait beyond those: 1000.")
     step_input_bytes: Long = strawberry.field(description="Resolved input of a step: 1 MiB.")
     step_output_bytes: Long = strawberry.field(description="Output of a step, larger ones become artifacts: 1 MiB.")
+    transcript_bytes: Long = strawberry.field(
+        description="What is kept of the beginning of a transcript, and of its end: 8 MiB each."
+    )
     upload_bytes: Long = strawberry.field(description="Upload: 100 MiB.")
     session_idle_seconds: float = strawberry.field(description="Session without use: 900.")
     run_days: int = strawberry.field(description="Days a finished run is kept: 90.")
@@ -102,6 +105,7 @@ class RunLimits:
             queued_runs=limits.queued_runs,
             step_input_bytes=Long(limits.step_input_bytes),
             step_output_bytes=Long(limits.step_output_bytes),
+            transcript_bytes=Long(limits.transcript_bytes),
             upload_bytes=Long(limits.upload_bytes),
             session_idle_seconds=limits.session_idle_seconds,
             run_days=int(retention.run_days),

@@ -62,7 +62,12 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         prompt=input.prompt,
         folder=folder,
         workspace=folder / "workspace" if session is None else session.path,
-        transcript=Transcript(ctx.resources.store, ctx.resources.redactor, ctx.attempt_id),
+        transcript=Transcript(
+            ctx.resources.store,
+            ctx.resources.redactor,
+            ctx.attempt_id,
+            keep_bytes=ctx.resources.limits.transcript_bytes,
+        ),
     )
     try:
         return await _replayed_or_made(current, input)

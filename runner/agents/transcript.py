@@ -26,8 +26,6 @@ log = structlog.get_logger(__name__)
 EntryKind: TypeAlias = Literal[
     "prompt", "message", "output", "error_output", "tool_call", "tool_result", "denial", "usage"
 ]
-#: What is kept of the beginning and of the end, in bytes of JSON (CONTRACT 6.5: 8 MiB per stream, of which two).
-HEAD_BYTES = TAIL_BYTES = 8 << 20
 #: Longest entry: what is longer is split, so that no reader has to take megabytes at once.
 ENTRY_CHARACTERS = 16_000
 #: Entries are gathered for this long, or this much, before they are stored.
@@ -62,9 +60,17 @@ class Transcript:
     """The transcript of one attempt.
 
     What an entry says is masked when it is added; text that comes in parts goes through `Redactor.stream` before.
+
+    Args:
+        store: Where it goes.
+        redactor: What masks it.
+        attempt_id: Whose it is.
+        keep_bytes: How much is kept of the beginning, and how much of the end, in bytes of JSON (CONTRACT 6.5: 8 MiB
+            per stream, of which there are two).
     """
 
-    def __init__(self, store: Store, redactor: Redactor, attempt_id: str) -> None:
+    def __init__(self, store: Store, redactor: Redactor, attempt_id: str, *, keep_bytes: int = 8 << 20) -> None:
+        self._keep_bytes = keep_bytes
         self._store = store
         self._redactor = redactor
         self._attempt_id = attempt_id
@@ -133,7 +139,7 @@ class Transcript:
         A buffer of orjson is made for the worst case and shrunk in place, and the next one does not fit into what that
         leaves free: kept as they came, 8 MB of lines took 80 MB of the heap (measured).
         """
-        is_tail = self._made >= HEAD_BYTES
+        is_tail = self._made >= self._keep_bytes
         size = len(line) + 1
         last = self._parts[-1] if self._parts else None
         if last is None or last.is_tail != is_tail or len(last.lines) + size > FLUSH_BYTES:
@@ -147,7 +153,7 @@ class Transcript:
         self._gathered += size
         if is_tail:
             self._gathered_tail += size
-            if self._gathered_tail > TAIL_BYTES:
+            if self._gathered_tail > self._keep_bytes:
                 self._give_up_oldest()
         elif self._gathered >= FLUSH_BYTES:
             self._hurry.set()
@@ -209,7 +215,7 @@ class Transcript:
         was_old, left = self._is_stored_tail_old, 0
         if part.is_tail:
             self._is_stored_tail_old = False
-            least = 0 if was_old else TAIL_BYTES
+            least = 0 if was_old else self._keep_bytes
             left = self._stored_tail_size + len(part.lines)
             for first, size in self._stored_tail:
                 if left <= least:

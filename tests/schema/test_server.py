@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs, request_cost=9000, run_days=12, caller_concurrent_runs=1) as it:
+    async with product(
+        tmp_path, bench.packs, request_cost=9000, transcript_bytes=2 << 20, run_days=12, caller_concurrent_runs=1
+    ) as it:
         for text in ("one", "two"):
             await it.mutate(
                 'mutation ($in: JSON!) {runPack(pack: "test.slow", input: $in) {__typename}}', {"in": {"text": text}}
@@ -28,7 +30,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
             """{server {version now accepting queuedRuns runningRuns health {name ok message}
                 packSources {kind packCount} requestLimits {depth fields aliases lexemes cost bodyBytes}
                 runLimits {deadlineSeconds stepTimeoutSeconds waitSeconds steps concurrentRuns queuedRuns stepInputBytes
-                    stepOutputBytes sessionIdleSeconds runDays runCount artifactDays}}}""",
+                    stepOutputBytes transcriptBytes sessionIdleSeconds runDays runCount artifactDays}}}""",
             token=token,
         )
         server = told["server"]
@@ -59,6 +61,7 @@ async def test_the_server_tells_how_it_is_and_what_it_allows(tmp_path: Path) -> 
             "queuedRuns": 1000,
             "stepInputBytes": 1048576,
             "stepOutputBytes": 1048576,
+            "transcriptBytes": 2097152,
             "sessionIdleSeconds": 900.0,
             "runDays": 12,
             "runCount": 10000,

@@ -15,7 +15,7 @@ import pytest
 
 from runner.agents.formats import MAX_BLOCKS
 from runner.agents.streams import MAX_LINE, reader_for
-from runner.agents.transcript import FLUSH_BYTES, HEAD_BYTES, TAIL_BYTES, Transcript
+from runner.agents.transcript import FLUSH_BYTES, Transcript
 from runner.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-#: 100 MB of output may take this much (issue of the agent step), the database's own pages not counted.
+#: 100 MB of output may take this much, the database's own pages not counted.
 MEMORY_BYTES = 30_000_000
+KEEP_BYTES = 8 << 20
 PART = 65_536
 
 
@@ -62,7 +63,7 @@ class SlowStore:
 async def flood(stream: StreamFormat, block: bytes, megabytes: int = 100, turns: int = 5) -> SlowStore:
     """Has a program print a block over and over, a pipe's part at a time, while the database is slow."""
     store, redactor = SlowStore(turns), Redactor({"a.b": "correct-horse-battery"})
-    transcript = Transcript(cast("Store", store), redactor, "att_1")
+    transcript = Transcript(cast("Store", store), redactor, "att_1", keep_bytes=KEEP_BYTES)
     reader = reader_for(stream, transcript, redactor)
     for _ in range(-(-megabytes * 1_000_000 // len(block))):
         for start in range(0, len(block), PART):
@@ -118,8 +119,8 @@ async def test_the_beginning_and_the_end_are_kept_however_slow_the_database_is(t
     gaps = [second - first for first, second in pairwise(sequences) if second != first + 1]
     assert len(gaps) == 1, "one gap, in the middle"
     assert sequences[0] == 1
-    assert abs(store.size(is_tail=False) - HEAD_BYTES) <= FLUSH_BYTES
-    assert TAIL_BYTES - 2 * FLUSH_BYTES <= store.size(is_tail=True) <= TAIL_BYTES
+    assert abs(store.size(is_tail=False) - KEEP_BYTES) <= FLUSH_BYTES
+    assert KEEP_BYTES - 2 * FLUSH_BYTES <= store.size(is_tail=True) <= KEEP_BYTES
 
 
 async def test_a_line_of_many_parts_becomes_few_entries() -> None:

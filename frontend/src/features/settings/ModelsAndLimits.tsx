@@ -73,6 +73,7 @@ function rowsOf(limits: Limits): [string, string][] {
     ["Runs of one caller at a time", limits.concurrentRuns.toLocaleString()],
     ["Runs that may wait", limits.queuedRuns.toLocaleString()],
     ["Input and output of a step", `${bytes(limits.stepInputBytes)} and ${bytes(limits.stepOutputBytes)}`],
+    ["Beginning and end of a transcript", `${bytes(limits.transcriptBytes)} each`],
     ["One uploaded file", bytes(limits.uploadBytes)],
     ["A session nobody uses lives", duration(limits.sessionIdleSeconds)],
     ["Finished runs are kept", `${count(limits.runDays, "day")}, at most ${limits.runCount.toLocaleString()}`],

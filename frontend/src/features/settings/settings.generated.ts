@@ -51,7 +51,7 @@ export type HealthQuery = { server: { version: string, accepting: boolean, queue
 export type ModelsAndLimitsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ModelsAndLimitsQuery = { modelRoles: Array<{ role: string, chain: Array<{ key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> }>, server: { runLimits: { deadlineSeconds: number, stepTimeoutSeconds: number, waitSeconds: number, steps: number, concurrentRuns: number, queuedRuns: number, stepInputBytes: number, stepOutputBytes: number, uploadBytes: number, sessionIdleSeconds: number, runDays: number, runCount: number, artifactDays: number } } };
+export type ModelsAndLimitsQuery = { modelRoles: Array<{ role: string, chain: Array<{ key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> }>, server: { runLimits: { deadlineSeconds: number, stepTimeoutSeconds: number, waitSeconds: number, steps: number, concurrentRuns: number, queuedRuns: number, stepInputBytes: number, stepOutputBytes: number, transcriptBytes: number, uploadBytes: number, sessionIdleSeconds: number, runDays: number, runCount: number, artifactDays: number } } };
 
 export type ModelPartsFragment = { key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } };
 
@@ -119,6 +119,7 @@ export const ModelsAndLimitsDocument = /*#__PURE__*/ gql`
       queuedRuns
       stepInputBytes
       stepOutputBytes
+      transcriptBytes
       uploadBytes
       sessionIdleSeconds
       runDays

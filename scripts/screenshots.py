@@ -6,7 +6,8 @@ Run it after a change to how the page looks; it needs Chromium and the built pag
     .venv/bin/python scripts/screenshots.py [NAME…]
 
 The server is one of its own, on a free port, with its data in a folder that is gone afterwards. Its runs are starters
-on the documents of `builtins/samples`.
+on the documents of `builtins/samples`. What its agent says is written down here: a model would say something else each
+time.
 """
 
 from __future__ import annotations
@@ -43,6 +44,72 @@ PHONE = (390, 844)
 
 Theme = Literal["light", "dark"]
 
+#: What the agent of the pictures prints, as `claude -p --output-format stream-json` does.
+SAID: tuple[dict[str, Any], ...] = (
+    {"type": "system", "subtype": "init", "model": "sonnet"},
+    {
+        "type": "assistant",
+        "message": {"content": [{"type": "text", "text": "I will read the list of changes, then write the notes."}]},
+    },
+    {
+        "type": "assistant",
+        "message": {
+            "content": [{"type": "tool_use", "id": "1", "name": "Read", "input": {"file_path": "changes.md"}}],
+        },
+    },
+    {
+        "type": "user",
+        "message": {
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "1",
+                    "content": "- Runs resume from the step that failed\n- Agents work behind a sandbox",
+                }
+            ]
+        },
+    },
+    {
+        "type": "assistant",
+        "message": {
+            "content": [{"type": "tool_use", "id": "2", "name": "Bash", "input": {"command": "git log --oneline -5"}}]
+        },
+    },
+    {
+        "type": "user",
+        "message": {
+            "content": [
+                {
+                    "type": "tool_result",
+                    "tool_use_id": "2",
+                    "content": "Permission to use Bash with the command git log has been denied.",
+                    "is_error": True,
+                }
+            ]
+        },
+    },
+    {
+        "type": "assistant",
+        "message": {
+            "content": [{"type": "tool_use", "id": "3", "name": "Write", "input": {"file_path": "release-notes.md"}}]
+        },
+    },
+    {
+        "type": "user",
+        "message": {"content": [{"type": "tool_result", "tool_use_id": "3", "content": "The file was written."}]},
+    },
+    {
+        "type": "result",
+        "result": "The notes are in release-notes.md: one bullet for each change, in the words of the list.",
+        "usage": {"input_tokens": 4210, "output_tokens": 388},
+        "total_cost_usd": 0.0231,
+        "num_turns": 4,
+        "permission_denials": [{"tool_name": "Bash"}],
+    },
+)
+#: Profiles: one that answers at once, one that is still at work when its picture is taken.
+SECONDS = {"reader": 0.6, "careful-reader": 3600}
+
 
 @dataclass(frozen=True, slots=True)
 class Shot:
@@ -54,6 +121,7 @@ class Shot:
         press: Button or key to press once the page is there.
         wait: Text to wait for.
         size: Of the window.
+        signed_in: Whether by somebody who is signed in.
     """
 
     name: str
@@ -61,6 +129,19 @@ class Shot:
     press: str | None = None
     wait: str | None = None
     size: tuple[int, int] = DESKTOP
+    signed_in: bool = True
+
+
+def add_agents(folder: Path) -> None:
+    """Declares the agents of the pictures in the settings file of a data folder."""
+    said = "".join(json.dumps(event) + "\n" for event in SAID)
+    tables = []
+    for name, seconds in SECONDS.items():
+        script = folder / f"{name}.json"
+        answer = {"say": said, "files": {"release-notes.md": "# Release notes\n\n${file:changes.md}\n"}}
+        script.write_text(json.dumps({"answers": [{**answer, "seconds": seconds}]}), "utf-8")
+        tables.append(f'[agents.{name}]\npreset = "mock"\nstream = "claude"\nscript = {json.dumps(str(script))}\n')
+    (folder / "packline.toml").write_text("\n".join(tables), "utf-8")
 
 
 class Furnisher:
@@ -110,6 +191,26 @@ class Furnisher:
         given = {"target": pipeline, "inputs": inputs, "title": title}
         call = "runPipeline(pipeline: $target, inputs: $inputs, title: $title, waitSeconds: 45)"
         return self._started(f"($target: ID!, $inputs: JSON!, $title: String) {{ started: {call}", given, token)
+
+    def draft(self, agent: str, title: str, wait_seconds: int) -> dict[str, Any]:
+        """A run in which an agent drafts release notes."""
+        call = 'runPipeline(pipeline: "agent-propose-verify", agent: $target, inputs: $inputs, title: $title, '
+        given = {"target": agent, "inputs": {}, "title": title}
+        command = f"($target: String!, $inputs: JSON!, $title: String) {{ started: {call}waitSeconds: {wait_seconds})"
+        return self._started(command, given, None)
+
+    def propose(self, request: str) -> None:
+        """Keeps what is missing for a request."""
+        found = self.ask(
+            """query ($request: String!) { route(userIntent: $request) { gapWarning { missingCapability
+                proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } } }""",
+            {"request": request},
+        )
+        self.ask(
+            """mutation ($request: String!, $gap: JSON!) { saveGapProposal(userIntent: $request, gap: $gap) {
+                __typename ... on Problem { message } } }""",
+            {"request": request, "gap": found["gapWarning"]},
+        )
 
     def call(self, pack: str, given: Mapping[str, Any]) -> None:
         """Runs a single pack to its end."""
@@ -183,7 +284,11 @@ class Furnisher:
         missing = self.run(
             "scrape-deck", {"url": f"{samples}/fresnel-lenses.html"}, "Fresnel lenses compared", token=agent
         )
+        drafted = self.draft("reader", "Release notes, drafted by an agent", 45)
+        self.propose("Fax this contract to our notary")
+        live = self.draft("careful-reader", "Release notes of the week", 2)
         failed = self.run("sample", {})
+        assert drafted["state"] == "SUCCEEDED", drafted
         assert missing["state"] == failed["state"] == "FAILED", (missing, failed)
         deck = done["artifacts"]["nodes"][0]["id"]
         run = f"/runs/{failed['id']}"
@@ -194,6 +299,8 @@ class Furnisher:
             Shot("run-resume", run, press="Resume from step 3", wait="Will run"),
             Shot("run-succeeded", f"/runs/{page['id']}?step=render"),
             Shot("run-wrong-input", f"/runs/{missing['id']}", wait="What happened"),
+            Shot("run-transcript", f"/runs/{drafted['id']}?step=draft&tab=transcript", wait="Denied"),
+            Shot("run-live", f"/runs/{live['id']}"),
             Shot("run-as-pipeline", f"/pipelines/new?run={done['id']}", press="Save…"),
             Shot("runs-compared", f"/runs/compare?a={done['id']}&b={again['id']}"),
             Shot("pipelines", "/pipelines"),
@@ -207,6 +314,7 @@ class Furnisher:
             Shot("artifacts", "/artifacts"),
             Shot("artifact", f"/artifacts/{deck}"),
             Shot("memory", "/memory"),
+            Shot("proposals", "/proposals"),
             Shot("connect", "/connect?client=claude-code"),
             Shot("credentials", "/credentials"),
             Shot("credential", f"/credentials/{github}"),
@@ -214,30 +322,43 @@ class Furnisher:
             Shot("audit", "/audit"),
             Shot("settings", "/settings"),
             Shot("palette", "/runs", press="Control+k"),
+            Shot("sign-in", "/", wait="Sign in", signed_in=False),
             Shot("phone-home", "/", size=PHONE),
+            Shot("phone-runs", "/runs", size=PHONE),
+            Shot("phone-more", "/memory", press="More", size=PHONE),
             Shot("phone-run", run, wait="What happened", size=PHONE),
         ]
 
 
 async def take(browser: Browser, house: House, running: Running, shots: list[Shot], theme: Theme) -> None:
     """Takes every picture in one theme."""
-    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce")
-    page = await context.new_page()
-    page.set_default_timeout(60_000)
-    await page.goto(house.login_link(running))
-    await page.wait_for_url(f"{running.url}/")
+    tabs: dict[tuple[bool, bool], Page] = {}
     for shot in shots:
+        kind = (shot.signed_in, shot.size == PHONE)
+        if (page := tabs.get(kind)) is None:
+            page = tabs[kind] = await _tab(browser, theme, phone=shot.size == PHONE)
+            if shot.signed_in:
+                await page.goto(house.login_link(running))
+                await page.wait_for_url(f"{running.url}/")
         await page.set_viewport_size({"width": shot.size[0], "height": shot.size[1]})
         await page.goto(running.url + shot.path)
         await _settle(page, shot)
         file = PAGES / f"{shot.name}-{theme}.webp"
         # Playwright itself writes no WebP, which is half the size here.
-        session = await context.new_cdp_session(page)
+        session = await page.context.new_cdp_session(page)
         taken = await session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
         await session.detach()
         file.write_bytes(base64.b64decode(taken["data"]))
         print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1000:.0f} kB", flush=True)
-    await context.close()
+    for page in tabs.values():
+        await page.context.close()
+
+
+async def _tab(browser: Browser, theme: Theme, *, phone: bool) -> Page:
+    context = await browser.new_context(color_scheme=theme, reduced_motion="reduce", has_touch=phone, is_mobile=phone)
+    page = await context.new_page()
+    page.set_default_timeout(60_000)
+    return page
 
 
 async def _settle(page: Page, shot: Shot) -> None:
@@ -280,6 +401,7 @@ def main() -> int:
         probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="packline-pictures-") as folder:
+        add_agents(Path(folder))
         house = House({**os.environ, "PACKLINE_DATA_DIR": folder, "PACKLINE_PORT": str(port)})
         running, _ = house.open()
         try:

@@ -18,7 +18,7 @@ export function ThemeSwitch(): ReactNode {
         <label
           key={value}
           title={word}
-          className={`cursor-pointer rounded p-1.5 hover:bg-hover has-focus-visible:outline-2 has-focus-visible:outline-accent ${chosen === value ? "bg-hover text-ink" : "text-soft"}`}
+          className={`cursor-pointer rounded p-1.5 hover:bg-hover pointer-coarse:p-3.5 has-focus-visible:outline-2 has-focus-visible:outline-accent ${chosen === value ? "bg-hover text-ink" : "text-soft"}`}
         >
           <input
             type="radio"

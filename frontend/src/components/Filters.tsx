@@ -1,14 +1,33 @@
+import { SlidersHorizontal } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
 import { useActions } from "../lib/shortcuts.ts";
 import { useLatest } from "../lib/useLatest.ts";
+import { Button } from "./Button.tsx";
 
 /** While somebody types, the list is not asked for at every key. */
 const TYPING_MS = 200;
 
-export function FilterBar({ children }: { children: ReactNode }): ReactNode {
-  return <div className="mb-3 flex flex-wrap items-center gap-2">{children}</div>;
+/** A search box with filters beside it; on a phone they wait behind a button, so that the list comes first. */
+export function FilterBar({ search, chosen, children }: { search: ReactNode; chosen: number; children: ReactNode }): ReactNode {
+  const [open, setOpen] = useState(chosen > 0);
+  const id = useId();
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      {search}
+      <Button className="md:hidden" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        <SlidersHorizontal aria-hidden="true" className="size-4" />
+        Filters{chosen === 0 ? "" : ` (${chosen})`}
+      </Button>
+      <div id={id} className={`md:contents ${open ? "max-md:flex max-md:w-full max-md:flex-wrap max-md:gap-2" : "max-md:hidden"}`}>
+        {children}
+      </div>
+    </div>
+  );
 }
+
+/** Search boxes tell the key that leads to them, where there are keys. */
+const KEYS = typeof matchMedia === "undefined" || !matchMedia("(pointer: coarse)").matches;
 
 /** A search box whose text stands in the address; `/` focuses it. */
 export function SearchBox({ label, text, onSearch }: { label: string; text: string; onSearch: (text: string) => void }): ReactNode {
@@ -28,7 +47,7 @@ export function SearchBox({ label, text, onSearch }: { label: string; text: stri
   }, [typed, text, latest]);
   useActions("This list", [{ keys: "/", says: label, act: () => box.current?.focus() }]);
   return (
-    <input ref={box} type="search" aria-label={label} placeholder={`${label}  /`} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-52 max-md:!w-full" />
+    <input ref={box} type="search" aria-label={label} placeholder={KEYS ? `${label}  /` : label} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1" />
   );
 }
 
@@ -36,13 +55,15 @@ interface SelectProps<Value extends string> {
   label: string;
   value: Value | undefined;
   choices: readonly (readonly [Value, string])[];
+  /** What stands for no choice. */
+  none?: string;
   onChange: (value: Value | undefined) => void;
 }
 
-export function FilterSelect<Value extends string>({ label, value, choices, onChange }: SelectProps<Value>): ReactNode {
+export function FilterSelect<Value extends string>({ label, value, choices, none, onChange }: SelectProps<Value>): ReactNode {
   const id = useId();
   return (
-    <span className="max-md:grow md:shrink-0 max-md:basis-32">
+    <span className="max-md:grow md:shrink-0 max-md:basis-36">
       <label htmlFor={id} className="sr-only">
         {label}
       </label>
@@ -52,7 +73,7 @@ export function FilterSelect<Value extends string>({ label, value, choices, onCh
         onChange={(event) => onChange(choices.find(([choice]) => choice === event.target.value)?.[0])}
         className={`field !w-auto max-w-44 max-md:!w-full max-md:max-w-none ${value === undefined ? "!text-soft" : "!border-accent font-medium"}`}
       >
-        <option value="">{label}: any</option>
+        <option value="">{none ?? `${label}: any`}</option>
         {choices.map(([choice, word]) => (
           <option key={choice} value={choice}>
             {word}

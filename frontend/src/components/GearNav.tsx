@@ -3,14 +3,15 @@ import type { ReactNode } from "react";
 
 import { GEAR } from "./gear.ts";
 
+/** Tabs of the pages behind the gear; a phone has them behind More. */
 export function GearNav(): ReactNode {
   return (
-    <nav aria-label="Administration" className="mb-4 flex gap-5 overflow-x-auto border-b border-line">
+    <nav aria-label="Administration" className="mb-4 flex gap-5 max-md:hidden overflow-x-auto shadow-[inset_0_-1px_0_var(--line)]">
       {GEAR.map(({ to, word }) => (
         <Link
           key={to}
           to={to}
-          className="-mb-px border-b-2 border-transparent pb-1.5 font-medium whitespace-nowrap text-soft hover:text-ink"
+          className="border-b-2 border-transparent pb-1.5 font-medium whitespace-nowrap text-soft hover:text-ink"
           activeProps={{ className: "!border-accent !text-ink", "aria-current": "page" }}
           activeOptions={{ includeSearch: false }}
         >

@@ -1,18 +1,22 @@
 import type { ReactNode } from "react";
 
-function plain(kinds: readonly string[]): string {
-  return kinds.map((kind) => kind.replaceAll("_", " ")).join(", ");
+/** The first of the kinds in words, and how many more there are. */
+function words(kinds: readonly string[], most: number): string {
+  if (kinds.length === 0) return "nothing";
+  const shown = kinds.length > most + 1 ? kinds.slice(0, most) : kinds;
+  const rest = kinds.length - shown.length;
+  return `${shown.map((kind) => kind.replaceAll("_", " ")).join(", ")}${rest === 0 ? "" : ` +${rest}`}`;
 }
 
-/** What goes in and what comes out, as kinds: `document, text → pdf`. */
-export function Kinds({ accepts, produces }: { accepts: readonly string[]; produces: readonly string[] }): ReactNode {
+/** What goes in and what comes out, as kinds: `document, text → pdf`; in a list, at most so many of each. */
+export function Kinds({ accepts, produces, most = 100 }: { accepts: readonly string[]; produces: readonly string[]; most?: number }): ReactNode {
   if (accepts.length === 0 && produces.length === 0) return null;
   return (
-    <span>
-      {accepts.length === 0 ? "nothing" : plain(accepts)}
+    <span {...(accepts.length > most + 1 || produces.length > most + 1 ? { title: `${words(accepts, 100)} → ${words(produces, 100)}` } : {})}>
+      {words(accepts, most)}
       <span aria-hidden="true"> → </span>
       <span className="sr-only"> to </span>
-      {produces.length === 0 ? "nothing" : plain(produces)}
+      {words(produces, most)}
     </span>
   );
 }

@@ -38,7 +38,7 @@ export function Absent({ title, children, onward }: { title: string; children: R
 /** One sentence, and what to do about it. */
 export function Empty({ children, action }: { children: ReactNode; action?: ReactNode }): ReactNode {
   return (
-    <div className="flex flex-col items-start gap-3 py-6 text-soft">
+    <div className="flex flex-col items-start gap-3 py-4 text-soft">
       <div>{children}</div>
       {action}
     </div>

@@ -23,7 +23,7 @@ test("each row says in words how the run stands and why, and leads to it", async
   expect(within(broken).getByText("Render: The service does not answer.")).toBeVisible();
   expect(within(broken).getByText(/by an agent/)).toBeInTheDocument();
   expect(within(broken).getByRole("link", { name: "Broken deck" })).toHaveAttribute("href", "/runs/run_2");
-  expect(within(running).getByText("Draw slides")).toBeVisible();
+  expect(within(running).getByText("At Draw slides")).toBeVisible();
   expect(within(resumed).getByText("Resumed 2 times")).toBeVisible();
   expect(within(resumed).getByText(/\$0\.04/)).toBeVisible();
   expect(screen.queryByRole("checkbox")).toBeNull();

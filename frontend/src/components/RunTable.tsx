@@ -14,13 +14,15 @@ const ICONS: Record<RunCause, typeof User> = { PERSON: User, AGENT: Bot, SCHEDUL
 interface Props {
   runs: readonly RunRowFragment[];
   label: string;
+  /** Whether all are of one pipeline, which then need not be told. */
+  ofOne?: boolean;
   /** Runs that are picked, and what picks them; without it none can be. */
   picked?: ReadonlySet<string>;
   onPick?: (ids: readonly string[], on: boolean) => void;
 }
 
 /** Runs, one line each: how it stands, what it was for, why it stands so. */
-export function RunTable({ runs, label, picked, onPick }: Props): ReactNode {
+export function RunTable({ runs, label, ofOne = false, picked, onPick }: Props): ReactNode {
   const all = picked !== undefined && runs.length > 0 && runs.every(({ id }) => picked.has(id));
   return (
     <div className="overflow-x-auto">
@@ -32,17 +34,17 @@ export function RunTable({ runs, label, picked, onPick }: Props): ReactNode {
                 <input type="checkbox" aria-label="Select all on this page" checked={all} onChange={() => onPick(runs.map(({ id }) => id), !all)} className="align-middle" />
               </th>
             )}
-            <th className="w-30">State</th>
-            <th className="w-[26%]">Run</th>
-            <th className="w-[14%] max-lg:hidden">Pipeline</th>
+            <th className="w-28">State</th>
+            <th className="w-[24%]">Run</th>
+            {ofOne ? null : <th className="w-[14%] max-lg:hidden">Pipeline</th>}
             <th>What happened</th>
-            <th className="w-36">Started</th>
-            <th className="w-24 text-right">Work</th>
+            <th className="w-34">Started</th>
+            <th className="w-22 text-right">Work</th>
           </tr>
         </thead>
         <tbody className="max-md:block">
           {runs.map((run) => (
-            <RunLine key={run.id} run={run} picked={picked?.has(run.id) === true} onPick={onPick} />
+            <RunLine key={run.id} run={run} ofOne={ofOne} picked={picked?.has(run.id) === true} onPick={onPick} />
           ))}
         </tbody>
       </table>
@@ -50,7 +52,7 @@ export function RunTable({ runs, label, picked, onPick }: Props): ReactNode {
   );
 }
 
-function RunLine({ run, picked, onPick }: { run: RunRowFragment; picked: boolean; onPick: Props["onPick"] }): ReactNode {
+function RunLine({ run, ofOne, picked, onPick }: { run: RunRowFragment; ofOne: boolean; picked: boolean; onPick: Props["onPick"] }): ReactNode {
   const Icon = ICONS[run.cause];
   const of = run.pipeline?.name ?? run.pack?.name ?? null;
   return (
@@ -74,9 +76,11 @@ function RunLine({ run, picked, onPick }: { run: RunRowFragment; picked: boolean
           {run.title}
         </Link>
       </td>
-      <td className="truncate text-soft max-lg:hidden" title={of ?? undefined}>
-        {of}
-      </td>
+      {ofOne ? null : (
+        <td className="truncate text-soft max-lg:hidden" title={of ?? undefined}>
+          {of === run.title ? null : of}
+        </td>
+      )}
       <td className="truncate text-soft max-md:order-4 max-md:w-full" title={causeOf(run)}>
         {causeOf(run)}
       </td>
@@ -107,8 +111,8 @@ export function causeOf(run: RunRowFragment): string {
   if (run.failure !== null && !isLive(run.state)) {
     return run.failure.stepKey === null ? run.failure.message : `${humanise(run.failure.stepKey)}: ${run.failure.message}`;
   }
-  if (run.wait !== null) return run.wait.message;
-  if (isLive(run.state) && run.currentStep !== null) return humanise(run.currentStep.key);
+  if (run.wait !== null) return run.wait.message.charAt(0).toUpperCase() + run.wait.message.slice(1);
+  if (isLive(run.state) && run.currentStep !== null) return `At ${humanise(run.currentStep.key)}`;
   if (run.state === "SUCCEEDED") return run.resumeCount === 0 ? "" : run.resumeCount === 1 ? "Resumed once" : `Resumed ${run.resumeCount} times`;
   return STATES[run.state].sentence;
 }

@@ -55,7 +55,7 @@ export function StateMark({ state, tinted = false, detail }: { state: State; tin
   const { word, sentence, tone } = STATES[state];
   const shape = tinted ? `rounded px-2 py-0.5 ${TINT[tone]}` : "";
   return (
-    <span className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap ${INK[tone]} ${shape}`} title={detail ?? sentence}>
+    <span className={`inline-flex items-center gap-1.5 align-bottom whitespace-nowrap ${INK[tone]} ${shape}`} title={detail ?? sentence}>
       <StateGlyph state={state} />
       <span className="font-medium">{word}</span>
     </span>

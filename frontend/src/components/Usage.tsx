@@ -16,11 +16,21 @@ export function Usage({ usage }: { usage: Stats }): ReactNode {
   if (usage.lastRunAt === null) return <span>never run here</span>;
   const parts = [count(usage.runs, "run")];
   if (usage.failed > 0) parts.push(`${usage.failed} failed`);
-  if (usage.medianDurationSeconds !== null) parts.push(`usually ${duration(usage.medianDurationSeconds)}`);
-  if (usage.medianCostUsd !== null && usage.medianCostUsd > 0) parts.push(`usually ${money(usage.medianCostUsd)}`);
+  const usual = [
+    ...(usage.medianDurationSeconds === null ? [] : [duration(usage.medianDurationSeconds)]),
+    ...(usage.medianCostUsd === null || usage.medianCostUsd === 0 ? [] : [money(usage.medianCostUsd)]),
+  ];
+  if (usual.length > 0) parts.push(`usually ${usual.join(", ")}`);
   return (
     <span>
-      {parts.join(" · ")} · last <Moment at={usage.lastRunAt} relative />
+      {parts.map((part) => (
+        <span key={part}>
+          <span className="whitespace-nowrap">{part}</span> ·{" "}
+        </span>
+      ))}
+      <span className="whitespace-nowrap">
+        last run <Moment at={usage.lastRunAt} relative />
+      </span>
     </span>
   );
 }

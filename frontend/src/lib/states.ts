@@ -39,7 +39,7 @@ export const CAUSES: Record<RunCause, string> = {
 /** What the class of a failure means for the reader, as a sentence. */
 export const CLASSES: Record<FailureClass, { word: string; sentence: string }> = {
   CALLER_FIXABLE: { word: "Yours to fix", sentence: "Something it was given is wrong. Change it, then resume." },
-  TRANSIENT: { word: "Passing", sentence: "It may well work on another try. Resume as it is, now or later." },
+  TRANSIENT: { word: "Temporary", sentence: "It may well work on another try. Resume as it is, now or later." },
   STATE_CHANGED: { word: "Something moved on", sentence: "What it worked on has changed meanwhile. Look, then resume." },
   PACK_BUG: { word: "A fault in the pack", sentence: "Report it; resume once the pack is repaired." },
   CANCELLED: { word: "Stopped", sentence: "Nothing went wrong; somebody stopped it." },

@@ -97,7 +97,7 @@ function Actions({ artifact }: { artifact: Artifact }): ReactNode {
       <UseIn artifact={artifact} />
       <Keeping artifact={artifact} />
       {artifact.downloadUrl === null ? null : (
-        <a href={`${artifact.downloadUrl}&download`} download={artifact.name} className="rounded border border-accent bg-accent px-3 py-[5px] font-medium text-on-accent hover:opacity-90">
+        <a href={`${artifact.downloadUrl}&download`} download={artifact.name} className="inline-flex items-center rounded border border-accent bg-accent px-3 py-[5px] font-medium text-on-accent hover:opacity-90">
           Download
         </a>
       )}

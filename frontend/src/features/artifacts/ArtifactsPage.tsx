@@ -27,8 +27,10 @@ export function ArtifactsPage(): ReactNode {
   const set = (change: Partial<ArtifactsSearch>) => void navigate({ to: "/artifacts", search: (kept: ArtifactsSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
   return (
     <Page title="Artifacts" lead="Every file that runs have made or that was uploaded.">
-      <FilterBar>
-        <SearchBox label="Search by name" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+      <FilterBar
+        search={<SearchBox label="Search by name" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        chosen={[search.type, search.pipeline].filter((one) => one !== undefined).length}
+      >
         <FilterSelect label="Type" value={search.type} choices={TYPES.map((type) => [type, WORDS[type]] as const)} onChange={(type) => set({ type })} />
         <FilterSelect label="Pipeline" value={search.pipeline} choices={(choices?.pipelines.nodes ?? []).map(({ key, name }) => [key, name] as const)} onChange={(pipeline) => set({ pipeline })} />
       </FilterBar>
@@ -41,15 +43,15 @@ export function ArtifactsPage(): ReactNode {
           <ul className="divide-y divide-line border-y border-line">
             {data.artifacts.nodes.map((artifact) => (
               <li key={artifact.id} className="row flex min-h-9 flex-wrap items-center gap-x-6 px-2 py-1.5 text-dense hover:bg-hover">
-                <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="min-w-48 flex-1 truncate font-medium text-ink hover:underline">
+                <Link to="/artifacts/$artifact" params={{ artifact: artifact.id }} className="min-w-48 flex-1 truncate max-md:w-full max-md:flex-none font-medium text-ink hover:underline">
                   {artifact.name}
                 </Link>
-                <span className="w-48 truncate text-soft" title={artifact.mediaType}>
+                <span className="w-48 truncate text-soft max-md:w-auto max-md:min-w-0" title={artifact.mediaType}>
                   {artifact.mediaType}
                   {ARTIFACT_STATUS[artifact.status] === "" ? "" : ` · ${ARTIFACT_STATUS[artifact.status]}`}
                 </span>
-                <span className="w-20 text-right text-soft">{bytes(artifact.sizeBytes)}</span>
-                <span className="w-72 truncate max-md:hidden max-lg:w-48">
+                <span className="w-20 text-right text-soft max-md:w-auto">{bytes(artifact.sizeBytes)}</span>
+                <span className="w-72 truncate max-lg:w-48 max-md:hidden">
                   {artifact.run === null ? (
                     <span className="text-soft">uploaded</span>
                   ) : (
@@ -58,7 +60,7 @@ export function ArtifactsPage(): ReactNode {
                     </Link>
                   )}
                 </span>
-                <span className="w-32 text-right text-soft max-md:hidden">
+                <span className="w-32 text-right text-soft max-md:ml-auto max-md:w-auto">
                   <Moment at={artifact.createdAt} />
                 </span>
               </li>

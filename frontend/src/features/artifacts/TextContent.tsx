@@ -102,7 +102,7 @@ function Diff({ text, name }: { text: string; name: string }): ReactNode {
       aria-label={name}
       className="max-h-[75vh] overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre"
     >
-      {text.split("\n").map((line, index) => (
+      {text.replace(/\n$/, "").split("\n").map((line, index) => (
         // Lines have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={index} className={lineLook(line)} dir="auto">
@@ -115,7 +115,7 @@ function Diff({ text, name }: { text: string; name: string }): ReactNode {
 
 function lineLook(line: string): string {
   if (line.startsWith("+++") || line.startsWith("---") || line.startsWith("diff ")) return "font-medium";
-  if (line.startsWith("+")) return "bg-accent-tint";
-  if (line.startsWith("-")) return "bg-hover text-soft line-through";
+  if (line.startsWith("+")) return "bg-ok-tint text-ok";
+  if (line.startsWith("-")) return "bg-fail-tint text-fail";
   return line.startsWith("@@") ? "text-accent" : "text-soft";
 }

@@ -27,8 +27,10 @@ export function AuditPage(): ReactNode {
   return (
     <Page title="Audit" lead="Every command, refused ones too, every sign-in and every use of a credential. Nothing here can be changed.">
       <GearNav />
-      <FilterBar>
-        <SearchBox label="Search the details" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+      <FilterBar
+        search={<SearchBox label="Search the details" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        chosen={[search.action, search.actor, search.from, search.to].filter((one) => one !== undefined).length}
+      >
         <FilterSelect label="Action" value={search.action} choices={ACTIONS.map((action) => [action, humanise(action)] as const)} onChange={(action) => set({ action })} />
         <FilterSelect label="Who" value={search.actor} choices={(actors?.callers.nodes ?? []).map(({ id, name }) => [id, name] as const)} onChange={(actor) => set({ actor })} />
         <Day label="From" day={search.from} onChange={(from) => set({ from })} />
@@ -87,9 +89,9 @@ function Line({ entry }: { entry: Entry }): ReactNode {
   const told = detail !== null && typeof detail === "object" && Object.keys(detail).length > 0;
   return (
     <>
-      <tr className="row border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0">
+      <tr className="row border-b border-line hover:bg-hover max-md:flex max-md:flex-wrap max-md:gap-x-3 max-md:py-2 md:h-9 [&>td]:pr-4 max-md:[&>td]:pr-0 max-md:items-center">
         <td>
-          <span className={`inline-flex items-center gap-1.5 align-middle font-medium ${accepted ? "text-ok" : "text-fail"}`}>
+          <span className={`inline-flex items-center gap-1.5 align-bottom font-medium ${accepted ? "text-ok" : "text-fail"}`}>
             <StateGlyph state={accepted ? "SUCCEEDED" : "FAILED"} />
             {accepted ? "Accepted" : "Refused"}
           </span>
@@ -107,7 +109,7 @@ function Line({ entry }: { entry: Entry }): ReactNode {
         <td className="text-soft">
           <Moment at={at} />
         </td>
-        <td className="text-right">
+        <td className="text-right max-md:ml-auto">
           {told ? (
             <button type="button" className="link" aria-expanded={open} aria-label={`Detail of ${humanise(action)}`} onClick={() => setOpen(!open)}>
               Detail

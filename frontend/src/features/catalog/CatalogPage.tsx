@@ -20,8 +20,10 @@ export function CatalogPage(): ReactNode {
   const set = (change: Partial<CatalogSearch>) => void navigate({ to: "/catalog", search: (kept: CatalogSearch) => ({ ...kept, ...change, after: undefined, before: undefined }), replace: true });
   return (
     <Page title="Catalog" lead="Everything that can be run by name: single packs, and pipelines made of them.">
-      <FilterBar>
-        <SearchBox label="Search the catalog" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+      <FilterBar
+        search={<SearchBox label="Search the catalog" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+        chosen={[search.kind, search.accepts, search.produces, search.usable].filter((one) => one !== undefined).length}
+      >
         <FilterSelect
           label="Kind"
           value={search.kind}
@@ -62,11 +64,11 @@ function choicesOf(kinds: readonly string[], chosen: string | undefined): (reado
 }
 
 function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): ReactNode {
-  const name = "font-medium text-ink no-underline after:absolute after:inset-0 hover:underline";
+  const name = "font-medium text-ink no-underline after:absolute after:inset-0 hover:underline shrink-0 max-md:shrink";
   return (
     <li className="relative flex items-baseline gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-1">
       <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-baseline gap-x-3">
+        <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
           {entry.__typename === "Pipeline" ? (
             <Link to="/pipelines/$pipeline" params={{ pipeline: entry.key }} className={name}>
               {entry.name}
@@ -76,14 +78,14 @@ function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): Re
               {entry.name}
             </Link>
           )}
-          <span className="text-dense text-soft">
-            {entry.__typename === "Pipeline" ? "pipeline" : "pack"} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} />
+          <span className="min-w-0 truncate text-dense text-soft max-md:whitespace-normal">
+            {entry.__typename === "Pipeline" ? "pipeline" : "pack"} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
           </span>
         </p>
         {entry.metadata.typicalUse === null ? null : <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>}
       </div>
       {entry.availability.usable ? null : (
-        <p className="w-72 shrink-0 truncate text-right text-dense text-warn max-md:w-full max-md:text-left" title={entry.availability.missing[0]?.message}>
+        <p className="w-64 shrink-0 truncate text-right text-dense text-warn max-md:w-full max-md:text-left" title={entry.availability.missing[0]?.message}>
           {entry.availability.missing[0]?.message.replaceAll("`", "")}
         </p>
       )}

@@ -56,7 +56,7 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
               </p>
             ))}
           </div>
-          <dl className="grid grid-cols-[8.5rem_1fr] gap-x-4 gap-y-2 [&>dt]:text-soft">
+          <dl className="grid grid-cols-[8.5rem_minmax(0,1fr)] gap-x-4 gap-y-2 wrap-anywhere max-md:grid-cols-1 max-md:gap-y-0 [&>dt]:text-soft max-md:[&>dd]:mb-3">
             <dt>Use it when</dt>
             <dd>{pack.metadata.typicalUse === null ? <Untold>Its author did not say.</Untold> : <Prose text={pack.metadata.typicalUse} />}</dd>
             {pack.metadata.exampleIntents.length === 0 ? null : (
@@ -137,9 +137,9 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
             </div>
           </details>
         </div>
-        <Section title="Try it">
+        <div className="min-w-0"><Section title="Try it">
           <TryIt key={pack.id} pack={pack} />
-        </Section>
+        </Section></div>
       </div>
     </Page>
   );

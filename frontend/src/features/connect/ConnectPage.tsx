@@ -76,7 +76,9 @@ function Chosen({ client, stdio, token, onToken, onWay }: ChosenProps): ReactNod
       <Section title="3. Configure it">
         <label className="my-2 flex items-center gap-2 text-dense">
           <input type="checkbox" checked={stdio} onChange={(event) => onWay(event.target.checked)} />
-          The program starts <code>packline mcp</code> on its own machine instead of calling over HTTP
+          <span>
+            The program starts <code>packline mcp</code> on its own machine instead of calling over HTTP
+          </span>
         </label>
         <Snippet label={setup.path} what={`the configuration of ${client.name}`} text={filled(setup.text)} />
         {setup.command === null ? null : <Snippet label="or, in a shell" what="the command" text={filled(setup.command)} />}

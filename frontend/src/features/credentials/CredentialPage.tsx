@@ -141,7 +141,7 @@ function TestButton({ credential }: { credential: Credential }): ReactNode {
 
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
-      <span role="status" className="max-w-md text-dense text-soft">
+      <span role="status" className="max-w-md text-dense text-soft empty:absolute">
         {fetching ? "Asking the service…" : told}
       </span>
       <Button disabled={fetching} onClick={() => void go()}>

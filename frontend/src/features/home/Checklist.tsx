@@ -14,7 +14,7 @@ export function Checklist(): ReactNode {
   const done = doneOf(data);
   return (
     <section aria-labelledby="checklist" className="mb-8 max-w-2xl rounded-lg border border-line px-5 py-4">
-      <div className="flex items-start justify-between gap-4">
+      <div className="flex items-center justify-between gap-4">
         <h2 id="checklist">{done.agent && done.model && done.pipeline ? "You have done it all" : "Where to go from here"}</h2>
         <Button
           kind="quiet"
@@ -38,7 +38,7 @@ export function Checklist(): ReactNode {
 function Line({ done, to, word, more }: { done: boolean; to: LinkProps; word: string; more: string }): ReactNode {
   return (
     <li className="row flex items-baseline gap-2 py-1">
-      <span aria-hidden="true" className={`w-4 ${done ? "text-ok" : "text-idle"}`}>
+      <span aria-hidden="true" className={`w-4 shrink-0 text-center ${done ? "text-ok" : "text-idle"}`}>
         {done ? "✓" : "○"}
       </span>
       <span>

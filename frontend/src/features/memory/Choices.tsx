@@ -22,8 +22,8 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
   const name = entry.entry?.name ?? entry.target;
   const isPipeline = entry.entry === null ? entry.target.startsWith("pipe_") || entry.target.startsWith("builtin.") : entry.entry.__typename === "Pipeline";
   return (
-    <section className="mb-6" aria-label={name}>
-      <div className="mb-1 flex flex-wrap items-baseline justify-between gap-x-4">
+    <section className={entry.values.length === 0 ? "border-b border-line py-1.5" : "mb-6"} aria-label={name}>
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
         <h3 className="font-medium wrap-anywhere">
           {entry.entry === null ? (
             <>
@@ -40,6 +40,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
           )}
         </h3>
         <p className="text-dense text-soft">
+          {entry.values.length === 0 ? "no habit yet · " : ""}
           {entry.uses === 0 ? "not used lately" : counted(entry.uses, "successful use")}
           {entry.uses === 0 ? null : (
             <>
@@ -51,9 +52,7 @@ export function Choices({ entry, onSettle, onForget }: Props): ReactNode {
           )}
         </p>
       </div>
-      {entry.values.length === 0 ? (
-        <p className="text-dense text-soft">Nothing has become a habit yet.</p>
-      ) : (
+      {entry.values.length === 0 ? null : (
         <ul>
           {entry.values.map((value) => (
             <Choice key={value.field} value={value} uses={entry.uses} name={name} onSettle={(rule, text) => onSettle(entry.target, value.field, rule, text)} />

@@ -81,6 +81,7 @@ export function MemoryPage(): ReactNode {
         <div className="mb-4">
           <FilterSelect
             label="Whose"
+            none="Whose: yours"
             value={search.caller}
             choices={callers.callers.nodes.filter(({ id }) => id !== viewer.id).map(({ id, name }) => [id, name] as const)}
             onChange={(chosen) => void navigate({ search: { caller: chosen } })}
@@ -105,7 +106,7 @@ export function MemoryPage(): ReactNode {
         {groups.length === 0 ? (
           <Empty>Nothing is learned yet. A value that two successful runs share shows up here.</Empty>
         ) : (
-          groups.map((entry) => <Choices key={entry.target} entry={entry} onSettle={settle} onForget={(scope, what) => begin({ scope, what })} />)
+          [...groups].sort((one, other) => Number(one.values.length === 0) - Number(other.values.length === 0)).map((entry) => <Choices key={entry.target} entry={entry} onSettle={settle} onForget={(scope, what) => begin({ scope, what })} />)
         )}
       </Section>
       <Section

@@ -37,6 +37,9 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
   const { metadata, availability, currentVersion, actions } = pipeline;
   const [deleting, setDeleting] = useState(false);
   const facts = [pipeline.builtin ? "ships with Packline" : null, `version ${currentVersion.number}`].filter((fact) => fact !== null).join(" · ");
+  const [first, ...rest] = pipeline.steps.map(({ retry }) => retry.maxAttempts);
+  const tries = first ?? 1;
+  const alike = rest.every((other) => other === tries);
   return (
     <Page
       title={pipeline.name}
@@ -86,9 +89,10 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
       >
         <ol className="divide-y divide-line border-y border-line">
           {pipeline.steps.map((step) => (
-            <StepRow key={step.key} step={step} />
+            <StepRow key={step.key} step={step} tries={alike ? null : step.retry.maxAttempts} />
           ))}
         </ol>
+        {alike && tries > 1 ? <p className="mt-2 text-dense text-soft">Each step is tried up to {count(tries, "time")}.</p> : null}
       </Section>
       {metadata.limitations.length === 0 ? null : (
         <Section title="Limits">
@@ -100,7 +104,7 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
         </Section>
       )}
       <Section title="Last runs" more={<Link to="/runs" search={{ pipeline: pipeline.key }} className="link text-dense">All its runs</Link>}>
-        {pipeline.runs.nodes.length === 0 ? <p className="text-soft">It has not been run here.</p> : <RunTable runs={pipeline.runs.nodes} label="Last runs" />}
+        {pipeline.runs.nodes.length === 0 ? <p className="text-soft">It has not been run here.</p> : <RunTable runs={pipeline.runs.nodes} label="Last runs" ofOne />}
       </Section>
       <details>
         <summary className="link w-fit">Definition as YAML</summary>
@@ -151,7 +155,8 @@ function agentWords({ outputs, stdoutTo, cache, requiredIsolation }: Agent): str
   return words.join(" ");
 }
 
-function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
+/** A step, what it uses and, where steps differ in it, how often it is tried. */
+function StepRow({ step, tries }: { step: Pipeline["steps"][number]; tries: number | null }): ReactNode {
   const pack = "pack" in step ? step.pack : null;
   const agent = "candidates" in step ? step : null;
   const name = "packName" in step ? step.packName : agent === null ? null : `agent ${agent.candidates.join(" or ")}`.trim();
@@ -183,7 +188,7 @@ function StepRow({ step }: { step: Pipeline["steps"][number] }): ReactNode {
         {uses.size === 0 ? "" : "."}
         {agent === null ? null : ` ${agentWords(agent)}`}
         {pack?.effects === "EXTERNAL" ? <span className="text-warn"> Changes something outside.</span> : null}
-        {step.retry.maxAttempts > 1 ? ` Tried up to ${count(step.retry.maxAttempts, "time")}.` : ""}
+        {tries === null ? "" : tries > 1 ? ` Tried up to ${count(tries, "time")}.` : " Tried once."}
       </span>
     </li>
   );

@@ -46,8 +46,10 @@ export function PipelinesPage(): ReactNode {
         </>
       }
     >
-      <FilterBar>
-        <SearchBox label="Search pipelines" text={q ?? ""} onSearch={(text) => set({ q: text === "" ? undefined : text })} />
+      <FilterBar
+        search={<SearchBox label="Search pipelines" text={q ?? ""} onSearch={(text) => set({ q: text === "" ? undefined : text })} />}
+        chosen={[accepts, produces, source].filter((one) => one !== undefined).length}
+      >
         <FilterSelect label="Accepts" value={accepts} choices={choicesOf(kinds, "accepts", accepts)} onChange={(kind) => set({ accepts: kind })} />
         <FilterSelect label="Produces" value={produces} choices={choicesOf(kinds, "produces", produces)} onChange={(kind) => set({ produces: kind })} />
         <FilterSelect
@@ -92,14 +94,14 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
   const [latestRun] = runs;
   const params = { pipeline: key };
   return (
-    <li className="relative flex items-center gap-6 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
+    <li className="relative flex items-center gap-4 px-2 py-2.5 hover:bg-hover max-md:flex-wrap max-md:gap-2">
       <div className="min-w-0 flex-1 max-md:basis-full">
         <p className="flex items-baseline gap-x-3 max-md:flex-wrap">
           <Link to="/pipelines/$pipeline" params={params} className="shrink-0 font-medium text-ink no-underline after:absolute max-md:shrink after:inset-0 hover:underline">
             {name}
           </Link>
           <span className="truncate text-dense text-soft max-md:whitespace-normal">
-            <Kinds accepts={metadata.accepts} produces={metadata.produces} />
+            <Kinds accepts={metadata.accepts} produces={metadata.produces} most={3} />
           </span>
         </p>
         <p className="truncate text-dense text-soft">
@@ -110,7 +112,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
       <div className="relative w-[5.25rem] shrink-0 max-lg:hidden">
         <RunBars runs={runs} />
       </div>
-      <p className="inline-flex w-64 items-center gap-1.5 text-dense text-soft max-md:w-auto max-md:flex-1">
+      <p className="inline-flex w-80 items-center gap-1.5 text-dense text-soft max-md:w-auto max-md:flex-1">
         {latestRun === undefined ? null : (
           <>
             <StateGlyph state={latestRun.state} />
@@ -119,7 +121,7 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
         )}
         <Usage usage={pipeline.usage} />
       </p>
-      <div className="relative flex w-36 justify-end max-md:w-auto">
+      <div className="relative flex w-34 justify-end max-md:w-auto">
         {availability.usable ? (
           <ButtonLink to="/pipelines/$pipeline/run" params={params} aria-label={`Run ${name}`}>
             Run…

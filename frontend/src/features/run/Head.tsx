@@ -3,8 +3,8 @@ import { memo, type ReactNode } from "react";
 
 import { Moment } from "../../components/Moment.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
-import { useNow } from "../../lib/clock.ts";
-import { duration, money, tokens } from "../../lib/format.ts";
+import { serverNow, useNow } from "../../lib/clock.ts";
+import { duration, money, tokens, when } from "../../lib/format.ts";
 import { isFinal, isLive } from "../../lib/states.ts";
 import { workSeconds } from "./axis.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
@@ -53,7 +53,8 @@ export const Head = memo(function Head({ run, actions }: { run: RunWholeFragment
 });
 
 function doing(run: RunWholeFragment): string | null {
-  if (run.wait !== null) return run.wait.message;
+  // What waits for a moment tells which.
+  if (run.wait !== null) return run.wait.until === null ? run.wait.message : `${run.wait.message}, at ${when(run.wait.until, serverNow())}`;
   const place = run.steps.findIndex((step) => step.id === run.currentStep?.id) + 1;
   return place === 0 ? null : `step ${place} of ${run.steps.length}`;
 }
@@ -107,7 +108,7 @@ function Facts({ run }: { run: RunWholeFragment }): ReactNode {
     );
   }
   return (
-    <ul className="mt-1 flex flex-wrap gap-x-1.5 text-dense text-soft [&>li:not(:last-child)]:after:content-['_·']">
+    <ul className="mt-1 flex flex-wrap text-dense text-soft [&>li:not(:last-child)]:after:mx-1.5 [&>li:not(:last-child)]:after:content-['·']">
       {facts.map((fact, index) => (
         // oxlint-disable-next-line react/no-array-index-key
         <li key={index}>{fact}</li>

@@ -30,8 +30,8 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
       <table className="w-full table-fixed border-collapse text-dense max-md:block">
         <thead className="max-md:sr-only">
           <tr className="border-b border-line text-left text-meta text-soft [&>th]:py-1.5 [&>th]:pr-4 [&>th]:font-medium">
-            <th className="w-28">Field</th>
-            <th>Written</th>
+            <th className="w-24">Field</th>
+            <th className="w-[40%]">Written</th>
             <th>Got</th>
           </tr>
         </thead>

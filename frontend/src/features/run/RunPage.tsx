@@ -143,7 +143,7 @@ function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: bool
   const offered = run.actions.flatMap((action) => words[action] ?? []);
   const buttons = offered
     .map(({ word, ask }, index) => (
-      <Button key={word} kind={index === 0 && primary ? "primary" : "plain"} onPointerEnter={() => void loadDialogs()} onClick={() => onAsk(ask)}>
+      <Button key={word} kind={index === 0 && primary && ask !== "cancel" ? "primary" : "plain"} onPointerEnter={() => void loadDialogs()} onClick={() => onAsk(ask)}>
         {word}
       </Button>
     ))
@@ -173,7 +173,7 @@ function Acknowledge({ run }: { run: RunWholeFragment }): ReactNode {
 function StepHead({ step, attempt, onAttempt }: { step: StepRowFragment; attempt: number | undefined; onAttempt: (attempt: number | undefined) => void }): ReactNode {
   return (
     <div className="mb-3">
-      <div className="flex flex-wrap items-baseline gap-x-3">
+      <div className="flex flex-wrap items-center gap-x-3">
         <h2>{humanise(step.key)}</h2>
         <StateMark state={step.state} />
       </div>

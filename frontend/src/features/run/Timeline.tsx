@@ -98,7 +98,7 @@ const StepLine = memo(function StepLine({ step, number, axis, now, selected, end
       aria-pressed={selected}
       onClick={() => onSelect(step.key)}
       className={
-        "row grid h-9 w-full -outline-offset-2 grid-cols-[1.5rem_1rem_minmax(7rem,11rem)_minmax(6rem,10rem)_1fr_4.5rem_minmax(7rem,14rem)] items-center gap-2 px-2 " +
+        "row grid h-9 w-full -outline-offset-2 grid-cols-[1.5rem_1rem_minmax(7rem,11rem)_minmax(6rem,9rem)_1fr_4.5rem_minmax(7rem,12rem)] items-center gap-2 px-2 " +
         "text-left text-dense max-md:grid-cols-[1.25rem_1rem_1fr_auto] " +
         (selected ? "bg-accent-tint shadow-[inset_2px_0_0_var(--accent)]" : "hover:bg-hover")
       }

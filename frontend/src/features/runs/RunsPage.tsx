@@ -134,8 +134,10 @@ function Filtering({ search, set }: { search: RunsSearch; set: (change: Partial<
   return (
     <>
       <div id="filters">
-        <FilterBar>
-          <SearchBox label="Search runs" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />
+        <FilterBar
+          search={<SearchBox label="Search runs" text={search.q ?? ""} onSearch={(q) => set({ q: q === "" ? undefined : q })} />}
+          chosen={[search.status, search.pipeline, search.actor, search.cause, search.since].filter((one) => one !== undefined).length}
+        >
           <FilterSelect label="State" value={search.status} choices={RUN_STATES.map((state) => [state, STATES[state].word] as const)} onChange={(status) => set({ status })} />
           <FilterSelect label="Pipeline" value={search.pipeline} choices={pipelines} onChange={(pipeline) => set({ pipeline })} />
           <FilterSelect label="By" value={search.actor} choices={actors} onChange={(actor) => set({ actor })} />

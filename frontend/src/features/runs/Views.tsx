@@ -12,7 +12,7 @@ interface Props {
   filters: Filters;
 }
 
-const TAB = "-mb-px border-b-2 pb-1.5 font-medium whitespace-nowrap";
+const TAB = "border-b-2 pb-1.5 font-medium whitespace-nowrap";
 
 /** Views as tabs: those that come with the page, and the reader's own. */
 export function Views({ chosen, kept, filters }: Props): ReactNode {
@@ -21,7 +21,7 @@ export function Views({ chosen, kept, filters }: Props): ReactNode {
   const changed = JSON.stringify(own?.filters ?? {}) !== JSON.stringify(filters);
   const tabs = [...VIEWS, ...kept.map(({ name }) => ({ view: name, word: name }))];
   return (
-    <div className="mb-3 flex items-end gap-5 border-b border-line">
+    <div className="mb-3 flex items-end gap-5 shadow-[inset_0_-1px_0_var(--line)]">
       <nav aria-label="Views" className="flex gap-5 overflow-x-auto">
         {tabs.map(({ view, word }) => (
           <Link

@@ -5,7 +5,7 @@ import { useMutation, useQuery } from "urql";
 import { Button } from "../../components/Button.tsx";
 import { Confirm } from "../../components/Confirm.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { FilterBar, SearchBox } from "../../components/Filters.tsx";
+import { SearchBox } from "../../components/Filters.tsx";
 import { GearNav } from "../../components/GearNav.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import type { Refusal } from "../../components/Notice.tsx";
@@ -52,9 +52,9 @@ export function TokensPage(): ReactNode {
               />
             </Section>
           ) : null}
-          <FilterBar>
+          <div className="mb-3">
             <SearchBox label="Search callers" text={search.q ?? ""} onSearch={(q) => void navigate({ search: { q: q === "" ? undefined : q }, replace: true })} />
-          </FilterBar>
+          </div>
           {data.callers.nodes.length === 0 ? (
             <Empty>No caller is called so.</Empty>
           ) : (
@@ -148,17 +148,26 @@ function Table({ tokens, label }: { tokens: readonly TokenRowFragment[]; label: 
                 </td>
                 <td className="truncate font-mono text-meta text-soft">{token.beginning}…</td>
                 <td className="truncate text-soft">{words(token.scopes)}</td>
-                <td className="text-soft">{token.lastUsedAt === null ? "never used" : <Moment at={token.lastUsedAt} relative />}</td>
+                <td className="text-soft">{token.lastUsedAt === null ? (
+                    "never used"
+                  ) : (
+                    <>
+                      <span className="md:hidden">used </span>
+                      <Moment at={token.lastUsedAt} relative />
+                    </>
+                  )}</td>
                 <td className="text-soft">
                   {token.revokedAt !== null ? (
                     <>
                       revoked <Moment at={token.revokedAt} />
                     </>
                   ) : token.expiresAt === null ? (
-                    "it is revoked"
+                    <>
+                      <span className="md:hidden">works until </span>it is revoked
+                    </>
                   ) : (
                     <>
-                      {standing === "expired" ? "expired " : ""}
+                      {standing === "expired" ? "expired " : <span className="md:hidden">works until </span>}
                       <Moment at={token.expiresAt} />
                     </>
                   )}

@@ -10,6 +10,7 @@ from app.cli.memory import memory
 from app.cli.promote import promote
 from app.cli.route import route
 from app.cli.tokens import tokens
+from app.cli.transcript import transcript
 
 cli = command_line()
 cli.command()(machine.up)
@@ -20,6 +21,7 @@ cli.command()(runs.rerun)
 cli.command()(runs.cancel)
 cli.command()(history.runs)
 cli.command()(history.show)
+cli.command()(transcript)
 cli.command()(pipelines.check)
 cli.command()(pipelines.apply)
 cli.command()(pipelines.export)

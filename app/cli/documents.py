@@ -51,7 +51,7 @@ fragment RunDetail on Run {
   cost { ...CostParts }
   steps {
     cost { ...CostParts }
-    id packVersion input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
+    id packVersion agent input { json excerpt truncated sizeBytes } output { json excerpt truncated sizeBytes }
     artifacts { ...ArtifactParts }
     attempts {
       id number state startedAt endedAt packVersion models failure { ...FailureParts }
@@ -367,3 +367,40 @@ mutation CliRevokeToken($id: ID!) {
 
 #: Every document by name, for the test that checks them.
 DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}
+
+RUN_ATTEMPTS = "query CliRunAttempts($id: ID!) { run(id: $id) { steps { key agent attempts { id number } } } }"
+
+_ENTRY = "fragment EntryParts on TranscriptEntry { sequence at kind text data }\n"
+
+TRANSCRIPT = (
+    _ENTRY
+    + """
+query CliTranscript($id: ID!, $first: Int, $after: Cursor) {
+  node(id: $id) {
+    ... on Attempt {
+      transcript(first: $first, after: $after) { nodes { ...EntryParts } pageInfo { hasNextPage endCursor } }
+    }
+  }
+}
+"""
+)
+
+RECEIPT = """
+query CliReceipt($id: ID!) {
+  node(id: $id) { ... on Attempt { cacheReceipt { madeBy { runStep { key run { id } } } } } }
+}
+"""
+
+ATTEMPT_OUTPUT = (
+    _ENTRY
+    + """
+subscription CliAttemptOutput($id: ID!, $after: Cursor) {
+  attemptOutput(id: $id, after: $after) {
+    __typename
+    ... on AttemptOutputBatch { cursor entries { ...EntryParts } }
+    ... on AttemptOutputGap { cursor }
+    ... on AttemptOutputEnd { cursor }
+  }
+}
+"""
+)

@@ -87,6 +87,8 @@ def show(
             output.emit(chosen)
         else:
             show_step(output, chosen)
+            if chosen.get("agent") and chosen["attempts"]:
+                output.say(f"\n`packline transcript {run_id} {step}` tells what its agent said and did.", "dim")
     elif output.is_json:
         output.emit(found)
     else:

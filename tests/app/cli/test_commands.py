@@ -821,7 +821,7 @@ def test_help_names_the_exit_statuses_and_every_command(packline):
         assert word in " ".join(text.split())
 
 
-COMMANDS = ("up", "run", "watch", "resume", "rerun", "cancel", "runs", "show", "check", "apply", "export")
+COMMANDS = ("up", "run", "watch", "resume", "rerun", "cancel", "runs", "show", "transcript", "check", "apply", "export")
 COMMANDS += ("pipelines", "packs", "token", "doctor", "migrate", "backup", "restore")
 
 

@@ -15,7 +15,15 @@ from resolvers.tools import Tool
 from runner.document import DocumentError, load_documents
 from runner.issues import Issue, error
 from store.pipeline_reads import PipelineRecord, find_pipeline
-from store.pipelines import KeyTakenError, NoPipelineError, Saved, StaleVersionError, create_pipeline, save_version
+from store.pipelines import (
+    KeyTakenError,
+    NoPipelineError,
+    Saved,
+    StaleVersionError,
+    StarterNameError,
+    create_pipeline,
+    save_version,
+)
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -94,8 +102,8 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
 
 async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
     found = await find_pipeline(context.services.store, checked.key)
-    if found is not None and (found.builtin or found.key != checked.key):
-        found = None  # a starter's key, or an alias, may be taken by a user's pipeline
+    if found is not None and found.builtin:  # by its key, or by an earlier name of it
+        raise key_taken(StarterNameError(checked.key, found.id, found.key))
     before = ""
     if found is not None:
         require_owner(context, found)

@@ -21,6 +21,7 @@ from store.pipelines import (
     NoPipelineError,
     Saved,
     StaleVersionError,
+    StarterNameError,
     create_pipeline,
     delete_pipeline,
     save_version,
@@ -224,8 +225,16 @@ async def _free_key(context: Context, wanted: str) -> str:
 
 def key_taken(taken: KeyTakenError) -> Conflict:
     """What to answer when a key is another pipeline's."""
+    if not isinstance(taken, StarterNameError):
+        return Conflict(
+            f"The key `{taken.key}` belongs to another pipeline.",
+            current_id=taken.pipeline_id,
+            hint="Choose another key, or change that pipeline.",
+        )
     return Conflict(
-        f"The key `{taken.key}` belongs to another pipeline.",
+        f"The key `{taken.key}` belongs to the starter {taken.pipeline_id}."
+        if taken.key == taken.starter
+        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still leads to it.",
         current_id=taken.pipeline_id,
-        hint="Choose another key, or change that pipeline.",
+        hint="Choose another key; to start from what the starter does, clone it and change the copy.",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from store.aliases import dump_aliases
+from store.aliases import dump_aliases, load_aliases
 from store.dialects import Sql
 from store.ids import new_id
 
@@ -69,6 +69,18 @@ class KeyTakenError(PipelineError):
         super().__init__(f"The key `{key}` belongs to {pipeline_id}.")
         self.key = key
         self.pipeline_id = pipeline_id
+
+
+class StarterNameError(KeyTakenError):
+    """The key is a starter's, or an earlier name that leads to one; only a starter that comes later may share a key.
+
+    Attributes:
+        starter: Key of the starter.
+    """
+
+    def __init__(self, key: str, pipeline_id: str, starter: str) -> None:
+        super().__init__(key, pipeline_id)
+        self.starter = starter
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +159,10 @@ _INSERT_VERSION = Sql(
     VALUES (:id, :pipeline_id, :number, :digest, :document, :yaml, :input_schema, :note, :created_by, :now)"""
 )
 _USER_KEY = Sql("SELECT id FROM pipeline WHERE key = :key AND deleted_at IS NULL AND NOT builtin AND id <> :id")
+_STARTER_NAMES = Sql(
+    """SELECT id, key, aliases FROM pipeline
+    WHERE builtin AND deleted_at IS NULL AND (key = :key OR aliases <> '[]') ORDER BY id"""
+)
 _LOCK = Sql("SELECT current_number, builtin, deleted_at IS NOT NULL FROM pipeline WHERE id = :id FOR UPDATE")
 _CURRENT = Sql(
     """SELECT version.id, version.digest, version.yaml, version.input_schema, pipeline.key, pipeline.name,
@@ -173,8 +189,9 @@ def create_pipeline(
     """Saves a new pipeline with version 1.
 
     Raises:
-        KeyTakenError: another pipeline of a user, not deleted, has the key.
+        KeyTakenError: another pipeline, not deleted, has the key; a starter's earlier names are as good as its key.
     """
+    _refuse_starter_name(conn, heading.key)
     pipeline_id = new_id("pipe")
     now = conn.now()
     if not conn.run(_INSERT, _head(pipeline_id, heading, now) | {"builtin": False, "owner_id": owner_id}):
@@ -209,7 +226,7 @@ def save_version(
         NoPipelineError: it does not exist or is deleted.
         ReadOnlyPipelineError: it is a starter.
         StaleVersionError: it has another current version by now.
-        KeyTakenError: another pipeline has the new key.
+        KeyTakenError: another pipeline has the new key, or it is a starter's earlier name.
     """
     current, builtin, deleted = conn.one(_LOCK, {"id": pipeline_id}) or (0, False, True)
     if deleted:
@@ -223,6 +240,8 @@ def save_version(
     assert before is not None, "a pipeline always has its current version"
     if _same(before, heading, definition):
         return Saved(pipeline_id, before[0], current, changed=False)
+    if heading.key != before[4]:  # what has its key keeps it when a starter of that name comes along
+        _refuse_starter_name(conn, heading.key)
     if conn.one(_USER_KEY, {"key": heading.key, "id": pipeline_id}) is not None:
         raise _taken(conn, heading.key, pipeline_id)
     number = current + 1
@@ -347,6 +366,12 @@ def _text_differs(before: Row, definition: Definition) -> bool:
 def _same(before: Row, heading: Heading, definition: Definition) -> bool:
     shown = (heading.key, heading.name, heading.description, heading.metadata_json, heading.search_text)
     return not _text_differs(before, definition) and tuple(before[4:]) == (*shown, dump_aliases(heading.aliases))
+
+
+def _refuse_starter_name(conn: Connection, key: str) -> None:
+    for pipeline_id, starter, aliases in conn.all(_STARTER_NAMES, {"key": key}):
+        if key == starter or any(alias.name == key for alias in load_aliases(aliases)):
+            raise StarterNameError(key, pipeline_id, starter)
 
 
 def _taken(conn: Connection, key: str, pipeline_id: str) -> PipelineError:

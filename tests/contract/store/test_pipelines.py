@@ -29,6 +29,7 @@ from store.pipelines import (
     StaleVersionError,
     Starter,
     StarterChanges,
+    StarterNameError,
     delete_pipeline,
     save_version,
     upsert_starters,
@@ -172,23 +173,44 @@ async def test_starters_are_read_only(store: Store):
 
 async def test_a_reference_finds_by_id_then_users_key_then_starters_key_then_alias(store: Store):
     ada = await caller(store)
-    await store.write(upsert_starters, [DECK])
 
     async def find(ref: str) -> str | None:
         found = await find_pipeline(store, ref)
         return None if found is None else found.id
 
+    mine = await pipeline(store, ada.id, "notes")
+    other = await pipeline(store, ada.id, "deck_2000")
+    await store.write(upsert_starters, [DECK, NOTES])
     assert await find("deck") == DECK.id
     assert await find("old-deck") == DECK.id
-    assert await find("deck_2000") == DECK.id
-    assert await find("deckx2000") is None, "an underscore is no wildcard"
+    assert await find("old_deck") is None, "an underscore is no wildcard"
     assert await find("old") is None
-    mine = await pipeline(store, ada.id)
-    assert await find("deck") == mine.pipeline_id
-    assert await find(DECK.id) == DECK.id
+    assert await find("notes") == mine.pipeline_id
+    assert await find(NOTES.id) == NOTES.id
     assert await find("nothing") is None
-    other = await pipeline(store, ada.id, "old-deck")
-    assert await find("old-deck") == other.pipeline_id
+    assert await find("deck_2000") == other.pipeline_id
+
+
+@pytest.mark.parametrize("name", ["deck", "old-deck"])
+async def test_a_starters_names_are_taken_but_not_from_those_who_had_them(store: Store, name: str):
+    ada = await caller(store)
+    first = await pipeline(store, ada.id, name)
+    await store.write(upsert_starters, [DECK])
+    kept = await store.write(
+        save_version, first.pipeline_id, heading(name), definition("2"), based_on=1, saved_by=ada.id
+    )
+    assert kept.number == 2
+    moved = await store.write(
+        save_version, first.pipeline_id, heading("other"), definition("3"), based_on=2, saved_by=ada.id
+    )
+    assert moved.number == 3
+    with pytest.raises(StarterNameError) as refused:
+        await store.write(save_version, first.pipeline_id, heading(name), definition("4"), based_on=3, saved_by=ada.id)
+    assert (refused.value.key, refused.value.pipeline_id, refused.value.starter) == (name, DECK.id, "deck")
+    with pytest.raises(StarterNameError):
+        await pipeline(store, ada.id, name)
+    await store.write(upsert_starters, [])
+    assert await pipeline(store, ada.id, name)
 
 
 async def test_lists_filter_and_order(store: Store):

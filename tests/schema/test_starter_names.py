@@ -1,0 +1,99 @@
+"""Keys and earlier names of starters: nobody takes them over, and what had a key before keeps it (CONTRACT 1.8)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.databases import ready_database
+from tests.support.front_door import ran
+from tests.support.packs import Workbench
+from tests.support.product import product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.product import Product
+
+CONFLICT = "__typename ... on Problem { message hint } ... on ConflictProblem { current { id } }"
+CREATE = f"mutation ($d: PipelineDefinitionInput!) {{ createPipeline(definition: $d) {{ {CONFLICT} }} }}"
+UPDATE = f"""mutation ($p: ID!, $fields: JSON!, $version: Int!) {{
+    updatePipeline(pipeline: $p, change: {{fields: $fields}}, ifVersion: $version) {{ {CONFLICT} }} }}"""
+CLONE = f"mutation ($p: ID!, $key: Key) {{ clonePipeline(pipeline: $p, key: $key) {{ {CONFLICT} }} }}"
+APPLY = f"mutation ($y: String!, $dry: Boolean!) {{ applyPipelines(yaml: $y, dryRun: $dry) {{ {CONFLICT} }} }}"
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """A database that outlives a restart."""
+    if request.param == "sqlite":
+        yield "sqlite"
+    else:
+        with ready_database() as url:
+            yield url
+
+
+def document(key: str, text: str) -> dict[str, Any]:
+    return {"key": key, "name": key, "steps": [{"id": "say", "pack": "test.echo", "input": {"text": text}}]}
+
+
+def ship(folder: Path, *keys: str, aliases: str = "") -> None:
+    """Makes these the starters of the release that `product` finds below `folder`."""
+    place = folder / "no_builtins" / "pipelines"
+    place.mkdir(parents=True, exist_ok=True)
+    for key in keys:
+        (place / f"{key}.yaml").write_text(json.dumps(document(key, "shipped")))
+    (place / "aliases.yaml").write_text(aliases)
+
+
+async def said(it: Product, pipeline: str) -> str:
+    """What a run of a pipeline ends with."""
+    run = await ran(it, pipeline)
+    return str(run["output"]["json"]["text"])
+
+
+async def test_nobody_takes_the_key_or_an_earlier_name_of_a_starter(tmp_path: Path, database_url: str) -> None:
+    ship(tmp_path, "greet", "leave", aliases="hello: {key: greet}\n")
+    async with product(tmp_path, Workbench().packs, database_url=database_url) as it:
+        token = await it.token_for("alice", "READ", "RUN", "WRITE")
+        mine = await it.mutate(CREATE, {"d": {"document": document("hers", "hers")}}, token=token)
+        assert mine["__typename"] == "PipelineSuccess"
+        for key, what in (("greet", "belongs to the starter"), ("hello", "earlier name of the starter")):
+            taking = document(key, "taken over")
+            attempts = [
+                (CREATE, {"d": {"document": taking}}),
+                (UPDATE, {"p": "hers", "fields": {"key": key}, "version": 1}),
+                (CLONE, {"p": "builtin.leave", "key": key}),
+                (APPLY, {"y": json.dumps(taking), "dry": True}),
+                (APPLY, {"y": json.dumps(taking), "dry": False}),
+            ]
+            for mutation, variables in attempts:
+                refused = await it.mutate(mutation, variables, token=token)
+                assert refused["__typename"] == "ConflictProblem", (key, mutation)
+                assert f"`{key}`" in refused["message"]
+                assert what in refused["message"]
+                assert "another key" in refused["hint"]
+                assert "clone it" in refused["hint"]
+                assert refused["current"]["id"] == "builtin.greet"
+            assert await said(it, key) == "shipped"
+
+
+async def test_a_key_taken_before_its_starter_came_stays_its_owners(tmp_path: Path, database_url: str) -> None:
+    ship(tmp_path, "leave")
+    async with product(tmp_path, Workbench().packs, database_url=database_url) as it:
+        for key in ("greet", "hello"):
+            saved = await it.mutate(CREATE, {"d": {"document": document(key, "mine")}})
+            assert saved["__typename"] == "PipelineSuccess"
+    ship(tmp_path, "greet", aliases="hello: {key: greet}\n")
+    async with product(tmp_path, Workbench().packs, database_url=database_url) as it:
+        for key in ("greet", "hello"):
+            assert await said(it, key) == "mine"
+            changed = await it.mutate(UPDATE, {"p": key, "fields": {"description": "Still mine."}, "version": 1})
+            assert changed["__typename"] == "PipelineSuccess"
+            applied = await it.mutate(APPLY, {"y": json.dumps(document(key, "mine still")), "dry": False})
+            assert applied["__typename"] == "ApplyPipelinesSuccess"
+            assert await said(it, key) == "mine still"
+        assert await said(it, "builtin.greet") == "shipped"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from resolvers.agent_tools import with_tools_checked
@@ -16,6 +16,7 @@ from runner.definition_models import definition_document
 from runner.document import DocumentError, forbidden_text, load_document
 from runner.inputs import check_inputs
 from runner.issues import Issue, error, shown
+from runner.literal_secrets import literal_secrets
 from runner.preflight import CalledStep, preflight
 from runner.stored_definition import stored_form
 from store.states import Scope
@@ -81,7 +82,7 @@ async def check_pipeline(
         document = document_of(definition)
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
-    check = _check(context, document)
+    check = _check(context, document, definition.yaml)
     issues = list(check.issues)
     if inputs is not None and check.input_schema is not None:
         issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
@@ -132,9 +133,16 @@ def unreadable(refused: DocumentError) -> Invalid:
     return Invalid(f"The definition cannot be read: {refused}", [error((), "unreadable", str(refused))])
 
 
-def _check(context: Context, document: Mapping[str, JSONValue]) -> Check:
+def _check(context: Context, document: Mapping[str, JSONValue], text: str | None = None) -> Check:
     limits = DefinitionLimits(max_steps=context.services.limits.steps)
-    return with_tools_checked(check_definition(document, context.services.registry, limits=limits))
+    check = with_tools_checked(check_definition(document, context.services.registry, limits=limits))
+    if check.definition is None:
+        return check
+    redactor = context.services.redactor
+    found = literal_secrets(dict(document), redactor)
+    if text is not None and not found:
+        found = literal_secrets(text, redactor)  # a comment is kept as well
+    return replace(check, issues=(*check.issues, *found)) if found else check
 
 
 def checked_definition(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:
@@ -143,7 +151,7 @@ def checked_definition(context: Context, document: Mapping[str, JSONValue], text
     Raises:
         Invalid: it breaks rules; all of them are listed.
     """
-    check = _check(context, document)
+    check = _check(context, document, text)
     if not check.valid or check.definition is None:
         wrong = next(issue for issue in check.issues if issue.severity == "error")
         where = ".".join(wrong.path)

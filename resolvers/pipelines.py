@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from resolvers.context import Context
+    from resolvers.definitions import CheckedDefinition
     from runner.failures import JSONValue
     from store.dialects import Connection
 
@@ -151,16 +152,21 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     version = await context.services.versions.get(context, found)
     document: dict[str, JSONValue] = orjson.loads(version.body.document)
     document["name"] = name or f"Copy of {found.name}"
-    document["key"] = key or await _free_key(context, f"{found.key}-copy")
-    checked = checked_definition(context, document, None)
     owner = context.caller.id
-    try:
-        saved = await write_audited(
-            context, lambda conn: create_pipeline(conn, checked.heading, checked.definition, owner_id=owner)
-        )
-    except KeyTakenError as taken:
-        raise key_taken(taken) from taken
-    return SavedPipeline(saved.pipeline_id, True, checked.warnings)
+    while True:
+        document["key"] = key or await _free_key(context, f"{found.key}-copy")
+        checked = checked_definition(context, document, None)
+
+        def unit(conn: Connection, checked: CheckedDefinition = checked) -> Saved:
+            return create_pipeline(conn, checked.heading, checked.definition, owner_id=owner)
+
+        try:
+            saved = await write_audited(context, unit)
+        except KeyTakenError as taken:
+            if key is not None:
+                raise key_taken(taken) from taken
+            continue  # it was free a moment ago: another clone was quicker
+        return SavedPipeline(saved.pipeline_id, True, checked.warnings)
 
 
 @operation(

@@ -1,6 +1,7 @@
 """Commands on runs: start, resume, repeat, cancel, acknowledge, delete."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
+from collections.abc import Awaitable
 from typing import Annotated, Any
 
 import strawberry
@@ -124,11 +125,24 @@ DeleteRunResult = Annotated[
 ]
 
 
-async def _started(info: Info, started: Started) -> StartRunSuccess:
-    run = None if started.run_id is None else await _run_now(info, started.run_id)
+async def _started(info: Info, command: Awaitable[Started]) -> Any:  # noqa: ANN401 - as `problem_of`
+    """What a start led to, or why it was refused."""
+    try:
+        started = await command
+        run = None if started.run_id is None else await _run_now(info, started.run_id)
+    except Refusal as refusal:
+        return _refused(info, refusal)
     return StartRunSuccess(
         run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
     )
+
+
+async def _done(info: Info, command: Awaitable[str]) -> Any:  # noqa: ANN401 - as `problem_of`
+    """The run a command left, or why it was refused; also when somebody has deleted it since."""
+    try:
+        return RunSuccess(run=await _run_now(info, await command))
+    except Refusal as refusal:
+        return _refused(info, refusal)
 
 
 async def _run_now(info: Info, run_id: str) -> Run:
@@ -181,8 +195,9 @@ class RunMutations:
         dry_run: DryRun = False,
     ) -> RunPipelineResult:
         """Starts a run of a pipeline."""
-        try:
-            started = await run_pipeline(
+        return await _started(
+            info,
+            run_pipeline(
                 info.context.context,
                 pipeline=pipeline,
                 inputs=as_json(inputs),
@@ -195,10 +210,8 @@ class RunMutations:
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
                 dry_run=dry_run,
-            )
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return await _started(info, started)
+            ),
+        )
 
     @strawberry.mutation(
         description="Calls a single pack; recorded like a run of one step.",
@@ -221,8 +234,9 @@ class RunMutations:
         dry_run: DryRun = False,
     ) -> RunPackResult:
         """Calls a pack."""
-        try:
-            started = await run_pack(
+        return await _started(
+            info,
+            run_pack(
                 info.context.context,
                 pack=pack,
                 input=as_json(input),
@@ -232,10 +246,8 @@ class RunMutations:
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
                 dry_run=dry_run,
-            )
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return await _started(info, started)
+            ),
+        )
 
     @strawberry.mutation(
         description=(
@@ -257,18 +269,17 @@ class RunMutations:
         wait_seconds: WaitSeconds = 0,
     ) -> ResumeRunResult:
         """Resumes a run."""
-        try:
-            run_id = await resume_run(
+        return await _done(
+            info,
+            resume_run(
                 info.context.context,
                 id=id,
                 step_input=as_json(step_input),
                 inputs=as_json(inputs),
                 definition=definition,
                 wait_seconds=wait_seconds,
-            )
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return RunSuccess(run=await _run_now(info, run_id))
+            ),
+        )
 
     @strawberry.mutation(
         description="Runs again: a new run with the same inputs or changed ones, from the first step or a later one.",
@@ -289,8 +300,9 @@ class RunMutations:
         idempotency_key: IdempotencyKey = None,
     ) -> RerunRunResult:
         """Runs again."""
-        try:
-            started = await rerun_run(
+        return await _started(
+            info,
+            rerun_run(
                 info.context.context,
                 id=id,
                 inputs=as_json(inputs),
@@ -300,10 +312,8 @@ class RunMutations:
                 agent=agent,
                 wait_seconds=wait_seconds,
                 idempotency_key=idempotency_key,
-            )
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return await _started(info, started)
+            ),
+        )
 
     @strawberry.mutation(
         description="Stops a run. Answers at once; the run is CANCELLING until its steps have let go.",
@@ -316,11 +326,7 @@ class RunMutations:
         reason: Annotated[str | None, strawberry.argument(description="Why, kept with the run.")] = None,
     ) -> CancelRunResult:
         """Cancels a run."""
-        try:
-            run_id = await cancel_run(info.context.context, id=id, reason=reason)
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return RunSuccess(run=await _run_now(info, run_id))
+        return await _done(info, cancel_run(info.context.context, id=id, reason=reason))
 
     @strawberry.mutation(
         description="Marks a failure as dealt with, so that it no longer needs attention.",
@@ -333,11 +339,7 @@ class RunMutations:
         acknowledged: Annotated[bool, strawberry.argument(description="False takes the mark off.")] = True,
     ) -> AcknowledgeRunResult:
         """Acknowledges a failure."""
-        try:
-            run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
-        except Refusal as refusal:
-            return _refused(info, refusal)
-        return RunSuccess(run=await _run_now(info, run_id))
+        return await _done(info, acknowledge_run(info.context.context, id=id, acknowledged=acknowledged))
 
     @strawberry.mutation(
         description="Deletes a run that has ended, with its artifacts; pinned artifacts stay.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -256,6 +257,8 @@ async def test_only_owner_and_manager_may_change_and_everybody_may_see_and_copy(
         assert copy["pipeline"]["key"] == "shout-copy"
         assert copy["pipeline"]["name"] == "Copy of Shout twice"
         assert copy["pipeline"]["actions"] == ["UPDATE", "CLONE", "DELETE"]
+        at_once = await asyncio.gather(*(it.mutate(CLONE, {"p": "shout"}, token=bob) for _ in range(4)))
+        assert len({made["pipeline"]["key"] for made in at_once}) == 4
         taken = await it.mutate(CLONE, {"p": "shout", "key": "shout-copy"}, token=ada)
         assert taken["__typename"] == "ConflictProblem"
         refused = await it.mutate(CREATE, {"definition": {"yaml": named("other")}}, token=reader)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from packline import Pack, PackContext, PackError, pack
+from resolvers.runs import delete_one_run
+from schema import run_commands
 from tests.support.front_door import command, ended, look, ran, save, start, step, until_state
 from tests.support.packs import Text, Workbench
 from tests.support.product import product
@@ -402,6 +404,20 @@ async def test_a_running_run_is_cancelled(it: Product, bench: Workbench) -> None
     )
     reasons = [event.get("reason") for event in events["run"]["events"]["nodes"]]
     assert "changed my mind" in reasons
+
+
+async def test_a_run_that_is_deleted_right_after_a_command_is_not_found(
+    it: Product, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await save(it, "quick", step("only", "test.echo", text="hello"))
+    run = await ran(it, "quick")
+
+    async def acknowledge_late(context: Any, *, id: str, acknowledged: bool) -> str:
+        return await delete_one_run(context, id=id)
+
+    monkeypatch.setattr(run_commands, "acknowledge_run", acknowledge_late)
+    answer = await command(it, "acknowledgeRun", id=run["id"])
+    assert answer["__typename"] == "NotFoundProblem"
 
 
 async def test_queued_and_waiting_runs_are_cancelled_at_once(tmp_path: Path, bench: Workbench) -> None:

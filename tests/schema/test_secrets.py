@@ -11,6 +11,7 @@ from packline import Pack, PackContext, PackError, pack
 from tests.support.front_door import RUN, audit_rows, command, look, ran, save, start, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
+from tests.support.vaults import SECRET, put
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -143,3 +144,35 @@ async def test_half_of_it_is_not_kept_in_titles_and_search(it: Product) -> None:
     assert found["runs"]["totalCount"] == 0
     found = await it.query("query ($f: RunFilter) { runs(filter: $f) { totalCount } }", {"f": {"text": "xxx"}})
     assert found["runs"]["totalCount"] == 7
+
+
+async def test_a_secret_in_a_definition_is_told_where_it_stands(it: Product) -> None:
+    await put(it, "service", "generic", {"value": SECRET})
+    document = {
+        "key": "loose",
+        "name": "Loose",
+        "description": f"Signs in with {SECRET}.",
+        "steps": [step("echo", "test.echo", text=f"Bearer {TOKEN}")],
+    }
+    checked = (
+        await it.query(
+            """query ($d: JSON!) { checkPipeline(definition: {document: $d}) {
+                valid issues { path rule severity message } } }""",
+            {"d": document},
+        )
+    )["checkPipeline"]
+    assert checked["valid"]
+    told = {tuple(issue["path"]): (issue["rule"], issue["severity"], issue["message"]) for issue in checked["issues"]}
+    assert told[("description",)][:2] == ("secret", "WARNING")
+    assert "`service.value`" in told[("description",)][2]
+    assert told[("steps", "0", "input", "text")][:2] == ("secret", "WARNING")
+    clean(checked)
+    assert SECRET not in json.dumps(checked)
+
+    commented = f"# {SECRET}\nkey: told\nname: Told\nsteps: [{{id: echo, pack: test.echo, input: {{text: hello}}}}]\n"
+    saved = await it.mutate(
+        """mutation ($yaml: String!) { createPipeline(definition: {yaml: $yaml}) {
+            ... on PipelineSuccess { warnings { rule } } } }""",
+        {"yaml": commented},
+    )
+    assert [issue["rule"] for issue in saved["warnings"]] == ["secret"]

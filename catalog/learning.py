@@ -49,7 +49,7 @@ def learned_values(inputs: JSONValue, redactor: Redactor) -> dict[LearnedField, 
     """
     if not isinstance(inputs, dict):
         return {}
-    found = ((field, inputs.get(field.value)) for field in LearnedField)
+    found = ((field, inputs[field]) for field in LearnedField if field in inputs)
     return {field: value.strip() for field, value in found if isinstance(value, str) and is_learnable(value, redactor)}
 
 

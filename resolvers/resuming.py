@@ -208,7 +208,7 @@ async def rerun_run(
 ) -> Started:
     """Runs again: a new run with the same inputs or changed ones; never coalesces."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
-    request = request_digest("rerun_run", id, inputs, definition, from_step, force, agent)
+    request = request_digest(idempotency_key, "rerun_run", id, inputs, definition, from_step, force, agent)
     if (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     await readable_run(context, id)

@@ -99,7 +99,9 @@ async def run_pipeline(
 ) -> Started:
     """Starts a run of a pipeline, or finds the one it amounts to (CONTRACT 2.1 to 2.4)."""
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
-    request = request_digest("run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent)
+    request = request_digest(
+        idempotency_key, "run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent
+    )
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     found = await get_pipeline(context, pipeline)
@@ -198,7 +200,7 @@ async def run_pack(
 ) -> Started:
     """Calls a single pack; recorded like a run of one step."""
     refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
-    request = request_digest("run_pack", pack, version, input, force)
+    request = request_digest(idempotency_key, "run_pack", pack, version, input, force)
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     registry = context.services.registry
@@ -273,7 +275,7 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
     return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings))
 
 
-async def find_replay(context: Context, key: str | None, request: str, wait_seconds: int) -> Started | None:
+async def find_replay(context: Context, key: str | None, request: str | None, wait_seconds: int) -> Started | None:
     """The run an earlier call with the same idempotency key started, in any state; None when there was none.
 
     It is looked up before anything else: what has changed since does not matter to a repeated request.
@@ -294,12 +296,12 @@ async def find_replay(context: Context, key: str | None, request: str, wait_seco
     return Started(earlier.run_id, replayed=True)
 
 
-def request_digest(operation_name: str, *arguments: JSONValue) -> str:
+def request_digest(key: str | None, operation_name: str, *arguments: JSONValue) -> str | None:
     """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
 
-    How long the caller waits for the answer is no part of it.
+    How long the caller waits for the answer is no part of it. None without a key: nothing asks for it then.
     """
-    return digest(canonical_json([operation_name, *arguments]))
+    return None if key is None else digest(canonical_json([operation_name, *arguments]))
 
 
 def key_taken(key: str | None, run_id: str) -> Conflict:

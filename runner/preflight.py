@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from runner.availability import (
     PROBES,
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from runner.registry import Registry
 
 
-@dataclass(frozen=True, slots=True)
-class CalledStep:
+class CalledStep(NamedTuple):
     """A step as a preflight takes it.
 
     Attributes:

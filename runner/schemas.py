@@ -186,6 +186,10 @@ def _compiled(text: str) -> CompiledSchema:
     return CompiledSchema(orjson.loads(text))
 
 
+#: Keywords that say nothing of a value but its type.
+_TYPE_ALONE = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
+
+
 class _TooExpensiveError(Exception):
     """The budget of schema branches is used up."""
 
@@ -208,6 +212,17 @@ def _validator_class() -> Any:  # noqa: ANN401 - made at run time by jsonschema
     def format_(validator: Any, value: str, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
         if isinstance(instance, str) and not is_of_format(instance, value):
             yield ValidationError("format")
+
+    def properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+        for name, subschema in value.items() if isinstance(instance, dict) else ():
+            if name not in instance:
+                continue
+            # Most inputs: a validator made for the type alone would take ten times as long.
+            if isinstance(subschema, dict) and subschema.keys() <= _TYPE_ALONE:
+                kind = subschema.get("type")
+                if isinstance(kind, str) and validator.is_type(instance[name], kind):
+                    continue
+            yield from validator.descend(instance[name], subschema, path=name, schema_path=name)
 
     def pattern_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
         if isinstance(instance, dict):
@@ -256,6 +271,7 @@ def _validator_class() -> Any:  # noqa: ANN401 - made at run time by jsonschema
     keywords |= {
         "pattern": pattern,
         "format": format_,
+        "properties": properties,
         "patternProperties": pattern_properties,
         "additionalProperties": additional_properties,
         "required": required,

@@ -6,9 +6,9 @@ without looking at each item for what it may be. Whatever is unusual about one, 
 an awaitable, takes the ordinary path and ends as it would have. What a selection asks for is found out once for a
 document; see `schema.plans`.
 
-Resolvers whose arguments are scalars, or that have none, are called without the layers Strawberry puts around them for
-extensions and conversions, which such fields have none of (25 µs of an asynchronous one). Those marked `loaded` are run
-up to their first wait at once; see `schema.loading`.
+Resolvers whose arguments are scalars, enums or lists of them, or that have none, are called without the layers
+Strawberry puts around them for extensions and conversions, which such fields have none of (25 µs of an asynchronous
+one, and 5 more for each argument). Those marked `loaded` are run up to their first wait at once; see `schema.loading`.
 
 Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
 watch, once for all who ask the same of it.
@@ -28,8 +28,9 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
-    GraphQLScalarType,
     Undefined,
+    get_named_type,
+    is_leaf_type,
 )
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path, gather_with_cancel
@@ -71,7 +72,7 @@ def mark_leaves(schema: GraphQLSchema) -> None:
 
 
 def shorten_resolvers(schema: GraphQLSchema) -> None:
-    """Call resolvers that take no arguments but scalars as they are; called once, before anything else wraps them."""
+    """Call resolvers that take no arguments but leaves as they are; called once, before anything else wraps them."""
     for graphql_type in schema.type_map.values():
         if isinstance(graphql_type, GraphQLObjectType):
             for field in graphql_type.fields.values():
@@ -87,7 +88,7 @@ def _short(field: GraphQLField) -> Callable[..., Any] | None:
     resolver = definition.base_resolver
     if definition.extensions or resolver.parent_parameter or resolver.root_parameter or resolver.self_parameter is None:
         return None
-    names = _scalar_arguments(field, definition)
+    names = _leaf_arguments(field, definition)
     told = resolver.info_parameter
     if names is None or (told is not None and told.name != "info"):
         return None
@@ -99,7 +100,8 @@ def _short(field: GraphQLField) -> Callable[..., Any] | None:
             return lambda source, info: call(source, info=Info(_raw_info=info, _field=definition))
 
     def resolve(source: Any, info: Any, **given: Any) -> Any:
-        arguments = {names[name]: value for name, value in given.items()}
+        # A list may be the default of the argument, which every operation is given.
+        arguments = {names[name]: list(value) if type(value) is list else value for name, value in given.items()}
         if told is not None:
             arguments["info"] = Info(_raw_info=info, _field=definition)
         return call(source, **arguments)
@@ -114,12 +116,13 @@ def _short(field: GraphQLField) -> Callable[..., Any] | None:
     return resolve_now
 
 
-def _scalar_arguments(field: GraphQLField, definition: StrawberryField) -> dict[str, str] | None:
-    """Names in Python of arguments by those in the schema when all are scalars, which need no conversion; else None."""
-    for argument in field.args.values():
-        inner = argument.type.of_type if isinstance(argument.type, GraphQLNonNull) else argument.type
-        if not isinstance(inner, GraphQLScalarType):
-            return None
+def _leaf_arguments(field: GraphQLField, definition: StrawberryField) -> dict[str, str] | None:
+    """Names in Python of arguments by those in the schema when none needs to be converted, else None.
+
+    Scalars need not, nor enums, nor lists of them.
+    """
+    if not all(is_leaf_type(get_named_type(argument.type)) for argument in field.args.values()):
+        return None
     if len(definition.arguments) != len(field.args) or any(
         isinstance(argument.type, StrawberryMaybe) for argument in definition.arguments
     ):

@@ -24,6 +24,15 @@ def message(schema, value):
     return text
 
 
+@pytest.mark.parametrize("kind", ["null", "boolean", "integer", "number", "string", "array", "object"])
+def test_the_type_of_a_property_is_checked_like_any_other(kind):
+    for value in (None, True, 1, 1.0, 1.5, "x", [], {}):
+        schema = {"type": kind, "title": "A title", "default": None}
+        inside = told({"type": "object", "properties": {"a": schema}}, {"a": value})
+        assert [rule for _, rule, _ in inside] == [rule for _, rule, _ in told(schema, value)]
+        assert all(path == "a" for path, _, _ in inside)
+
+
 class TestForeignSchemas:
     def test_ordinary_ones_pass(self):
         schema = {

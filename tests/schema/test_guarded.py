@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -243,6 +244,30 @@ async def test_unusual_leaves_end_as_they_would_without_the_short_way() -> None:
     assert told["failure"].message == "Said aloud."
     assert "32-bit" in told["tooLarge"].message
     assert len(logs) == 3
+
+
+@strawberry.enum
+class Colour(Enum):
+    RED = "red"
+    BLUE = "blue"
+
+
+@strawberry.type
+class MixQuery:
+    @strawberry.field
+    async def mix(self, first_one: Colour, others: list[Colour] = [], names: list[list[str] | None] = []) -> str:  # noqa: B006
+        told = f"{first_one.name} {[colour.value for colour in others]} {names}"
+        others.append(Colour.RED)  # the next operation is given the same default
+        return told
+
+
+async def test_arguments_that_need_no_conversion_come_as_declared() -> None:
+    own = GuardedSchema(MixQuery)
+    for _ in range(2):
+        assert (await own.execute("{ mix(firstOne: RED) }")).data == {"mix": "RED [] []"}
+    query = 'query($o: [Colour!]!) { mix(firstOne: BLUE, others: $o, names: [["a"], null]) }'
+    answer = await own.execute(query, {"o": ["BLUE", "RED"]})
+    assert answer.data == {"mix": "BLUE ['blue', 'red'] [['a'], None]"}
 
 
 async def test_a_null_where_none_may_be_is_an_error() -> None:

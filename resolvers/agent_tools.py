@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
+import resolvers
 from resolvers.operations import OPERATIONS
 from runner.agents.definition import AGENT
 from runner.issues import did_you_mean, error, shown
@@ -16,8 +20,11 @@ if TYPE_CHECKING:
 QUERY_TOOL: Final = "graphql_query"
 
 
+@cache
 def tool_names() -> frozenset[str]:
-    """Names of the tools there are for agents, whoever asks."""
+    """Names of the tools there are for agents, whoever asks; without a server, too."""
+    for module in iter_modules(resolvers.__path__):
+        import_module(f"resolvers.{module.name}")  # where its use cases are declared
     return frozenset({*(one.tool.name or one.name for one in OPERATIONS.values() if one.tool is not None), QUERY_TOOL})
 
 

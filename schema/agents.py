@@ -39,6 +39,9 @@ class AgentProfile:
     credentials: list[str] = strawberry.field(description="Names of the credentials it is given.")
     timeout_seconds: float = strawberry.field(description="Longest one attempt may take, in seconds.")
     capabilities: list[str] = strawberry.field(description="What it says it can do.")
+    isolation: IsolationLevel | None = strawberry.field(
+        description="Weakest isolation it accepts, whatever a step says; null for any."
+    )
     availability: Availability = strawberry.field(description="Whether it can be used here.")
 
     @classmethod
@@ -54,6 +57,7 @@ class AgentProfile:
             credentials=sorted({ref.partition(".")[0] for _, ref in profile.credentials}),
             timeout_seconds=profile.timeout_seconds,
             capabilities=list(profile.capabilities),
+            isolation=None if profile.isolation is None else IsolationLevel(profile.isolation),
             availability=Availability.of(listed.missing, now),
         )
 

@@ -22,6 +22,7 @@ Usable = Annotated[
 
 def check(file: File, as_json: Json = None) -> None:
     """Check a definition; needs no server, runs nothing."""
+    from app.cli.agent_checks import with_agents_checked
     from app.cli.client import EXIT_REFUSED, CliError
     from app.cli.output import Output, issue_line, requirement_line
     from app.settings import Settings, SettingsError
@@ -46,6 +47,7 @@ def check(file: File, as_json: Json = None) -> None:
     for document in documents:
         name = str(document.get("key") or document.get("name") or file)
         found = check_definition(document, registry, limits=DefinitionLimits(max_steps=settings.steps_max))
+        found = with_agents_checked(found, settings)
         valid = valid and found.valid
         steps = (
             [CalledStep(step.id, step.pack, step.version, step.agent) for step in found.definition.steps]

@@ -109,7 +109,7 @@ ANSWERS = {
     "release_artifact": f"artifact {{ {_ARTIFACT} }}",
     # models and mounted servers
     "models": "key kind name provider labels availability { usable }",
-    "agent_profiles": "key command model timeoutSeconds availability { usable missing { kind name } }",
+    "agent_profiles": "key command model timeoutSeconds isolation availability { usable missing { kind name } }",
     "model_roles": "role chain { key availability { usable } }",
     "mcp_servers": "key transport state lastError packs { id version toolChange { digest before after } }",
     "agent_clients": "key name check setups { transport path language text command }",

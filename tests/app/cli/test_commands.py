@@ -613,6 +613,31 @@ def test_check_needs_no_server(packline, tmp_path):
     assert packline("check", str(tmp_path / "none.yaml")).status == 2
 
 
+def test_check_knows_tools_and_profiles_and_says_what_only_a_server_knows(packline, tmp_path):
+    file = tmp_path / "p.json"
+    block = {"use": {"env": "TEAM", "default": "mock", "map": {"own": "team"}}, "prompt": "x", "stdout_to": "a.txt"}
+    block |= {"tools": ["get_run"], "credentials": {"TOKEN": "github.token"}}
+    steps = [{"id": "a", "timeout_seconds": 5, "agent": block}]
+    file.write_text(json.dumps({"key": "x", "name": "x", "steps": steps}))
+    good = packline("check", str(file))
+    told = {issue["rule"]: issue for issue in good.lines[0]["issues"]}
+    assert (good.status, good.lines[0]["valid"]) == (0, True)
+    assert told["unknown_profile"]["message"] == "The settings here declare no agent profile `team`."
+    assert "credentials (github.token)" in told["not_checked_here"]["message"]
+    assert {told[rule]["severity"] for rule in ("unknown_profile", "not_checked_here")} == {"warning"}
+
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "packline.toml").write_text('[agents.team]\ncommand = ["team"]\n')
+    block["tools"] = ["get_runs"]
+    file.write_text(json.dumps({"key": "x", "name": "x", "steps": steps}))
+    bad = packline("check", str(file))
+    told = {issue["rule"]: issue for issue in bad.lines[0]["issues"]}
+    assert (bad.status, bad.lines[0]["valid"]) == (2, False)
+    assert "unknown_profile" not in told
+    assert told["unknown_tool"]["path"] == ["steps", "0", "agent", "tools", "0"]
+    assert "get_run" in told["unknown_tool"]["hint"]
+
+
 # ------------------------------------------------------------------------------------------------ tokens
 
 

@@ -25,7 +25,7 @@ def settings(folder: Path) -> dict[str, Any]:
     return {
         "mcp_commands": (sys.executable,),
         "mcp_servers": {"tools": {"command": [sys.executable, str(TOOLS), "stdio", str(folder / "tools")]}},
-        "agents": {"absent": {"command": ["no-such-agent"]}},
+        "agents": {"absent": {"command": ["no-such-agent"], "isolation": "process"}},
         "model_roles": {"writer": ("openai:writes-well", "ollama:writes-here")},
     }
 
@@ -45,6 +45,7 @@ async def test_roles_tell_what_they_resolve_to_now(api: Api) -> None:
 async def test_agent_profiles_say_whether_they_can_be_used_here(api: Api) -> None:
     profiles = {profile["key"]: profile for profile in await api.me.call("agent_profiles")}
     assert profiles["mock"]["availability"]["usable"]
+    assert (profiles["mock"]["isolation"], profiles["absent"]["isolation"]) == (None, "PROCESS")
     assert profiles["absent"]["availability"] == {
         "usable": False,
         "missing": [{"kind": "AGENT_PROFILE", "name": "absent"}],

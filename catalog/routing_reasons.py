@@ -38,7 +38,7 @@ def reason_of(
         lack: What keeps it from running here.
     """
     metadata = choice.entry.metadata
-    parts = [metadata.typical_use or choice.entry.description.split("\n")[0][:240]]
+    parts = [metadata.typical_use or choice.entry.description.split("\n")[0][:240] or choice.entry.name]
     accepts = set(metadata.accepts)
     for fact in facts.facts:
         kind = next((kind for kind in fact.kinds if kind in accepts), None)

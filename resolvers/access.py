@@ -27,7 +27,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     """
     run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context))
     if run is None:
-        raise NotFound("run", run_id, hint="`runs` lists those you may see.")
+        raise NotFound("run", run_id, hint="You see your own runs; with the scope OBSERVE, everybody's.")
     return run
 
 

@@ -84,6 +84,7 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
             "text": Parameter(description="Words, such as `slides from a web page`."),
             "source": Parameter(hidden=True),
         },
+        when_empty="Nothing here has these words or kinds. Try others; route_request says what is missing here.",
     ),
 )
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
@@ -146,7 +147,7 @@ def _pipeline_entry(pipeline: PipelineRecord) -> Entry[Found]:
         pipeline.id,
         "pipeline",
         pipeline.name,
-        f"{pipeline.key} {' '.join(alias.name for alias in pipeline.aliases)}\n{pipeline.description}",
+        "\n".join((pipeline.description, pipeline.key, *(alias.name for alias in pipeline.aliases))).strip(),
         read_metadata(pipeline.metadata_json).metadata,
     )
 

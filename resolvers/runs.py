@@ -176,6 +176,7 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
             "packs": Parameter(hidden=True),
             "created_from": Parameter(hidden=True),
         },
+        when_empty="No run fits. run_pipeline starts one; search_catalog finds pipelines.",
     ),
 )
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:

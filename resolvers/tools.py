@@ -68,6 +68,7 @@ class Tool:
         open_world: Whether it may reach outside systems.
         parameters: By the argument's name in snake_case; fields of a filter object stand for themselves.
         lift: A field in `select` whose content stands at the top of the answer instead of below its name.
+        when_empty: What an empty page says, and which tool helps.
     """
 
     title: str
@@ -78,6 +79,7 @@ class Tool:
     open_world: bool = False
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
     lift: str | None = None
+    when_empty: str | None = None
 
 
 #: The longest a call may wait: clients cut a silent call at 60 s.

@@ -223,7 +223,7 @@ def _no_inputs(names: Mapping[str, object]) -> str | None:
 def _purpose(schema: object) -> str | None:
     """What an input is for, as its author describes it."""
     if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-        return f"`{schema['description'][:200]}`"
+        return f"Described as: {schema['description'][:200]}"
     return None
 
 

@@ -7,6 +7,7 @@ the output schema even of errors.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,6 +27,8 @@ LINKS_MAX: Final = 20
 FIELD_ERRORS_MAX: Final = 20
 #: Longest texts and lists that are tried, until an answer is short enough.
 _CUTS: Final = ((8_000, 100), (3_000, 50), (1_000, 25), (300, 10), (100, 5), (40, 2))
+#: How a hint names what was meant; see `runner.issues.did_you_mean`.
+_NEAR: Final = re.compile(r"Did you mean `([^`]+)`\?")
 #: An object with more members than any of ours is somebody's data, and cut as one.
 _OWN_MEMBERS: Final = 40
 
@@ -129,11 +132,20 @@ def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[s
     told: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
     place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
     allowed = place.get("enum") or place.get("items", {}).get("enum")
-    if allowed:
+    if allowed and not all(f'"{word}"' in issue.message for word in allowed):
         told["allowed"] = allowed
-    if issue.hint:
-        told["closest"] = issue.hint
-    return told
+    return told | hinted(issue.hint)
+
+
+def hinted(hint: str | None) -> dict[str, Any]:
+    """What to do about an issue: the name that was meant as `closest`, anything else as `hint`."""
+    if not hint:
+        return {}
+    near = _NEAR.match(hint)
+    if near is None:
+        return {"hint": hint}
+    rest = hint[near.end() :].strip()
+    return {"closest": near[1]} | ({"hint": rest} if rest else {})
 
 
 def dumped(value: Any) -> bytes:  # noqa: ANN401 - JSON

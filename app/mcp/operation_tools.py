@@ -18,7 +18,7 @@ from app.mcp.outputs import Outputs, outputs_of
 from app.mcp.refusals import failed, missing, refused
 from app.mcp.session import Session, Unanswered
 from app.mcp.tool import Call, ToolText
-from app.mcp.waiting import FIRST_SECONDS, hurried, next_of, waited
+from app.mcp.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, waited
 from resolvers.operations import OPERATIONS
 from schema.directives import publication_of
 
@@ -130,7 +130,9 @@ class OperationTool:
 
 
 def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any]:
-    """A run with the call that goes on with it, if there is one among the tools shown."""
+    """A run with the call that goes on with it, and what else can be done with it, as far as there are tools shown."""
+    if "actions" in run:
+        run["actions"] = [action for action in run["actions"] if ACTION_TOOLS.get(action) in shown]
     following = next_of(run)
     if following is not None and following["tool"] in shown:
         run["next"] = following

@@ -136,7 +136,7 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Output
         return Outputs(part.text, root, lambda value, found: {"items": items(value, found)})
     elif _is_page(kind):
         inner = walk.object(get_named_type(kind.fields["nodes"].type), selection, lone=False)
-        return _page(inner)
+        return _page(inner, tool.when_empty)
     else:
         part = walk.object(kind, selection, lone=False)
     answer, shape = part.schema, part.shape
@@ -150,20 +150,21 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Output
     return Outputs(part.text, answer, shape, tells_run)
 
 
-def _page(inner: _Part) -> Outputs:
+def _page(inner: _Part, when_empty: str | None) -> Outputs:
     shape_items = _each(inner.shape)
 
     def shape(value: Any, found: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ANN401
         answer: dict[str, Any] = {"items": shape_items(value["nodes"], found)}
         if value["pageInfo"]["hasNextPage"]:
             answer["next_cursor"] = value["pageInfo"]["endCursor"]
+        if when_empty is not None and not answer["items"]:
+            answer["hint"] = when_empty
         return answer
 
-    schema = {
-        "type": "object",
-        "properties": {"items": {"type": "array", "items": inner.schema}, "next_cursor": {"type": "string"}},
-        "required": ["items"],
-    }
+    properties: dict[str, Any] = {"items": {"type": "array", "items": inner.schema}, "next_cursor": {"type": "string"}}
+    if when_empty is not None:
+        properties["hint"] = {"type": "string"}
+    schema = {"type": "object", "properties": properties, "required": ["items"]}
     text = f"{{ nodes {inner.text} pageInfo {{ hasNextPage endCursor }} }}"
     return Outputs(text, schema, shape)
 

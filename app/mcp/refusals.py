@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from app.mcp.answers import CallError
+from app.mcp.answers import CallError, hinted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from app.mcp.session import Unanswered
 
@@ -38,6 +38,8 @@ _INPUT_HELP: Final = {
 }
 
 
+#: What does what can be done with a run; a run that can be cancelled can be waited for, too.
+_OF_ACTION: Final = {"RESUME": ("resume_run",), "RERUN": ("rerun_run",), "CANCEL": ("wait_run", "cancel_run")}
 #: What the schema says of a field that is not there.
 _UNKNOWN_FIELD: Final = re.compile(r"Cannot query field '\w+' on type '(\w+)'")
 
@@ -61,9 +63,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
     errors: list[dict[str, Any]] = []
     for issue in problem.get("issues") or ():
         told = {"path": ".".join(issue["path"]), "rule": issue["rule"], "problem": issue["message"]}
-        if issue.get("hint"):
-            told["closest"] = issue["hint"]
-        errors.append(told)
+        errors.append(told | hinted(issue.get("hint")))
     for lack in problem.get("missing") or ():
         told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
         if lack.get("hint"):
@@ -76,7 +76,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
         problem["message"],
         retryable=bool(problem["retryable"]),
         field_errors=errors,
-        hint=_joined(problem.get("hint"), _help(code, arguments)),
+        hint=_joined(problem.get("hint"), _possible(problem.get("actions")) or _help(code, arguments)),
         requires=problem.get("requires"),
         current_id=current.get("id"),
         actions=problem.get("actions"),
@@ -93,7 +93,10 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
         code,
         first["message"],
         retryable=bool(told.get("retryable", code == "INTERNAL")),
-        field_errors=[*_unfound(told, arguments), *({"problem": other["message"]} for other in others)],
+        field_errors=[
+            *_unfound(told, arguments),
+            *({"path": "query", "problem": other["message"]} for other in others),
+        ],
         hint=_joined(told.get("hint"), _fields_of(first["message"]) or _help(code, arguments)),
         requires=told.get("scope"),
         request_id=told.get("id"),
@@ -106,6 +109,12 @@ def _fields_of(message: str) -> str | None:
     if named is None:
         return None
     return f'`{{ __type(name: "{named[1]}") {{ fields {{ name args {{ name }} }} }} }}` tells what {named[1]} has.'
+
+
+def _possible(actions: Sequence[str] | None) -> str | None:
+    """The tools that do what can be done with a run."""
+    tools = [tool for action in actions or () for tool in _OF_ACTION.get(action, ())]
+    return f"What can be done now: {', '.join(tools)}." if tools else None
 
 
 def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -121,7 +130,8 @@ def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict
 def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:
     """The refusal of arguments that do not fit the tool's input schema."""
     first = issues[0]
-    where = f"`{first['path']}`: " if first["path"] else ""
+    named = f"`{first['path']}`"
+    where = f"{named}: " if first["path"] and named not in first["problem"] else ""
     return CallError(
         "INVALID",
         f"The arguments do not fit {tool}: {where}{first['problem']}",

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 TELL_SECONDS: Final = 5.0
 #: The first wait is short, so that something is told early.
 FIRST_SECONDS: Final = 2
+#: The tool that does what can be done with a run.
+ACTION_TOOLS: Final = {
+    "RESUME": "resume_run",
+    "RERUN": "rerun_run",
+    "CANCEL": "cancel_run",
+    "PROMOTE": "promote_run",
+}
 FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
 #: Told a fraction from 0 to 1 that always grows, and a line for people.
@@ -97,7 +104,7 @@ def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
     if state != "FAILED":
         return None
     actions = run.get("actions", ())
-    for action, tool in (("RESUME", "resume_run"), ("RERUN", "rerun_run")):
+    for action in ("RESUME", "RERUN"):
         if action in actions:
-            return {"tool": tool, "arguments": {"run_id": run_id}}
+            return {"tool": ACTION_TOOLS[action], "arguments": {"run_id": run_id}}
     return None

@@ -133,7 +133,7 @@ async def test_bad_arguments_are_refused_with_what_would_be_right(house):
         wrong = await refusal(client, "run_pipeline", pipeline=7, wait_seconds=99)
         assert [each["path"] for each in wrong["field_errors"]] == ["pipeline", "wait_seconds"]
         word = await refusal(client, "list_runs", states=["DONE"])
-        assert "SUCCEEDED" in word["field_errors"][0]["allowed"]
+        assert "SUCCEEDED" in word["field_errors"][0]["problem"]
         lacking = await refusal(client, "run_pipeline", pipeline="brew", inputs={"word": "tea"})
         assert lacking["code"] == "INVALID"
         assert "get_pipeline" in lacking["hint"]
@@ -316,3 +316,35 @@ async def test_the_list_of_tools_is_short_and_portable(house):
         assert not {"oneOf", "$ref", "anyOf"} & set(schema)
         assert all(each.get("description") for each in schema["properties"].values()), tool.name
         assert not any(isinstance(each.get("type"), list) for each in schema["properties"].values())
+
+
+async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, bench):
+    """What an agent could not do with what it is told is left out; what helps is named as a tool."""
+    async with agent(house) as client:
+        words = {"type": "string", "description": "Kind of tea."}
+        inputs = {"type": "object", "properties": {"words": words}, "required": ["words"]}
+        definition = {"key": "brew", "name": "Brew", "inputs": inputs, "steps": [SWITCH]}
+        told(await client.call_tool("create_pipeline", {"definition": definition}))
+        lacking = await refusal(client, "run_pipeline", pipeline="brew")
+        assert "closest" not in lacking["field_errors"][0], "what an input is for is no value for it"
+        near = await refusal(client, "run_pipeline", pipeline="brew", inputs={"word": "tea"})
+        assert near["field_errors"][0]["closest"] == "words"
+        wrong = await refusal(client, "list_runs", states=["FAILD"])
+        assert wrong["message"].count("states.0") == 1
+        assert wrong["field_errors"][0]["closest"] == "FAILED"
+        nothing = told(await client.call_tool("search_catalog", {"text": "xyzzy"}))
+        assert nothing["items"] == []
+        assert "route_request" in nothing["hint"]
+        assert "hint" not in told(await client.call_tool("search_catalog", {"text": "brew"}))
+        assert "run_pipeline" in told(await client.call_tool("list_runs", {"text": "xyzzy"}))["hint"]
+        failed = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        assert failed["actions"] == ["RESUME", "RERUN"], "nothing here acknowledges a failure"
+        bench.failing = False
+        ended = told(await client.call_tool("resume_run", {"run_id": failed["run_id"]}))
+        assert ended["state"] == "SUCCEEDED"
+        again = await refusal(client, "resume_run", run_id=failed["run_id"])
+        assert again["hint"].endswith("What can be done now: rerun_run.")
+        chosen = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))["recommendation"]
+        assert not chosen["why"].startswith("brew"), "its key is no reason"
+        hidden = await refusal(client, "resume_run", run_id="run_x")
+        assert "`runs`" not in hidden["hint"], "a field of the schema is no tool"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -364,3 +365,32 @@ async def test_the_worked_example_drafts_verifies_and_replays(tmp_path: Path) ->
     assert first["steps"][1]["output"]["json"] == {"checked": 2, "word_count": 9, "heading": "Release notes"}
     assert again["state"] == "SUCCEEDED"
     assert receipts[0]["cacheReceipt"]["madeBy"]["id"] == first["steps"][0]["attempts"][0]["id"]
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "agent-steps.md"
+
+
+def in_the_page(language: str, having: str) -> str:
+    """The block of the page about agent steps that holds a text."""
+    found = re.findall(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    (block,) = [text for text in found if having in text]
+    assert isinstance(block, str)
+    return block
+
+
+@pytest.mark.parametrize("script", ["shipped", "of the page"])
+async def test_the_example_of_the_page_runs_as_it_stands(tmp_path: Path, script: str) -> None:
+    file = tmp_path / "script.yaml"
+    file.write_text(in_the_page("yml", "answers:"))
+    agents = {} if script == "shipped" else {"mock": {"preset": "mock", "script": str(file)}}
+    async with product(tmp_path, builtins=True, agents=agents) as it:
+        saved = await it.mutate(
+            CREATE.replace("$document: JSON!", "$yaml: String!").replace("document: $document", "yaml: $yaml"),
+            {"yaml": in_the_page("yaml", "key: notes")},
+        )
+        assert saved["__typename"] == "PipelineSuccess", saved
+        asked = {"pipeline": saved["pipeline"]["id"], "inputs": {"changes": "- Runs resume\n- Agents are bounded"}}
+        found = (await it.mutate(RUN, asked))["run"]
+        assert (found["state"], found["failure"]) == ("SUCCEEDED", None)
+        (file_made,) = found["steps"][0]["artifacts"]
+        assert (file_made["name"], file_made["status"]) == ("release-notes.md", "VERIFIED")

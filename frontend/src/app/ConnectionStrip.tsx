@@ -7,7 +7,8 @@ const QUIET_MS = 1500;
 
 /** Says that what is shown may be old; covers and greys out nothing. */
 export function ConnectionStrip(): ReactNode {
-  const { live, freshAt } = useConnection();
+  const live = useConnection((connection) => (connection.live === "reconnecting" || connection.live === "polling" ? connection.live : null));
+  const freshAt = useConnection((connection) => connection.freshAt);
   return (
     <div role="status">
       {live === "reconnecting" ? <Away since={freshAt} /> : null}

@@ -27,7 +27,8 @@ const PLACES = [
 ] as const;
 
 export function Shell(): ReactNode {
-  const { signedOut, live } = useConnection();
+  const signedOut = useConnection((connection) => connection.signedOut);
+  const away = useConnection(({ live }) => live === "reconnecting" || live === "polling");
   const [{ data }, again] = useQuery({ query: ViewerDocument });
   const navigate = useNavigate();
   const known = data !== undefined;
@@ -36,17 +37,17 @@ export function Shell(): ReactNode {
     if (now !== undefined) setServerTime(now);
   }, [now]);
   // A server that was away may have come back as another version, and lists were not told what happened meanwhile.
-  const away = useRef(false);
+  const wasAway = useRef(false);
   useEffect(() => {
-    if (live === "live" && away.current) {
+    if (!away && wasAway.current) {
       again({ requestPolicy: "network-only" });
       announceRuns({ runs: [], deletedIds: [], more: true });
     }
-    away.current = live === "reconnecting" || live === "polling";
-  }, [live, again]);
+    wasAway.current = away;
+  }, [away, again]);
   useFollow(RunChangesDocument, () => ({}), {
     key: known && !signedOut ? "all" : null,
-    after: null,
+    after: () => null,
     cursorOf: () => null,
     onMessage: ({ runChanges }) => {
       announceRuns(runChanges);

@@ -48,12 +48,13 @@ export function report(stream: symbol, state: LiveState | null): void {
   set(lost ? { live: worst, freshAt: Date.now() } : { live: worst });
 }
 
-export function useConnection(): Connection {
+/** What is picked of it, a value that is compared; renders again when that changes, not whenever a stream opens. */
+export function useConnection<Value extends string | number | boolean | null>(pick: (connection: Connection) => Value): Value {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    () => current,
+    () => pick(current),
   );
 }

@@ -10,7 +10,8 @@ import { useLatest } from "./useLatest.ts";
 interface Following<Data> {
   /** Nothing is followed while this is null. */
   key: string | null;
-  after: string | null;
+  /** Asked whenever the stream is opened for another key. */
+  after: () => string | null;
   cursorOf: (data: Data) => string | null;
   isEnd?: (data: Data) => boolean;
   onMessage?: (data: Data) => void;
@@ -34,7 +35,7 @@ export function useFollow<Data, Variables extends AnyVariables>(
     if (key === null) return undefined;
     const stream = Symbol(key);
     const stop = follow<Data>({
-      after: latest.current.options.after,
+      after: latest.current.options.after(),
       open: (way, after, sink) => {
         const subscription = pipe(
           client.executeSubscription<Data, Variables>(createRequest(document, latest.current.variables(after)), { way, opened: sink.opened }),

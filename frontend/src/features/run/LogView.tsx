@@ -35,7 +35,7 @@ function Followed({ id, live, first, again }: { id: string; live: boolean; first
   const [cut, setCut] = useState(false);
   useFollow(AttemptOutputDocument, (after) => ({ id, after }), {
     key: live ? id : null,
-    after: log.cursor,
+    after: () => log.cursor,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
     onMessage: ({ attemptOutput }) => {

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
@@ -11,6 +11,7 @@ import { humanise } from "../../lib/format.ts";
 import { isFinal, isLive, STATES } from "../../lib/states.ts";
 import { useFavicon } from "../../lib/useFavicon.ts";
 import { useFollow } from "../../lib/useFollow.ts";
+import { usePaced } from "../../lib/usePaced.ts";
 import { useWhileSeen } from "../../lib/useWhileSeen.ts";
 import { adviceFor } from "./advice.ts";
 import { Attempts } from "./Attempts.tsx";
@@ -28,6 +29,9 @@ import { useRunKeys } from "./useRunKeys.ts";
 const loadDialogs = () => import("./dialogs.tsx");
 const RunDialog = lazy(async () => ({ default: (await loadDialogs()).RunDialog }));
 
+/** A step that is followed shows for at least as long, with what belongs to it; rows tell of quicker ones. */
+const FOLLOWED_MS = 1000;
+
 export function RunPage(): ReactNode {
   const { run: id } = useParams({ from: "/runs/$run" });
   const [{ data, fetching, error }] = useQuery({ query: RunPageDocument, variables: { id } });
@@ -37,15 +41,16 @@ export function RunPage(): ReactNode {
 
   // Followed until the stream itself ends: that the run has ended may be known earlier than how. A run that was resumed
   // goes on after its last event: the stream is opened anew.
-  const [after, setAfter] = useState<string | null>(null);
+  const heard = useRef<{ id: string; cursor: string } | null>(null);
   useFollow(RunEventsDocument, (cursor) => ({ id, after: cursor }), {
     key: run === null ? null : `${id} ${run.resumeCount}`,
-    after: after ?? run?.eventCursor ?? null,
+    after: () => (heard.current !== null && heard.current.id === id ? heard.current.cursor : (run?.eventCursor ?? null)),
     cursorOf: ({ runEvents }) => runEvents.cursor,
     isEnd: ({ runEvents }) => runEvents.__typename === "RunEventsEnd",
     onMessage: ({ runEvents }) => {
-      setAfter(runEvents.cursor);
-      const known = after === null && runEvents.cursor === run?.eventCursor;
+      // A run that had ended when it was read is known whole.
+      const known = heard.current?.id !== id && runEvents.cursor === run?.eventCursor;
+      heard.current = { id, cursor: runEvents.cursor };
       if (runEvents.__typename !== "RunEventBatch" && !known) void reread();
     },
     poll: async () => (await reread()).error === undefined,
@@ -88,7 +93,9 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const [asked, setAsked] = useState<Asked | null>(null);
   const close = useCallback(() => setAsked(null), []);
   const failed = run.failure === null ? null : (run.steps.find((step) => step.key === run.failure?.stepKey) ?? null);
-  const step = run.steps.find(({ key }) => key === search.step) ?? failed ?? currentOf(run);
+  const current = currentOf(run);
+  const followed = usePaced(current?.key, FOLLOWED_MS);
+  const step = run.steps.find(({ key }) => key === search.step) ?? failed ?? (isLive(run.state) ? run.steps.find(({ key }) => key === followed) : null) ?? current;
   const tab = search.tab ?? (step === null ? "output" : tabFor(step));
   const advice = adviceFor(run);
 

@@ -5,7 +5,7 @@ import { useNow } from "../../lib/clock.ts";
 import { count, duration, humanise, tokens } from "../../lib/format.ts";
 import { isFinal, STATES, type Tone } from "../../lib/states.ts";
 import type { RunWholeFragment, StepRowFragment } from "./run.generated.ts";
-import { type Axis, axisOf, isUneven, queueSegment, type Segment, segmentsOf, workSeconds } from "./axis.ts";
+import { axisOf, isUneven, latestOf, queueSegment, reachOf, sameSegments, type Segment, segmentsOf, workSeconds } from "./axis.ts";
 
 const FILL: Record<Tone, string> = { ok: "bg-ok", run: "bg-run stripes", warn: "bg-warn", fail: "bg-fail", idle: "bg-idle" };
 
@@ -21,15 +21,22 @@ interface Props {
 
 /** One row per step, always; attempts are bars, waits are hollow. The order of rows is the pipeline. */
 export const Timeline = memo(function Timeline({ run, selected, scale, onSelect, onScale }: Props): ReactNode {
-  const moving = run.steps.some((step) => step.wait !== null || step.attempts.some((attempt) => attempt.endedAt === null)) || run.state === "QUEUED";
+  const moving = run.steps.some(goesOn) || run.state === "QUEUED";
   const tick = useNow(moving);
   // Once nothing moves, rows stay as they are, whatever else is drawn: of 200, a key changes two.
-  const now = moving ? tick : Date.parse(run.endedAt ?? run.createdAt);
+  const latest = useMemo(() => latestOf(run.steps), [run.steps]);
+  const now = moving ? Math.max(tick, latest) : Date.parse(run.endedAt ?? run.createdAt);
   const queuedAt = Date.parse(run.createdAt);
   const uneven = useMemo(() => isUneven(run.steps, now), [run.steps, now]);
   const even = uneven && scale === "even";
-  const axis = useMemo(() => axisOf(run.steps, now, { queuedAt, even }), [run.steps, now, queuedAt, even]);
-  const queue = useMemo(() => queueSegment(queuedAt, run.steps, axis, now), [queuedAt, run.steps, axis, now]);
+  const drawn = useMemo(() => {
+    const times = run.steps.map((step) => workSeconds(step, now));
+    const workMs = times.reduce((sum, time) => sum + time, 0) * 1000;
+    const axis = axisOf(run.steps, moving && !even ? reachOf(queuedAt, workMs, now) : now, { queuedAt, even });
+    const queue = queueSegment(queuedAt, run.steps, axis, now);
+    const lines = run.steps.map((step, index) => ({ step, seconds: times[index] ?? 0, segments: [...(index === 0 && queue !== null ? [queue] : []), ...segmentsOf(step, axis, now)] }));
+    return { lines, breaks: axis.breaks };
+  }, [run.steps, now, moving, queuedAt, even]);
 
   function move(event: KeyboardEvent<HTMLElement>): void {
     if (event.key === "Enter") {
@@ -64,10 +71,10 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
       ) : null}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- arrows move between its buttons */}
       <ol aria-label="Steps" onKeyDown={move} className="border-y border-line">
-        {run.steps.map((step, index) => (
+        {drawn.lines.map(({ step, seconds, segments }, index) => (
           // Rows out of sight are neither laid out nor painted: of 200, forty are seen.
           <li key={step.id} className="[contain-intrinsic-size:auto_36px] [content-visibility:auto]">
-            <StepLine step={step} number={index + 1} axis={axis} now={now} selected={step.key === selected} ended={isFinal(run.state)} queue={index === 0 ? queue : null} onSelect={onSelect} />
+            <StepLine step={step} number={index + 1} segments={segments} breaks={drawn.breaks} seconds={seconds} selected={step.key === selected} ended={isFinal(run.state)} onSelect={onSelect} />
           </li>
         ))}
       </ol>
@@ -78,19 +85,37 @@ export const Timeline = memo(function Timeline({ run, selected, scale, onSelect,
 interface LineProps {
   step: StepRowFragment;
   number: number;
-  axis: Axis;
-  now: number;
+  segments: readonly Segment[];
+  breaks: readonly number[];
+  /** How long it has worked. */
+  seconds: number;
   selected: boolean;
   ended: boolean;
-  queue: Segment | null;
   onSelect: (key: string) => void;
 }
 
-const StepLine = memo(function StepLine({ step, number, axis, now, selected, ended, queue, onSelect }: LineProps): ReactNode {
+function goesOn(step: StepRowFragment): boolean {
+  return step.wait !== null || step.attempts.some((attempt) => attempt.endedAt === null);
+}
+
+/** Whether a row would be drawn as it is: places are worked out anew at every change and mostly come out the same. */
+function sameLine(one: LineProps, other: LineProps): boolean {
+  return (
+    one.step === other.step &&
+    one.number === other.number &&
+    one.seconds === other.seconds &&
+    one.selected === other.selected &&
+    one.ended === other.ended &&
+    one.onSelect === other.onSelect &&
+    one.breaks.join(" ") === other.breaks.join(" ") &&
+    sameSegments(one.segments, other.segments)
+  );
+}
+
+const StepLine = memo(function StepLine({ step, number, segments, breaks, seconds, selected, ended, onSelect }: LineProps): ReactNode {
   const live = step.state === "RUNNING";
   const { word } = STATES[step.state];
   const pack = step.step !== null && "packName" in step.step ? step.step.packName : step.agent === null ? null : `agent ${step.agent}`;
-  const segments = [...(queue === null ? [] : [queue]), ...segmentsOf(step, axis, now)];
   return (
     <button
       type="button"
@@ -113,18 +138,20 @@ const StepLine = memo(function StepLine({ step, number, axis, now, selected, end
         {pack}
       </span>
       <span className="relative h-4 max-md:hidden" aria-hidden="true">
-        {axis.breaks.map((place) => (
+        {breaks.map((place) => (
           <span key={place} className="absolute inset-y-[-10px] w-0 border-l border-dotted border-control" style={{ left: `${place}%` }} title="A pause, drawn short" />
         ))}
-        {segments.map((segment) => (
-          <Bar key={`${segment.kind}${segment.left}`} segment={segment} />
+        {segments.map((segment, index) => (
+          // Bars have no name of their own and are only ever added at the end.
+          // oxlint-disable-next-line react/no-array-index-key
+          <Bar key={`${segment.kind} ${index}`} segment={segment} />
         ))}
       </span>
-      <span className="text-right text-soft">{step.attempts.length === 0 ? "" : duration(workSeconds(step, now))}</span>
+      <span className="text-right text-soft">{step.attempts.length === 0 ? "" : duration(seconds)}</span>
       <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>
   );
-});
+}, sameLine);
 
 const HOLLOW: Record<"wait" | "queue", { says: string; border: string }> = {
   wait: { says: "Waited", border: "border-dashed border-control" },

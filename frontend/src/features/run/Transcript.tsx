@@ -40,7 +40,7 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
   const entries = useMemo(() => merged(nodes, more), [nodes, more]);
   useFollow(AttemptEntriesDocument, (after) => ({ id, after }), {
     key: live ? id : null,
-    after: pageInfo.endCursor,
+    after: () => pageInfo.endCursor,
     cursorOf: ({ attemptOutput }) => attemptOutput.cursor,
     isEnd: ({ attemptOutput }) => attemptOutput.__typename === "AttemptOutputEnd",
     onMessage: ({ attemptOutput }) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { axisOf, isUneven, queueSegment, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
+import { axisOf, isUneven, queueSegment, reachOf, sameSegments, segmentsOf, type TimedStep, workSeconds } from "./axis.ts";
 
 const ZERO = Date.parse("2026-01-01T00:00:00Z");
 const at = (second: number) => new Date(ZERO + second * 1000).toISOString();
@@ -85,4 +85,23 @@ test("steps that differ twentyfold can be drawn evenly", () => {
   expect(isUneven([step([0, 1]), step([1, 4])], ZERO)).toBe(false);
   const axis = axisOf(steps, ZERO, { even: true });
   expect(steps.map((one) => segmentsOf(one, axis, ZERO)[0]?.width)).toEqual([50, 50]);
+});
+
+test("what goes on leads a little beyond now, so that bars of what has ended stand still for a while", () => {
+  const bars = (now: number) => {
+    const steps = [step([0, 4]), step([4, 10]), step([10, null])];
+    const axis = axisOf(steps, reachOf(ZERO, now - ZERO, now), { queuedAt: ZERO });
+    return steps.map((one) => segmentsOf(one, axis, now));
+  };
+  const [first, second, third] = bars(ZERO + 12_050);
+  const [firstLater, secondLater, thirdLater] = bars(ZERO + 12_250);
+  expect(sameSegments(first ?? [], firstLater ?? [])).toBe(true);
+  expect(sameSegments(second ?? [], secondLater ?? [])).toBe(true);
+  expect(sameSegments(third ?? [], thirdLater ?? [])).toBe(false);
+  expect(sameSegments(first ?? [], second ?? [])).toBe(false);
+  for (const work of [0, 1, 900, 15_000, 3_600_000]) {
+    const now = ZERO + work + 7;
+    expect(reachOf(ZERO, work, now)).toBeGreaterThanOrEqual(now);
+    expect(reachOf(ZERO, work, now) - now).toBeLessThanOrEqual(Math.max(1000, work / 8));
+  }
 });

@@ -83,6 +83,33 @@ export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, eve
   };
 }
 
+/** The axis of what goes on leads this share of the working time beyond now, at most. */
+const AHEAD = 1 / 8;
+const AHEAD_MS = 1000;
+
+/**
+ * The moment the axis of what goes on leads to: now or a little later, and the same for a while.
+ *
+ * Bars of what has ended stand still meanwhile, so that their rows need not be drawn anew for every change.
+ */
+export function reachOf(origin: number, workMs: number, now: number): number {
+  const stride = Math.max(AHEAD_MS, 2 ** Math.floor(Math.log2(Math.max(1, workMs))) * AHEAD);
+  return origin + Math.ceil((now - origin) / stride) * stride;
+}
+
+/** The latest moment an attempt is known to have begun or ended at. */
+export function latestOf(steps: readonly TimedStep[]): number {
+  return steps.flatMap(({ attempts }) => attempts).reduce((latest, { startedAt, endedAt }) => Math.max(latest, Date.parse(endedAt ?? startedAt)), -Infinity);
+}
+
+export function sameSegments(some: readonly Segment[], others: readonly Segment[]): boolean {
+  return some.length === others.length && some.every((one, index) => sameSegment(one, others[index]));
+}
+
+function sameSegment(one: Segment, other: Segment | undefined): boolean {
+  return one.kind === other?.kind && one.left === other.left && one.width === other.width && one.state === other.state && one.seconds === other.seconds;
+}
+
 function evenAxis(stretches: Stretch[]): Axis {
   const points: { moment: number; place: number }[] = [];
   let place = 0;

@@ -297,6 +297,8 @@ export type StepRowFragment = { id: string, key: string, packVersion: string | n
     | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
    | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> };
 
+export type StepNowFragment = { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> };
+
 export type RunWholeFragment = { eventCursor: string, inputs: unknown, deadlineAt: string | null, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, steps: Array<{ id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, step:
       | { candidates: Array<string>, key: string, position: number }
       | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
@@ -313,16 +315,10 @@ export type RunEventsSubscriptionVariables = Exact<{
 export type RunEventsSubscription = { runEvents:
     | { __typename: 'RunEventBatch', cursor: string, live: boolean, events: Array<
         | { __typename: 'ArtifactChanged', sequence: number, at: string, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'AttemptStateChanged', sequence: number, at: string, attempt: { id: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, step:
-                | { candidates: Array<string>, key: string, position: number }
-                | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
-               | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> } }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
+        | { __typename: 'AttemptStateChanged', sequence: number, at: string, attempt: { id: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> } }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
         | { __typename: 'RunStateChanged', sequence: number, at: string, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
         | { __typename: 'StepProgressed', sequence: number, at: string, runStep: { id: string, progress: number | null, milestones: Array<{ at: string, fraction: number | null, message: string }> }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'StepStateChanged', sequence: number, at: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, step:
-              | { candidates: Array<string>, key: string, position: number }
-              | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
-             | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
+        | { __typename: 'StepStateChanged', sequence: number, at: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null }> }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
       > }
     | { __typename: 'RunEventGap', cursor: string, missed: number | null }
     | { __typename: 'RunEventsEnd', cursor: string }
@@ -649,8 +645,8 @@ export const RunHeadFragmentDoc = /*#__PURE__*/ gql`
   }
 }
     ` as unknown as DocumentNode<RunHeadFragment, unknown>;
-export const StepRowFragmentDoc = /*#__PURE__*/ gql`
-    fragment StepRow on RunStep {
+export const StepNowFragmentDoc = /*#__PURE__*/ gql`
+    fragment StepNow on RunStep {
   id
   key
   packVersion
@@ -660,20 +656,6 @@ export const StepRowFragmentDoc = /*#__PURE__*/ gql`
   startedAt
   endedAt
   warnings
-  step {
-    key
-    position
-    ... on AgentStep {
-      candidates
-    }
-    ... on PackStep {
-      packName
-      pack {
-        id
-        credentials
-      }
-    }
-  }
   wait {
     ...WaitParts
   }
@@ -701,6 +683,25 @@ export const StepRowFragmentDoc = /*#__PURE__*/ gql`
     notes
     failure {
       ...FailureParts
+    }
+  }
+}
+    ` as unknown as DocumentNode<StepNowFragment, unknown>;
+export const StepRowFragmentDoc = /*#__PURE__*/ gql`
+    fragment StepRow on RunStep {
+  ...StepNow
+  step {
+    key
+    position
+    ... on AgentStep {
+      candidates
+    }
+    ... on PackStep {
+      packName
+      pack {
+        id
+        credentials
+      }
     }
   }
 }
@@ -794,6 +795,7 @@ ${FailurePartsFragmentDoc}
 ${WaitPartsFragmentDoc}
 ${CostPartsFragmentDoc}
 ${StepRowFragmentDoc}
+${StepNowFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<RunPageQuery, RunPageQueryVariables>;
 export const RunEventsDocument = /*#__PURE__*/ gql`
     subscription RunEvents($id: ID!, $after: Cursor) {
@@ -811,7 +813,7 @@ export const RunEventsDocument = /*#__PURE__*/ gql`
         }
         ... on StepStateChanged {
           runStep {
-            ...StepRow
+            ...StepNow
           }
         }
         ... on StepProgressed {
@@ -829,7 +831,7 @@ export const RunEventsDocument = /*#__PURE__*/ gql`
           attempt {
             id
             runStep {
-              ...StepRow
+              ...StepNow
             }
           }
         }
@@ -848,7 +850,7 @@ export const RunEventsDocument = /*#__PURE__*/ gql`
 ${FailurePartsFragmentDoc}
 ${WaitPartsFragmentDoc}
 ${CostPartsFragmentDoc}
-${StepRowFragmentDoc}
+${StepNowFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<RunEventsSubscription, RunEventsSubscriptionVariables>;
 export const StepDetailDocument = /*#__PURE__*/ gql`
     query StepDetail($id: ID!, $key: Key!) {
@@ -1181,6 +1183,7 @@ ${FailurePartsFragmentDoc}
 ${WaitPartsFragmentDoc}
 ${CostPartsFragmentDoc}
 ${StepRowFragmentDoc}
+${StepNowFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<ResumeRunMutation, ResumeRunMutationVariables>;
 export const RerunRunDocument = /*#__PURE__*/ gql`
     mutation RerunRun($id: ID!, $inputs: JSON!, $fromStep: Key, $definition: DefinitionChoice! = OF_RUN, $force: Boolean! = false, $idempotencyKey: String) {
@@ -1222,6 +1225,7 @@ ${FailurePartsFragmentDoc}
 ${WaitPartsFragmentDoc}
 ${CostPartsFragmentDoc}
 ${StepRowFragmentDoc}
+${StepNowFragmentDoc}
 ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<CancelRunMutation, CancelRunMutationVariables>;
 export const AcknowledgeRunDocument = /*#__PURE__*/ gql`
     mutation AcknowledgeRun($id: ID!, $acknowledged: Boolean!) {

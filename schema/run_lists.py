@@ -69,8 +69,8 @@ class WaitRunAnswer:
     cursor: Cursor = strawberry.field(description="Position to wait on after.")
 
 
-#: Fields of a run that are columns of its row, by their name in the schema.
-_PLAIN = {to_camel_case(column): column for column in HEAD_COLUMNS}
+#: Fields of a run that take one column of its row, by their name in the schema.
+_OF_HEAD = {to_camel_case(column): column for column in HEAD_COLUMNS} | {"pipeline": "pipeline_id"}
 
 
 async def run_page(
@@ -84,9 +84,12 @@ async def run_page(
         return await count_visible_runs(context, query)
 
     fields = fields_of_items(info._raw_info)
-    if query == RunQuery() and fields <= _PLAIN.keys():
-        columns = ("id", *(_PLAIN[field] for field in fields if field != "id"))
+    if query == RunQuery() and fields <= _OF_HEAD.keys():
+        columns = ("id", *(_OF_HEAD[field] for field in fields if field != "id"))
         heads = await list_run_heads(context, columns=columns, window=arguments.window)
+        if "pipeline" in fields:
+            place = columns.index("pipeline_id")
+            await info.context.loaders.pipeline.load_many({row[place] for row in heads if row[place] is not None})
         head_page = page_of(heads, arguments, lambda row: RUNS.encode((row[0],)))
         return RunConnection.counted(head_page, lambda row: Run.of_head(row, columns), count)
     rows = await list_visible_runs(context, query=query, window=arguments.window)

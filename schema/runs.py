@@ -2,7 +2,8 @@
 
 # mypy: disallow-untyped-decorators=False
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, cast
 
 import orjson
 import strawberry
@@ -81,10 +82,11 @@ class Run(Node):
 
     @classmethod
     def of_head(cls, row: "Row", columns: "Sequence[str]") -> "Run":
-        """A run of which only some plain fields are known, and no others may be asked for."""
+        """A run of which only some columns are known, and no fields may be asked for that take others."""
         run = object.__new__(cls)
-        for name, value in zip(columns, row, strict=True):
-            setattr(run, name, value)
+        known = dict(zip(columns, row, strict=True))
+        run.record = cast("RunRecord", SimpleNamespace(**known))
+        run.__dict__.update(known)
         return run
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")

@@ -47,6 +47,9 @@ HEAD_COLUMNS = frozenset(
         "progress",
         "resume_count",
         "acknowledged_at",
+        "pipeline_id",
+        "pack",
+        "failure",
     }
 )
 _ONE_RUN = Sql(f"SELECT {', '.join(_FIELDS)} FROM run WHERE id = :id")

@@ -57,7 +57,6 @@ class Concept:
     """
 
     name: str
-    is_deed: bool
     kinds: frozenset[str]
 
 
@@ -101,7 +100,7 @@ def thesaurus() -> Thesaurus:
     for group in ("things", "deeds"):
         for name, stated in found[group].items():
             key = f"{group}.{name}"
-            concepts[key] = Concept(key, group == "deeds", frozenset(stated.get("kinds", ())))
+            concepts[key] = Concept(key, frozenset(stated.get("kinds", ())))
             for phrase in stated["words"].split(","):
                 parts = tuple(None if part == "~" else part for part in tokens(phrase.replace("~", " gapgap ")))
                 parts = tuple(None if part == "gapgap" else part for part in parts)

@@ -60,7 +60,7 @@ _COUNT_HELD = Sql(f"SELECT count(*) FROM (SELECT 1 FROM run WHERE state IN ({_HE
 
 
 async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
-    """One run, as `run_reads.find_run`; None also when it is another caller's than `visible_to`."""
+    """One run, as `run_reads.find_runs` reads it; None also when it is another caller's than `visible_to`."""
     for row in _decoded(_FIELDS, await store.rows(_ONE_RUN, {"id": run_id}, few=True)):
         record = RunRecord(*row)
         return record if visible_to is None or record.caller_id == visible_to else None

@@ -131,11 +131,6 @@ async def find_runs(
     return {row[0]: _record(row) for row in await connection.execute(wanted)}
 
 
-async def find_run(connection: AsyncConnection, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
-    """One run; None also when it is another caller's than `visible_to`."""
-    return (await find_runs(connection, [run_id], visible_to=visible_to)).get(run_id)
-
-
 async def find_payloads(store: Store, ids: Sequence[str]) -> dict[str, RunPayload]:
     """What runs were given, by run id."""
     return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}

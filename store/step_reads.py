@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from store import core as sa
 from store.events import EventRecord
 from store.lookups import Lookup
-from store.paging import capped_count, fetch_page
+from store.paging import fetch_page
 from store.states import AttemptState, StepState
 from store.tables import ATTEMPT, RUN_EVENT, RUN_STEP, columns_of
 
@@ -107,13 +107,6 @@ _ATTEMPT = Lookup(ATTEMPT, AttemptRecord, "attempt.id", decode=_ATTEMPT_STATE)
 _ATTEMPTS_OF_STEPS = Lookup(
     ATTEMPT, AttemptRecord, "attempt.step_id", order="attempt.step_id, attempt.number", decode=_ATTEMPT_STATE
 )
-_ATTEMPTS_OF_RUNS = Lookup(
-    ATTEMPT,
-    AttemptRecord,
-    "attempt.run_id",
-    order="attempt.run_id, attempt.started_at, attempt.id",
-    decode=_ATTEMPT_STATE,
-)
 _PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True)
 _EVENT_COLUMNS = columns_of(RUN_EVENT, EventRecord)
 
@@ -144,14 +137,6 @@ async def attempts_of_steps(store: Store, step_ids: Sequence[str]) -> dict[str, 
     return attempts
 
 
-async def attempts_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
-    """All attempts of each run in the order they started, by run id; every id asked for has an entry."""
-    attempts: dict[str, list[AttemptRecord]] = {run_id: [] for run_id in run_ids}
-    for attempt in await _ATTEMPTS_OF_RUNS.read(store, run_ids):
-        attempts[attempt.run_id].append(attempt)
-    return attempts
-
-
 async def find_attempts(store: Store, ids: Sequence[str]) -> dict[str, AttemptRecord]:
     """Attempts by id."""
     return {attempt.id: attempt for attempt in await _ATTEMPT.read(store, ids)}
@@ -166,8 +151,3 @@ async def list_events(connection: AsyncConnection, run_id: str, window: PageWind
     """A run's events, oldest first; the sort key is `(sequence,)`."""
     wanted = sa.select(*_EVENT_COLUMNS).where(RUN_EVENT.c.run_id == run_id)
     return [EventRecord(*row) for row in await fetch_page(connection, wanted, [(RUN_EVENT.c.sequence, False)], window)]
-
-
-async def count_events(connection: AsyncConnection, run_id: str) -> int:
-    """How many events a run has, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(RUN_EVENT.c.sequence).where(RUN_EVENT.c.run_id == run_id))

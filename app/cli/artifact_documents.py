@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from app.cli.documents import _ARTIFACT, _PROBLEM
+from app.cli.documents import ARTIFACT_PARTS, PROBLEM_PARTS
 
 _FILE = (
-    _ARTIFACT
+    ARTIFACT_PARTS
     + """
 fragment FileParts on Artifact { ...ArtifactParts createdAt pinned run { id title } }
 """
@@ -41,7 +41,7 @@ query CliArtifactText($id: ID!, $offset: Long!, $limit: Int!) {
 
 PIN_ARTIFACT = (
     _FILE
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliPinArtifact($id: ID!, $pinned: Boolean!) {
   result: pinArtifact(id: $id, pinned: $pinned) {
@@ -55,7 +55,7 @@ mutation CliPinArtifact($id: ID!, $pinned: Boolean!) {
 
 RELEASE_ARTIFACT = (
     _FILE
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliReleaseArtifact($id: ID!) {
   result: releaseArtifact(id: $id) {
@@ -66,6 +66,3 @@ mutation CliReleaseArtifact($id: ID!) {
 }
 """
 )
-
-#: Every document by name, for the test that checks them.
-DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}

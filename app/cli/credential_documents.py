@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.documents import _PROBLEM
+from app.cli.documents import PROBLEM_PARTS
 
 _CREDENTIAL = """
 fragment CredentialParts on Credential {
@@ -26,7 +26,7 @@ query CliCredentials($first: Int, $after: Cursor) {
 
 SET_CREDENTIAL = (
     _CREDENTIAL
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliSetCredential($input: SetCredentialInput!) {
   result: setCredential(input: $input) {
@@ -40,7 +40,7 @@ mutation CliSetCredential($input: SetCredentialInput!) {
 
 TEST_CREDENTIAL = (
     _CREDENTIAL
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliTestCredential($id: ID!) {
   result: testCredential(id: $id) {
@@ -53,7 +53,7 @@ mutation CliTestCredential($id: ID!) {
 )
 
 DELETE_CREDENTIAL = (
-    _PROBLEM
+    PROBLEM_PARTS
     + """
 mutation CliDeleteCredential($id: ID!) {
   result: deleteCredential(id: $id) {
@@ -66,6 +66,3 @@ mutation CliDeleteCredential($id: ID!) {
 )
 
 NODES = "query CliNodes($ids: [ID!]!) { nodes(ids: $ids) { id } }"
-
-#: Every document by name, for the test that checks them.
-DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}

@@ -123,7 +123,7 @@ def import_(
     Grants come along to packs that are installed there; pipelines and callers have other ids elsewhere.
     """
     from app.cli.client import Client, CliError, Target
-    from app.cli.credentials import _put, _stored
+    from app.cli.credential_calls import put_credential, stored_credentials
     from app.cli.output import Output
     from store.vault_file import VaultFileError, open_file
 
@@ -137,7 +137,7 @@ def import_(
     except VaultFileError as error:
         raise CliError(f"{file}: {error}") from error
     with Client(Target.find(server)) as client:
-        there = {each["key"] for each in _stored(client)}
+        there = {each["key"] for each in stored_credentials(client)}
         for each in found:
             is_there = each["key"] in there
             done = "kept as it is" if is_there and not replace else "replaced" if is_there else "stored"
@@ -146,7 +146,7 @@ def import_(
                 change["expiresAt"] = each.get("expires_at")
                 if not is_there:
                     change["grants"] = _granted_there(client, each.get("grants", []))
-                _put(client, change)
+                put_credential(client, change)
             if output.is_json:
                 output.emit({"type": "imported", "key": each["key"], "done": done})
             else:

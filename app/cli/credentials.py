@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.options import Json, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.client import JSON, Client
+    from app.cli.client import JSON
     from app.cli.output import Output
 
 credentials = typer.Typer(
@@ -27,11 +27,12 @@ Targets = Annotated[
 def list_(server: Server = None, as_json: Json = None) -> None:
     """List credentials; their values are shown nowhere."""
     from app.cli.client import Client, Target
+    from app.cli.credential_calls import stored_credentials
     from app.cli.output import Output, ago
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        found = list(_stored(client))
+        found = list(stored_credentials(client))
     if output.is_json:
         for each in found:
             output.emit(each)
@@ -125,13 +126,14 @@ def set_(
     from datetime import UTC, datetime, timedelta
 
     from app.cli.client import Client, CliError, Target
+    from app.cli.credential_calls import put_credential, stored_credentials
     from app.cli.credential_values import read_values
     from app.cli.output import Output, problem_lines
     from runner.credential_kinds import KINDS, kind_issues
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        before = next((each for each in _stored(client) if each["key"] == key), None)
+        before = next((each for each in stored_credentials(client) if each["key"] == key), None)
         name = kind or (before["kind"] if before else None)
         if name is None:
             raise CliError(
@@ -157,7 +159,7 @@ def set_(
             change["description"] = description
         if days is not None:
             change["expiresAt"] = (datetime.now(UTC) + timedelta(days=days)).isoformat()
-        stored = _put(client, change)
+        stored = put_credential(client, change)
     _tell(output, stored, f"{key} is stored, granted to {_granted(stored)}.")
 
 
@@ -168,12 +170,13 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
     Any one grant suffices: a pack may use it whoever runs it, a pipeline or caller with any pack that asks for it.
     """
     from app.cli.client import Client, Target
+    from app.cli.credential_calls import get_credential, put_credential
     from app.cli.output import Output
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        before = _get(client, key)
-        stored = _put(client, {"key": key, "kind": before["kind"], "addGrants": targets})
+        before = get_credential(client, key)
+        stored = put_credential(client, {"key": key, "kind": before["kind"], "addGrants": targets})
     _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
@@ -181,18 +184,19 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
 def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
     """Take grants back; runs under way do not get the credential again."""
     from app.cli.client import Client, CliError, Target
+    from app.cli.credential_calls import get_credential, put_credential
     from app.cli.output import Output
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        before = _get(client, key)
+        before = get_credential(client, key)
         gone = []
         for target in targets:
             named = [str(grant["id"]) for grant in before["grants"] if target in _names(grant)]
             if not named:
                 raise CliError(f"{key} is not granted to `{target}`; it is granted to {_granted(before)}.")
             gone += named
-        stored = _put(client, {"key": key, "kind": before["kind"], "removeGrants": gone})
+        stored = put_credential(client, {"key": key, "kind": before["kind"], "removeGrants": gone})
     _tell(output, stored, f"{key} is granted to {_granted(stored)}.")
 
 
@@ -200,12 +204,13 @@ def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = No
 def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
     """Ask the service whether it accepts a credential; exit status 1 when it does not."""
     from app.cli.client import EXIT_FAILED, Client, Target
+    from app.cli.credential_calls import get_credential
     from app.cli.credential_documents import TEST_CREDENTIAL
     from app.cli.output import Output, accept
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        stored = _get(client, key)
+        stored = get_credential(client, key)
         answer = accept(client.execute(TEST_CREDENTIAL, {"id": stored["id"]})["result"])["credential"]
     _tell(output, answer, str(answer["lastTest"]["message"]))
     if not answer["lastTest"]["accepted"]:
@@ -216,43 +221,18 @@ def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
 def delete(key: Key, server: Server = None, as_json: Json = None) -> None:
     """Delete a credential with its grants, for good."""
     from app.cli.client import Client, Target
+    from app.cli.credential_calls import get_credential
     from app.cli.credential_documents import DELETE_CREDENTIAL
     from app.cli.output import Output, accept
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        stored = _get(client, key)
+        stored = get_credential(client, key)
         accept(client.execute(DELETE_CREDENTIAL, {"id": stored["id"]})["result"])
     if output.is_json:
         output.emit({"type": "deleted", "id": stored["id"], "key": key})
     else:
         output.say(f"{key} is deleted.")
-
-
-def _stored(client: Client) -> Any:  # noqa: ANN401 - an iterator of JSON
-    from app.cli.credential_documents import CREDENTIALS
-
-    return client.pages(CREDENTIALS, "credentials", {}, limit=None, page_size=50)
-
-
-def _get(client: Client, key: str) -> JSON:
-    from app.cli.client import CliError
-    from runner.issues import did_you_mean
-
-    found = list(_stored(client))
-    for each in found:
-        if key in (each["key"], each["id"]):
-            return dict(each)
-    hint = did_you_mean(key, [each["key"] for each in found]) or "`packline credential set` stores one."
-    raise CliError(f"There is no credential `{key}`. {hint}")
-
-
-def _put(client: Client, change: dict[str, object]) -> JSON:
-    from app.cli.credential_documents import SET_CREDENTIAL
-    from app.cli.output import accept
-
-    stored: JSON = accept(client.execute(SET_CREDENTIAL, {"input": change})["result"])["credential"]
-    return stored
 
 
 def _tell(output: Output, stored: JSON, sentence: str) -> None:

@@ -10,13 +10,13 @@ _FAILURE = """
 fragment FailureParts on Failure { code class message field hint retryable retryAfterSeconds safeToRepeat stepKey }
 """
 
-_ARTIFACT = """
+ARTIFACT_PARTS = """
 fragment ArtifactParts on Artifact { id name mediaType sizeBytes digest status downloadUrl expiresAt }
 """
 
 _RUN = (
     _FAILURE
-    + _ARTIFACT
+    + ARTIFACT_PARTS
     + """
 fragment RunParts on Run {
   id title state cause clientName createdAt startedAt endedAt deadlineAt
@@ -76,7 +76,7 @@ _ISSUE = "fragment IssueParts on Issue { path rule severity message hint }\n"
 
 _REQUIREMENT = "fragment RequirementParts on Requirement { kind name steps message hint }\n"
 
-_PROBLEM = (
+PROBLEM_PARTS = (
     _ISSUE
     + _REQUIREMENT
     + """
@@ -131,7 +131,7 @@ _STARTED = """
 
 RUN_PIPELINE = (
     _RUN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliRunPipeline(
   $pipeline: ID!, $inputs: JSON!, $fromMemory: [LearnedField!]!, $version: Int, $title: String, $deadlineSeconds: Float,
@@ -151,7 +151,7 @@ mutation CliRunPipeline(
 
 RUN_PACK = (
     _RUN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliRunPack(
   $pack: ID!, $input: JSON!, $fromMemory: [LearnedField!]!, $version: String, $force: Boolean!,
@@ -188,7 +188,7 @@ query CliResumePreview($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: D
 
 RESUME_RUN = (
     _RUN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliResumeRun($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: DefinitionChoice!) {
   result: resumeRun(id: $id, stepInput: $stepInput, inputs: $inputs, definition: $definition) {
@@ -202,7 +202,7 @@ mutation CliResumeRun($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: De
 
 RERUN_RUN = (
     _RUN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliRerunRun(
   $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String,
@@ -222,7 +222,7 @@ mutation CliRerunRun(
 
 CANCEL_RUN = (
     _RUN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliCancelRun($id: ID!, $reason: String) {
   result: cancelRun(id: $id, reason: $reason) {
@@ -306,7 +306,7 @@ query CliExportAll($first: Int, $after: Cursor) {
 """
 
 APPLY = (
-    _PROBLEM
+    PROBLEM_PARTS
     + """
 mutation CliApply($yaml: String!, $dryRun: Boolean!) {
   result: applyPipelines(yaml: $yaml, dryRun: $dryRun) {
@@ -327,7 +327,7 @@ fragment TokenParts on ApiToken {
 
 CREATE_TOKEN = (
     _TOKEN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliCreateToken($input: CreateTokenInput!) {
   result: createToken(input: $input) {
@@ -353,7 +353,7 @@ query CliTokens($first: Int, $after: Cursor) {
 
 REVOKE_TOKEN = (
     _TOKEN
-    + _PROBLEM
+    + PROBLEM_PARTS
     + """
 mutation CliRevokeToken($id: ID!) {
   result: revokeToken(id: $id) {
@@ -364,9 +364,6 @@ mutation CliRevokeToken($id: ID!) {
 }
 """
 )
-
-#: Every document by name, for the test that checks them.
-DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}
 
 RUN_ATTEMPTS = "query CliRunAttempts($id: ID!) { run(id: $id) { steps { key agent attempts { id number } } } }"
 

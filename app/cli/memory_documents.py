@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.documents import _PROBLEM
+from app.cli.documents import PROBLEM_PARTS
 
 _DEFAULTS = """
 fragment EntryParts on EntryDefaults {
@@ -36,7 +36,7 @@ query CliMemory($caller: ID, $scope: MemoryScope!, $first: Int, $after: Cursor) 
 """
 
 FORGET = (
-    _PROBLEM
+    PROBLEM_PARTS
     + """
 mutation CliForget($scope: MemoryScope!, $caller: ID, $dryRun: Boolean!) {
   result: forgetMemory(scope: $scope, caller: $caller, dryRun: $dryRun) {
@@ -49,7 +49,7 @@ mutation CliForget($scope: MemoryScope!, $caller: ID, $dryRun: Boolean!) {
 )
 
 SET_DEFAULT = (
-    _PROBLEM
+    PROBLEM_PARTS
     + _DEFAULTS
     + """
 mutation CliSetDefault($target: ID!, $field: LearnedField!, $rule: DefaultRule!, $value: String, $caller: ID) {
@@ -63,7 +63,7 @@ mutation CliSetDefault($target: ID!, $field: LearnedField!, $rule: DefaultRule!,
 )
 
 SET_LEARNING = (
-    _PROBLEM
+    PROBLEM_PARTS
     + """
 mutation CliSetLearning($paused: Boolean!, $caller: ID) {
   result: setLearning(paused: $paused, caller: $caller) {
@@ -76,7 +76,7 @@ mutation CliSetLearning($paused: Boolean!, $caller: ID) {
 )
 
 PROMOTE = (
-    _PROBLEM
+    PROBLEM_PARTS
     + """
 mutation CliPromote($id: ID!, $include: [ID!], $name: String) {
   result: promoteRun(id: $id, include: $include, name: $name) {
@@ -89,6 +89,3 @@ mutation CliPromote($id: ID!, $include: [ID!], $name: String) {
 }
 """
 )
-
-#: Every document by name, for the test that checks them.
-DOCUMENTS = {name: text for name, text in list(globals().items()) if name.isupper() and not name.startswith("_")}

@@ -25,7 +25,6 @@ query CliRoute($intent: String!, $context: JSON) {{
   }}
 }}
 """
-DOCUMENTS = {"ROUTE": ROUTE}
 
 
 def route(

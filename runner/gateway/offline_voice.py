@@ -65,11 +65,6 @@ def missing_offline() -> Missing | None:
     )
 
 
-async def speak_offline(text: str, voice: str | None = None) -> SpeechAnswer:
-    """Speaks one text; see `speak_all_offline`."""
-    return (await speak_all_offline([text], voice))[0]
-
-
 async def speak_all_offline(texts: Sequence[str], voice: str | None = None) -> list[SpeechAnswer]:
     """Speaks texts with one voice of this machine, all in one worker process.
 

@@ -16,15 +16,15 @@ from resolvers.operations import OPERATIONS
 from runner.document import load_document
 from schema.build import build_schema
 from tests.support.mcp_agent import ToolRefused, agent, fits, told
-from tests.support.surfaces import _PIPELINE, _RUN, GraphQLSurface, Refused, document_of
+from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, Refused, document_of
 
 if TYPE_CHECKING:
     from mcp import Client
 
     from app.mcp.operation_tools import OperationTool
 
-_PIPELINE_DOCUMENT = f"query ($id: ID!) {{ pipeline(id: $id) {{ {_PIPELINE} }} }}"
-_RUN_DOCUMENT = f"query ($id: ID!) {{ run(id: $id) {{ {_RUN} }} }}"
+_PIPELINE_DOCUMENT = f"query ($id: ID!) {{ pipeline(id: $id) {{ {PIPELINE_FIELDS} }} }}"
+_RUN_DOCUMENT = f"query ($id: ID!) {{ run(id: $id) {{ {RUN_FIELDS} }} }}"
 
 
 @dataclass

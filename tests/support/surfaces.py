@@ -32,12 +32,12 @@ F = TypeVar("F", bound="Callable[..., object]")
 _SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
 
 _ISSUES = "path rule severity message"
-_RUN = """id title state cause progress resumeCount acknowledgedAt endedAt inputs actions
+RUN_FIELDS = """id title state cause progress resumeCount acknowledgedAt endedAt inputs actions
     failure { code class message } wait { reason message } output { json } caller { subject } pipeline { key }
     pack { name } version { number } rerunOf { id }
     steps { key state warnings output { json } artifacts { id name }
         attempts { id number state notes output failure { code } } }"""
-_PIPELINE = "id key name builtin currentVersion { number digest note document } inputSchema actions"
+PIPELINE_FIELDS = "id key name builtin currentVersion { number digest note document } inputSchema actions"
 _ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
 _TOKEN = "id name scopes revokedAt caller { id subject }"
 _CREDENTIAL = "id key kind fieldsSet fingerprint readable grants { id } lastTest { accepted }"
@@ -46,8 +46,8 @@ _DEFAULTS = """learningPaused locked unreadable caller { subject }
         values { field value count share lastUsedAt source pinned excluded others } }
     pipelines { target uses lastUsedAt entry { name }
         values { field value count share lastUsedAt source pinned excluded others } }"""
-_SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {_PIPELINE} }}"
-_STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {_RUN} }}"
+_SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
+_STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
 _GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
 _ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs why confidence inputSources {{ name source }} }}
@@ -70,8 +70,8 @@ ANSWERS = {
     "clone_pipeline": _SAVED,
     "delete_pipeline": "deletedId",
     "apply_pipelines": "changes { key action diff pipeline { id currentVersion { number } } }",
-    "pipeline": f"{_PIPELINE} usage {{ runs }} versions {{ nodes {{ number note createdBy {{ subject }} }} }}",
-    "pipelines": f"nodes {{ {_PIPELINE} }} {_PAGE}",
+    "pipeline": f"{PIPELINE_FIELDS} usage {{ runs }} versions {{ nodes {{ number note createdBy {{ subject }} }} }}",
+    "pipelines": f"nodes {{ {PIPELINE_FIELDS} }} {_PAGE}",
     # catalog
     "pack": "id name version effects repeatable inputSchema outputSchema availability { usable } usage { runs }",
     "catalog": f"nodes {{ __typename id name availability {{ usable }} metadata {{ accepts produces }} }} {_PAGE}",
@@ -84,16 +84,16 @@ ANSWERS = {
     # runs
     "run_pipeline": _STARTED,
     "run_pack": _STARTED,
-    "get_run": _RUN,
+    "get_run": RUN_FIELDS,
     "list_runs": f"nodes {{ id title state pipeline {{ key }} }} {_PAGE}",
     "list_run_heads": f"nodes {{ id title state createdAt }} {_PAGE}",  # what `runs` reads when it is asked for little
-    "wait_run": f"timedOut cursor run {{ {_RUN} }}",
+    "wait_run": f"timedOut cursor run {{ {RUN_FIELDS} }}",
     "preview_resume": _PREVIEW,
     "preview_rerun": _PREVIEW,
-    "resume_run": f"run {{ {_RUN} }}",
+    "resume_run": f"run {{ {RUN_FIELDS} }}",
     "rerun_run": _STARTED,
-    "cancel_run": f"run {{ {_RUN} }}",
-    "acknowledge_run": f"run {{ {_RUN} }}",
+    "cancel_run": f"run {{ {RUN_FIELDS} }}",
+    "acknowledge_run": f"run {{ {RUN_FIELDS} }}",
     "delete_run": "deletedId",
     # watching
     "watch_run": f"""__typename ... on RunEventBatch {{ live cursor events {{ {_EVENT} }} }}

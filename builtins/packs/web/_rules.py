@@ -19,7 +19,6 @@ _BOILERPLATE = re.compile(
     re.IGNORECASE,
 )
 _MARKED = "article, main, [role=main], [itemprop=articleBody]"
-_HEADINGS = frozenset({"h1", "h2", "h3", "h4"})
 
 #: A marked or matched part holding at least this share of the text decides: it is content, or it is kept.
 _LARGE_PART = 0.5

@@ -2,19 +2,8 @@
 
 import io
 
-import pytest
-from graphql import build_schema, parse, validate
-
-from app.cli.artifact_documents import DOCUMENTS
 from app.cli.terminal import DefusedConsole
-from tests.app.cli.test_documents import SDL
 from tests.app.cli.test_whole import Machine
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_fit_the_schema(name):
-    schema = build_schema(SDL.read_text("utf-8"))
-    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
 
 
 def refused(machine, *arguments):

@@ -5,10 +5,7 @@ import os
 import stat
 
 import pytest
-from graphql import build_schema, parse, validate
 
-from app.cli.credential_documents import DOCUMENTS
-from tests.app.cli.test_documents import SDL
 from tests.app.cli.test_whole import Machine
 
 SECRET = "correct horse/battery?staple"
@@ -28,12 +25,6 @@ def refused(machine, *arguments, text=None):
     assert done.returncode == 2, done
     assert SECRET not in done.stdout + done.stderr
     return done.stderr
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_fit_the_schema(name):
-    schema = build_schema(SDL.read_text("utf-8"))
-    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
 
 
 def test_a_credential_from_the_first_to_the_last_command(machine):

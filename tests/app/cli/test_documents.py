@@ -1,12 +1,22 @@
+import re
 from pathlib import Path
 
 import pytest
 from graphql import build_schema, parse, validate
 from typer.main import get_command
 
+from app.cli import artifact_documents, credential_documents, documents, memory_documents, route
 from app.cli.commands import cli
-from app.cli.documents import DOCUMENTS
 
+MODULES = (artifact_documents, credential_documents, documents, memory_documents, route)
+_OPERATION = re.compile(r"^(query|mutation|subscription) ", re.MULTILINE)
+#: Constants of these modules that are whole documents, not fragments.
+DOCUMENTS = {
+    name: text
+    for module in MODULES
+    for name, text in vars(module).items()
+    if name.isupper() and isinstance(text, str) and _OPERATION.search(text)
+}
 SDL = Path(__file__).resolve().parents[3] / "schema" / "schema.graphql"
 
 

@@ -3,22 +3,12 @@
 import json
 
 import httpx2
-import pytest
-from graphql import build_schema, parse, validate
 
 from app.cli.memory import FIELDS
-from app.cli.memory_documents import DOCUMENTS
 from catalog.learning import LearnedField
-from tests.app.cli.test_documents import SDL
 from tests.app.cli.test_whole import Machine
 
 OUTLINE = ("run", "slides.outline", "--input", "text=# Lenses\n\nA lens bends light.\n\nA prism splits it.")
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_fit_the_schema(name):
-    schema = build_schema(SDL.read_text("utf-8"))
-    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
 
 
 def test_every_learned_field_can_be_named():

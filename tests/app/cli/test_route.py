@@ -1,17 +1,6 @@
 """`packline route` and the pack `catalog.route` against a real server, each its own process."""
 
-import pytest
-from graphql import build_schema, parse, validate
-
-from app.cli.route import DOCUMENTS
-from tests.app.cli.test_documents import SDL
 from tests.app.cli.test_whole import Machine
-
-
-@pytest.mark.parametrize("name", DOCUMENTS)
-def test_documents_fit_the_schema(name):
-    schema = build_schema(SDL.read_text("utf-8"))
-    assert [error.message for error in validate(schema, parse(DOCUMENTS[name]))] == []
 
 
 def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path):

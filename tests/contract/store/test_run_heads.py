@@ -9,7 +9,7 @@ import pytest
 
 from store.paging import PageWindow
 from store.run_heads import HEAD_COLUMNS, find_run_by_id, list_heads, list_whole
-from store.run_reads import RunFilter, find_run, list_runs
+from store.run_reads import RunFilter, find_runs, list_runs
 from store.start_reads import find_earlier_start
 from tests.support.rows import START, caller, run
 
@@ -82,7 +82,7 @@ async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
     )
     async with store.read() as connection:
         for run_id in (plain, full):
-            assert await find_run_by_id(store, run_id) == await find_run(connection, run_id) is not None
+            assert {run_id: await find_run_by_id(store, run_id)} == await find_runs(connection, [run_id])
             assert await find_run_by_id(store, run_id, visible_to=ada.id) is not None
             assert await find_run_by_id(store, run_id, visible_to=bob.id) is None
         assert await find_run_by_id(store, "run_nobody") is None

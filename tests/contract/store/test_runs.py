@@ -14,7 +14,8 @@ from store.artifacts import artifacts_of_runs
 from store.dialects import Sql
 from store.ids import new_id
 from store.paging import PageWindow
-from store.run_reads import RunFilter, RunRecord, find_run, list_runs
+from store.run_heads import find_run_by_id
+from store.run_reads import RunFilter, list_runs
 from store.runs import (
     Claim,
     Due,
@@ -54,22 +55,16 @@ from store.runs import (
     submit,
 )
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState
-from store.step_reads import attempt_payloads, attempts_of_runs, list_events, steps_of_runs
+from store.step_reads import attempt_payloads, list_events, steps_of_runs
 from store.tables import RUN, RUN_STEP
 from tests.support.rows import caller
+from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
     from store.engine import Store
     from store.events import EventRecord
     from store.step_reads import StepRecord
-
-
-async def record(store: Store, run_id: str) -> RunRecord:
-    async with store.read() as connection:
-        found = await find_run(connection, run_id)
-    assert found is not None
-    return found
 
 
 async def events(store: Store, run_id: str) -> list[EventRecord]:
@@ -284,7 +279,7 @@ async def test_a_run_walks_to_its_end_with_one_event_for_each_change(store: Stor
         ("step_state", "succeeded"),
         ("run_state", "succeeded"),
     ]
-    attempts = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
+    attempts = await attempts_of_run(store, made.run_id)
     payloads = await attempt_payloads(store, [attempt.id for attempt in attempts])
     assert {payload.output for payload in payloads.values()} == {'{"b":2}'}
     for step in await steps(store, made.run_id):
@@ -320,7 +315,7 @@ async def test_a_worker_that_lost_the_run_writes_nothing(store: Store):
     new.claim = new.claim._replace(steps=tuple(step._replace(attempts=0) for step in new.claim.steps))
     await new.start(1)
     assert (await new.settle(Succeed())).state is RunState.SUCCEEDED
-    attempts = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
+    attempts = await attempts_of_run(store, made.run_id)
     assert sorted(attempt.state for attempt in attempts) == ["lost", "succeeded", "succeeded"]
 
 
@@ -412,7 +407,7 @@ async def test_a_step_whose_input_does_not_resolve_fails_with_an_attempt_of_its_
     await store.write(fail_step, worker.fence, start, StepState.PENDING, Fail(FAILURE, "no such field"))
     for run_id in (first.run_id, second.run_id):
         assert await ends(store, run_id) == ["failed"]
-        attempts = (await attempts_of_runs(store, [run_id]))[run_id]
+        attempts = await attempts_of_run(store, run_id)
         assert attempts[-1].failure == FAILURE
 
 
@@ -640,7 +635,7 @@ async def test_a_rerun_starts_with_the_recorded_outputs_of_the_steps_before(stor
     worker = await working(store, again.run_id)
     assert (worker.claim.steps[0].state, worker.claim.steps[0].output) == (StepState.SUCCEEDED, '{"b":2}')
     assert (await record(store, again.run_id)).progress == 0.5
-    attempts = (await attempts_of_runs(store, [again.run_id]))[again.run_id]
+    attempts = await attempts_of_run(store, again.run_id)
     assert [each.reused_from for each in attempts] == [source.attempt_id]
     await events(store, again.run_id)
 
@@ -669,9 +664,8 @@ async def test_only_final_runs_are_deleted_with_all_they_made(store: Store):
     await worker.start()
     await worker.settle(Succeed(), artifacts=(NewArtifact(new_id("art"), "f", "t/p", 1, "c" * 64, "stored"),))
     await store.write(delete_run, made.run_id)
-    async with store.read() as connection:
-        assert await find_run(connection, made.run_id) is None
-        assert (await artifacts_of_runs(store, [made.run_id]))[made.run_id] == []
+    assert await find_run_by_id(store, made.run_id) is None
+    assert (await artifacts_of_runs(store, [made.run_id]))[made.run_id] == []
     with pytest.raises(WrongStateError):
         await store.write(delete_run, made.run_id)
 

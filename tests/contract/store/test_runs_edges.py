@@ -15,7 +15,6 @@ from store.engine import StoreError
 from store.ids import new_id
 from store.logs import append_log_lines, list_log
 from store.paging import PageWindow
-from store.run_reads import find_run
 from store.runs import (
     Claim,
     Fail,
@@ -46,21 +45,14 @@ from store.runs import (
 from store.sessions import find_sessions, start_session
 from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
-from store.step_reads import attempts_of_runs, steps_of_runs
+from store.step_reads import steps_of_runs
 from tests.support.rows import caller, insert
+from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, Worker, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
     from store.dialects import Connection
     from store.engine import Store
-    from store.run_reads import RunRecord
-
-
-async def record(store: Store, run_id: str) -> RunRecord:
-    async with store.read() as connection:
-        found = await find_run(connection, run_id)
-    assert found is not None
-    return found
 
 
 async def change(store: Store, run_id: str, column: str, seconds: float) -> None:
@@ -96,7 +88,7 @@ async def test_a_cancel_of_a_run_no_living_worker_holds_ends_it_at_once(store: S
         await expire_lease(store, made.run_id)
         assert await store.write(request_cancel, made.run_id, "enough") is RunState.CANCELLED
         (step, _) = (await steps_of_runs(store, [made.run_id]))[made.run_id]
-        (attempt,) = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
+        (attempt,) = await attempts_of_run(store, made.run_id)
         assert (step.state, attempt.state) == (StepState.CANCELLED, AttemptState.CANCELLED)
         with pytest.raises(LostLeaseError):
             await worker.settle(Succeed())
@@ -450,7 +442,7 @@ async def test_the_database_itself_keeps_attempts_and_flights_apart(store: Store
     steal = Sql("UPDATE run SET flight = 'tea' WHERE id = :id")
     with pytest.raises(StoreError):
         await store.write(lambda conn: conn.run(steal, {"id": other.run_id}))
-    (attempt,) = (await attempts_of_runs(store, [made.run_id]))[made.run_id]
+    (attempt,) = await attempts_of_run(store, made.run_id)
     assert attempt.state is AttemptState.RUNNING
 
 

@@ -18,7 +18,6 @@ from runner.gateway.offline_voice import (
     not_spoken,
     offline_voices,
     speak_all_offline,
-    speak_offline,
     speakable,
 )
 from runner.processes import stop_processes
@@ -26,6 +25,8 @@ from runner.processes import stop_processes
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    from runner.models import SpeechAnswer
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +43,11 @@ samples = struct.pack("<h", 1000) * (len(text) * 1000)
 head = b"RIFF" + struct.pack("<I", 0x7ffff024) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 22050, 44100, 2, 16)
 sys.stdout.buffer.write(head + b"data" + struct.pack("<I", 0x7ffff000) + samples)
 """
+
+
+async def speak(text: str, voice: str | None = None) -> SpeechAnswer:
+    (answer,) = await speak_all_offline([text], voice)
+    return answer
 
 
 @pytest.fixture(autouse=True)
@@ -82,8 +88,8 @@ async def test_the_same_text_gives_the_same_speech_without_the_network(monkeypat
 @needs_hibari
 async def test_the_deeper_voice_is_deeper_and_as_quick() -> None:
     numpy = pytest.importorskip("numpy")
-    high = await speak_offline(TEXT, "heart")
-    low = await speak_offline(TEXT, "offline:heart-low")
+    high = await speak(TEXT, "heart")
+    low = await speak(TEXT, "offline:heart-low")
     assert low.voice == "offline:heart-low"
     assert abs(low.seconds / high.seconds - 1) < 0.2
 
@@ -104,7 +110,7 @@ async def test_the_deeper_voice_is_deeper_and_as_quick() -> None:
 
 @needs_hibari
 async def test_only_the_voice_in_the_wheel_is_offered_and_others_are_replaced() -> None:
-    answer = await speak_offline("Good morning.", "offline:emma")
+    answer = await speak("Good morning.", "offline:emma")
     assert answer.voice == "offline:heart"
     assert answer.replaced == "The voice `offline:emma` is not to be had here; `offline:heart` spoke."
     assert "emma" not in offline_voices()
@@ -129,10 +135,10 @@ async def test_other_scripts_are_left_out_and_that_is_said() -> None:
 @pytest.mark.usefixtures("no_hibari", "espeak")
 async def test_espeak_speaks_when_there_is_nothing_better() -> None:
     assert offline_voices() == ["espeak"]
-    answer = await speak_offline("Hello", None)
+    answer = await speak("Hello", None)
     assert (answer.voice, answer.sample_rate, answer.replaced) == ("offline:espeak", 22_050, None)
     assert len(answer.pcm) == 2 * 5 * 1000
-    asked = await speak_offline("Hello", "heart")
+    asked = await speak("Hello", "heart")
     assert asked.replaced == "The voice `offline:heart` is not to be had here; `offline:espeak` spoke."
 
 
@@ -140,7 +146,7 @@ async def test_espeak_speaks_when_there_is_nothing_better() -> None:
 @pytest.mark.usefixtures("espeak")
 async def test_espeak_takes_over_when_the_voice_crashes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offline_voice, "speak_texts", _crash)
-    answer = await speak_offline("Hello", "heart")
+    answer = await speak("Hello", "heart")
     assert answer.voice == "offline:espeak"
 
 
@@ -149,14 +155,14 @@ async def test_a_crash_without_another_voice_is_told(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(offline_voice, "speak_texts", _crash)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(PackError, match="offline:heart") as raised:
-        await speak_offline("Hello")
+        await speak("Hello")
     assert raised.value.failure.code is FailureCode.UPSTREAM_UNAVAILABLE
 
 
 @pytest.mark.usefixtures("no_hibari", "espeak")
 async def test_a_failing_program_is_told() -> None:
     with pytest.raises(PackError, match="exit code 1") as raised:
-        await speak_offline("crash")
+        await speak("crash")
     assert raised.value.failure.code is FailureCode.UPSTREAM_UNAVAILABLE
 
 
@@ -167,7 +173,7 @@ async def test_no_voice_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert lacking is not None
     assert "packline[audio]" in lacking.hint
     with pytest.raises(PackError) as raised:
-        await speak_offline("Hello")
+        await speak("Hello")
     assert raised.value.failure.code is FailureCode.UPSTREAM_UNAVAILABLE
 
 

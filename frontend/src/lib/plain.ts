@@ -30,16 +30,27 @@ function changed(value: unknown): unknown {
 
 function withPlain(value: object): object {
   let found: Record<string, unknown> | null = null;
-  for (const [key, held] of Object.entries(value)) {
-    if (KEPT.has(key)) continue;
-    const now = typeof held === "string" ? plain(held) : Array.isArray(held) ? mapped(held, (one) => (typeof one === "string" ? plain(one) : changed(one))) : changed(held);
+  // Asked of every answer, so without a list of entries for each object.
+  for (const key in value) {
+    const held = (value as Record<string, unknown>)[key];
+    if (held === null || (typeof held !== "string" && typeof held !== "object") || KEPT.has(key)) continue;
+    const now = typeof held === "string" ? plain(held) : Array.isArray(held) ? mapped(held, told) : changed(held);
     if (now !== held) (found ??= { ...value })[key] = now;
   }
   return found ?? value;
 }
 
+/** An item of a list, which may be a text itself. */
+function told(item: unknown): unknown {
+  return typeof item === "string" ? plain(item) : changed(item);
+}
+
 /** A list with each item changed; the same list when none was. */
 function mapped(list: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] {
-  const now = list.map(change);
-  return now.every((item, index) => item === list[index]) ? list : now;
+  let found: unknown[] | null = null;
+  for (const [index, item] of list.entries()) {
+    const now = change(item);
+    if (now !== item) (found ??= [...list])[index] = now;
+  }
+  return found ?? list;
 }

@@ -11,6 +11,15 @@ _SIGNS = {
 }
 
 
+#: The same, as JSON may write them.
+_ESCAPES = {code: f"\\u{code:04x}" for code in _SIGNS if code >= 0x7F}
+
+
+def defused_json(text: str) -> str:
+    """JSON text of the same value, with what would command a terminal written as escapes."""
+    return text.translate(_ESCAPES)
+
+
 def defused(text: str) -> str:
     """The text with what would command the terminal shown as a replacement character."""
     return text.translate(_SIGNS)

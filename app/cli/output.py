@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.cli.client import EXIT_REFUSED, EXIT_UNREACHABLE, JSON, CliError
-from app.cli.defusing import defused
+from app.cli.defusing import defused, defused_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +56,8 @@ class Output:
         """Prints one JSON value on a line of its own, at once."""
         import json
 
-        print(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str), flush=True)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        print(defused_json(text), flush=True)
 
     def say(self, text: str = "", style: str | None = None) -> None:
         """Prints a sentence for people; text is never taken as markup."""

@@ -33,6 +33,8 @@ FLUSH_SECONDS = 0.3
 #: Once only the end is still of interest, it is stored less often: what is stored now may be dropped for what comes.
 TAIL_FLUSH_SECONDS = 2.0
 FLUSH_BYTES = 256 << 10
+#: So much of the end is gathered at most before it is stored, however much of it is kept.
+GATHERED_BYTES = 8 << 20
 #: While the database is full or away, it is asked again after this long, and this often once the attempt has ended.
 RETRY_SECONDS, LAST_TRIES = 0.5, 6
 #: Most that the rest of an entry beside its text may take, in bytes of JSON.
@@ -155,6 +157,8 @@ class Transcript:
             self._gathered_tail += size
             if self._gathered_tail > self._keep_bytes:
                 self._give_up_oldest()
+            elif self._gathered_tail >= GATHERED_BYTES:
+                self._hurry.set()  # where much is kept, it waits in the database and not in memory
         elif self._gathered >= FLUSH_BYTES:
             self._hurry.set()
 

@@ -119,6 +119,22 @@ async def test_what_an_agent_says_of_its_secrets_comes_out_nowhere(
     assert told_secrets((caplog.text + out + err).encode()) == []
 
 
+async def test_a_secret_in_pieces_comes_out_by_less_than_half(tmp_path: Path) -> None:
+    async with product(tmp_path, agents={"spread": program("spread", "STEP_SECRET", stream="claude")}) as it:
+        found = await leaked(it, "spread", "Tell it.")
+        told = await everything_told(it, found["id"])
+        nodes = (await it.query(ATTEMPT, {"id": found["id"]}))["run"]["steps"][0]["attempts"][0]["transcript"]["nodes"]
+    assert found["state"] == "SUCCEEDED", found["failure"]
+    assert len(nodes) > len(STEP_SECRET)
+    half = (len(STEP_SECRET) + 1) // 2
+    later = [STEP_SECRET[start : start + 6] for start in range(half, len(STEP_SECRET) - 5)]
+    assert [piece for piece in later if piece.encode() in told] == []
+    for kind in ("MESSAGE", "TOOL_RESULT"):
+        texts = "".join(node["text"] for node in nodes if node["kind"] == kind)
+        assert "[redacted:of_step.secret]" in texts
+        assert STEP_SECRET[:half] not in texts
+
+
 async def test_an_agent_gets_its_secrets_whole_and_no_other(tmp_path: Path) -> None:
     agents = {"shower": program("show", "STEP_SECRET", "OTHER", "PATH")}
     async with product(tmp_path, agents=agents) as it:

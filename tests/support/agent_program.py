@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 
 def tell(prompt: str) -> None:
@@ -113,6 +114,21 @@ def gemini(_: str, name: str) -> None:
         event = {"type": "message", "role": "assistant", "content": value[start : start + 5], "delta": True}
         print(json.dumps(event), flush=True)
     print(json.dumps({"type": "result", "stats": {"input_tokens": 1, "output_tokens": 1}}), flush=True)
+
+
+def spread(_: str, *names: str) -> None:
+    """Tells secrets in pieces, a message each, with calls of a tool between some."""
+    for name in names:
+        value = os.environ[name]
+        for cuts in ([3], [len(value) // 2], [len(value) - 3], [5, 9], range(1, len(value))):
+            bounds = [0, *cuts, len(value)]
+            for start, end in pairwise(bounds):
+                piece = {"type": "text", "text": value[start:end]}
+                print(json.dumps({"type": "assistant", "message": {"content": [piece]}}), flush=True)
+            heard = [{"type": "tool_result", "tool_use_id": "t", "content": value[: len(value) // 2]}]
+            heard += [{"type": "tool_result", "tool_use_id": "t", "content": value[len(value) // 2 :]}]
+            print(json.dumps({"type": "user", "message": {"content": heard}}), flush=True)
+    print(json.dumps({"type": "result", "result": value[-1:]}), flush=True)
 
 
 def stay(_: str) -> None:

@@ -17,7 +17,7 @@ AGENT = Path(__file__).parents[2] / "support" / "agent_program.py"
 #: Programs that stand for agents: how they print, and with which arguments they are called.
 AGENTS = {
     "talker": ("claude", ["claude", "Bash"]),
-    "hostile": ("raw", ["say", "\x1b]0;owned\x07\x1b[2Jred\u202e"]),
+    "hostile": ("raw", ["say", "\x1b]0;owned\x07\x1b[2Jred\u202e\x9b31m"]),
     "staying": ("raw", ["go_on", "stop"]),
 }
 
@@ -68,6 +68,9 @@ def test_what_an_agent_did_is_told_as_text_and_as_json_lines(machine):
 
 def test_what_an_agent_prints_commands_no_terminal(machine):
     run = started(machine, "hostile")
+    as_json = machine.run("transcript", run, "--json").stdout
+    assert not {"\x1b", "\x9b", "\u202e"} & set(as_json)
+    assert json.loads(as_json.splitlines()[-1])["text"] == "\x1b]0;owned\x07\x1b[2Jred\u202e\x9b31m", "the same value"
     main, side = pty.openpty()
     with subprocess.Popen(
         [*PACKLINE, "transcript", run, "--text"], stdout=side, stdin=subprocess.DEVNULL, env=machine.environment
@@ -83,6 +86,7 @@ def test_what_an_agent_prints_commands_no_terminal(machine):
     os.close(main)
     assert b"red" in shown
     assert b"\x1b]0" not in shown
+    assert "\x9b".encode() not in shown
     assert b"\x1b[2J" not in shown
     assert b"\x07" not in shown
     assert "\u202e".encode() not in shown

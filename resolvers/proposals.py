@@ -18,9 +18,9 @@ from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown
 from runner.preflight import CalledStep, preflight
-from runner.preparation import find_pack
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
+from runner.stand_ins import find_pack, misfit
 from runner.step_packs import pack_of_step
 from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
@@ -113,7 +113,7 @@ async def propose(
         changed_step_input=step_input is not None,
         new_steps=_fresh(context, target) if target.changed else None,
     )
-    issues = [*plan.issues, *target.issues]
+    issues = [*plan.issues, *target.issues, *_misfits(context, found, target, plan)]
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
     if step_input is not None:
@@ -195,10 +195,14 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
     """The steps of a run as they fared, by its own definition."""
     compiled = compile_document(found.document, found.input_schema)
     digests = _digests(found.document)
+    registry = context.services.registry
     return [
         replace(
             StepSnapshot.pending(
-                compiled.step(row.key), _pack_of(context, compiled, row), digests.get(row.key, "")
+                compiled.step(row.key),
+                _pack_of(context, compiled, found, row),
+                digests.get(row.key, ""),
+                other=registry.find(row.pack),
             ).fared(row, row.state),
             mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
         )
@@ -215,9 +219,25 @@ def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
     ]
 
 
-def _pack_of(context: Context, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+def _pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step: ClaimedStep) -> Pack | None:
     resources = context.services.engine.resources
-    return find_pack(resources.registry, pipeline, step, resources.agents)
+    return find_pack(resources.registry, pipeline, found.steps, step, resources.agents)
+
+
+def _misfits(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
+    """Steps to run whose recorded version is gone, where the one that is here in its place gives something else."""
+    if target.changed:
+        return []
+    registry = context.services.registry
+    run = {step.key for step in plan.steps if step.action != "reuse"}
+    issues: list[Issue] = []
+    for row in found.steps:
+        if row.key not in run or _pack_of(context, target.compiled, found, row) is not None:
+            continue
+        if (why := misfit(registry, target.compiled, found.steps, row)) is not None:
+            hint = f"Install {row.pack} {row.pack_version} again, or mend the pipeline and take its current definition."
+            issues.append(error(("steps", row.key), "schema_mismatch", why, hint))
+    return issues
 
 
 async def _live(context: Context, found: Snapshot) -> frozenset[str]:
@@ -251,7 +271,7 @@ def input_issues(context: Context, found: Snapshot, target: Target, values: dict
     """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
     if target.schema is not None:
         return masked_issues(context, partial(check_inputs, target.schema), values)
-    pack = _pack_of(context, target.compiled, found.steps[0])
+    pack = _pack_of(context, target.compiled, found, found.steps[0])
     return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
 
 
@@ -265,7 +285,7 @@ def _step_input_issues(
         return []
     row = next((step for step in found.steps if step.key == key), None)
     pack = (
-        _pack_of(context, target.compiled, row)
+        _pack_of(context, target.compiled, found, row)
         if row is not None and not target.changed
         else pack_of_step(context.services.registry, compiled)
     )
@@ -287,7 +307,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
         row = rows.get(step.key)
         version = step.version
         if row is not None and not target.changed:
-            pack = _pack_of(context, target.compiled, row)
+            pack = _pack_of(context, target.compiled, found, row)
             version = pack.version if pack is not None else row.pack_version
         steps.append(CalledStep(step.key, step.pack, version, step.agent))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}

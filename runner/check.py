@@ -10,11 +10,11 @@ from runner.agents.definition import AGENT
 from runner.agents.pack import AgentPack
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.document import SESSION_FIELD, without_session
+from runner.flows import destination, mismatch
 from runner.input_schemas import is_required
-from runner.inputs import PackLookup, derive_input_schema, typed_path
+from runner.inputs import PackLookup, derive_input_schema
 from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
-from runner.schema_messages import TYPE_NAMES, types_text
 from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
 from runner.schemas import check_schema, compile_schema
 from runner.step_packs import pack_of_step
@@ -229,39 +229,33 @@ class _StepChecker:
 
     def _flow(self, reference: Reference, producer: Schema, step: StepDefinition, pack: Pack) -> Iterator[Issue]:
         """Whether what a reference yields fits where it goes."""
-        accepted = pack_schemas(pack).input
-        location = typed_path(step.input, reference.path)
-        consumer = field_schema(accepted, location)
-        if location == (SESSION_FIELD,) and consumer is ABSENT:
-            consumer = {"type": "string"}
-        if not isinstance(consumer, dict | bool):
+        to = destination(reference, step.input, pack)
+        if to is None:
             return
-        field = f"`{'.'.join(reference.path)}` of {pack.name}" if reference.path else f"the input of {pack.name}"
         if not reference.whole:
-            if fits({"type": "string"}, consumer) == "no":
-                message = f"{reference.expression} stands inside a text, but {field} takes no text."
+            if fits({"type": "string"}, to.schema) == "no":
+                message = f"{reference.expression} stands inside a text, but {to.name} takes no text."
                 hint = "Let the reference be the whole value, without spaces around it, so that it keeps its type."
                 yield error(reference.path, "type_mismatch", message, hint)
             return
         if reference.has_default:
-            for issue in compile_schema(consumer).issues(reference.default)[:1]:
-                message = f"The default of {reference.expression} does not fit {field}: {issue.message}"
+            for issue in compile_schema(to.schema).issues(reference.default)[:1]:
+                message = f"The default of {reference.expression} does not fit {to.name}: {issue.message}"
                 yield error(reference.path, "type_mismatch", message)
         derived = reference.source_step is None and self._definition.inputs is None
         if not derived and producer is not True:
-            match fits(producer, consumer):
+            match fits(producer, to.schema):
                 case "no":
-                    message = f"{reference.expression} is {_described(producer)}; {field} takes {_described(consumer)}."
-                    yield error(reference.path, "type_mismatch", message)
+                    yield error(reference.path, "type_mismatch", mismatch(reference, producer, to))
                 case "unknown":
-                    message = f"Whether {reference.expression} fits {field} is checked only when the step runs."
+                    message = f"Whether {reference.expression} fits {to.name} is checked only when the step runs."
                     yield warning(reference.path, "type_undecided", message)
         if (
-            location
+            to.location
             and self._may_be_missing(reference)
-            and is_required(field_schema(accepted, location[:-1]), location[-1])
+            and is_required(field_schema(pack_schemas(pack).input, to.location[:-1]), to.location[-1])
         ):
-            message = f"{reference.expression} may have no value, but {field} is required."
+            message = f"{reference.expression} may have no value, but {to.name} is required."
             yield warning(reference.path, "may_be_missing", message, "Give it a default, or make the input required.")
 
     def _may_be_missing(self, reference: Reference) -> bool:
@@ -308,26 +302,6 @@ def _fields(schema: object) -> list[str]:
         for branch in schema.get(keyword, ()):
             names += _fields(branch)
     return names
-
-
-def _described(schema: Schema) -> str:
-    """The type of a schema in a few words."""
-    if isinstance(schema, bool):
-        return "anything"
-    if "enum" in schema or "const" in schema:
-        choices = schema.get("enum", [schema.get("const")])
-        return "one of " + ", ".join(str(choice) for choice in choices[:8])
-    declared = schema.get("type")
-    if isinstance(declared, str):
-        if declared == "array" and isinstance(schema.get("items"), dict) and schema["items"].get("type"):
-            return f"a list ({_described(schema['items'])} each)"
-        return TYPE_NAMES.get(declared, declared)
-    if isinstance(declared, list):
-        return types_text(declared)
-    for keyword in ("anyOf", "oneOf"):
-        if branches := schema.get(keyword):
-            return " or ".join(dict.fromkeys(_described(branch) for branch in branches))
-    return "something else"
 
 
 __all__ = ["Check", "PackLookup", "check_definition"]

@@ -40,7 +40,6 @@ class CompiledStep:
         template: Its input; None for a pack call, whose run inputs are the input, word for word.
         reads_inputs: Run inputs it reads, at the top level.
         reads_steps: Steps whose output it reads.
-        output_reads: What it needs of outputs: step and path, where neither `?` nor a default says it may be absent.
         session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
         agent: What is fixed of an agent step; None for a pack step.
     """
@@ -54,7 +53,6 @@ class CompiledStep:
     timeout_seconds: float | None
     reads_inputs: frozenset[str]
     reads_steps: frozenset[str]
-    output_reads: tuple[tuple[str, tuple[str | int, ...]], ...] = ()
     session_reads: frozenset[str] = frozenset()
     agent: AgentStep | None = None
 
@@ -105,10 +103,6 @@ class CompiledPipeline:
             raise CompileError(f"The stored definition has no step `{key}`.")
         return step
 
-    def needs_of(self, key: str) -> list[tuple[str | int, ...]]:
-        """Paths into a step's output that later steps cannot do without."""
-        return [path for step in self.steps for source, path in step.output_reads if source == key]
-
 
 def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
     """What a single pack call stores in place of a definition."""
@@ -157,13 +151,6 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                 reads_inputs=reads,
                 reads_steps=frozenset(
                     reference.source_step for reference in template.references if reference.source_step is not None
-                ),
-                output_reads=tuple(
-                    (reference.source_step, reference.source_path)
-                    for reference in template.references
-                    if reference.source_step is not None
-                    and reference.source_path != (SESSION_FIELD,)
-                    and not (reference.optional or reference.has_default)
                 ),
                 session_reads=frozenset(
                     reference.source_step

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from runner.agents.pack import agent_pack
-from runner.agents.profiles import Selection
 from runner.document import SESSION_FIELD, DocumentError, idempotency_key
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
 from runner.pack import PackSession
-from runner.pack_schemas import pack_schemas
-from runner.schema_types import ABSENT, field_schema
+from runner.stand_ins import find_pack, misfit
 from runner.stretch import Prepared, Refused, Stretch
 from runner.templating import TemplateError
 from store.ids import new_id
@@ -23,11 +20,9 @@ from store.states import StepState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from runner.agents.profiles import Agents
-    from runner.compiled import CompiledPipeline, CompiledStep
+    from runner.compiled import CompiledStep
     from runner.failures import JSONValue
     from runner.pack import Pack
-    from runner.registry import Registry
     from runner.resources import Resources
     from store.runs import ClaimedStep
 
@@ -47,9 +42,10 @@ class Preparation:
 
     def _prepare(self, stretch: Stretch, step: ClaimedStep) -> Prepared | Refused:
         compiled = stretch.pipeline.step(step.key)
-        pack = find_pack(self._resources.registry, stretch.pipeline, step, self._resources.agents)
+        registry, steps = self._resources.registry, stretch.claim.steps
+        pack = find_pack(registry, stretch.pipeline, steps, step, self._resources.agents)
         if pack is None:
-            return self._refused(stretch, step, self._no_pack(step))
+            return self._refused(stretch, step, self._no_pack(stretch, step))
         warning: str | None = None
         value: JSONValue
         limit = self._resources.limits.step_input_bytes
@@ -106,12 +102,15 @@ class Preparation:
         failure = cleaned(failure, self._resources.redactor).at_step(step.key, safe_to_repeat=True)
         return Refused(step, start, failure)
 
-    def _no_pack(self, step: ClaimedStep) -> Failure:
-        installed = ", ".join(self._resources.registry.versions(step.pack)) or "none"
+    def _no_pack(self, stretch: Stretch, step: ClaimedStep) -> Failure:
+        registry = self._resources.registry
+        installed = ", ".join(registry.versions(step.pack)) or "none"
+        why = misfit(registry, stretch.pipeline, stretch.claim.steps, step)
         return Failure(
             FailureCode.SCHEMA_MISMATCH,
-            f"The pack {step.pack} {step.pack_version} is not installed here, nor another of its major version that "
-            f"gives what later steps need (installed: {installed}).",
+            why
+            or f"The pack {step.pack} {step.pack_version} is not installed here, nor another version that may stand in "
+            f"for it (installed: {installed}).",
             hint="Install it again, or resume with the current definition.",
         )
 
@@ -126,30 +125,6 @@ class Preparation:
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)
-
-
-def find_pack(
-    registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep, agents: Agents | None = None
-) -> Pack | None:
-    """The pack that runs a step here: the version resolved at start, else another that stands in for it.
-
-    Another one of the same major version does, when it gives whatever later steps need (CONTRACT 1.2). What an agent
-    step amounts to, works with the profile and model that were selected at start.
-    """
-    agent = pipeline.step(step.key).agent
-    if agent is not None:
-        selection = Selection.parse(step.pack_version)
-        profile = None if agents is None else agents.profiles.get(selection.profile)
-        return agent_pack(agent, selection, None if profile is None else profile.timeout_seconds)
-    pack = registry.find(step.pack, step.pack_version)
-    if pack is not None:
-        return pack
-    other = registry.find(step.pack, step.pack_version.split(".", 1)[0])
-    if other is None:
-        return None
-    output = pack_schemas(other).output
-    fits = all(field_schema(output, path) is not ABSENT for path in pipeline.needs_of(step.key))
-    return other if fits else None
 
 
 def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONValue]:

@@ -33,6 +33,7 @@ class StepSnapshot:
         state: How it fared.
         definition_digest: `runner.definition.step_digest` of the step as it ran or would run.
         effects: Of its pack.
+        installed: Whether a version of its pack that may run it is here; what cannot run repeats nothing.
         repeatable: Whether its pack gives an equivalent result when run again.
         preserves_session: Whether its pack leaves a session.
         takes_idempotency_key: Whether repeats with one key have one effect.
@@ -53,6 +54,7 @@ class StepSnapshot:
     preserves_session: bool = False
     takes_idempotency_key: bool = False
     uses_session: bool = True
+    installed: bool = True
     produced_session: str | None = None
     used_sessions: frozenset[str] = frozenset()
     mentioned_artifacts: frozenset[str] = frozenset()
@@ -60,14 +62,26 @@ class StepSnapshot:
     reads_steps: frozenset[str] = frozenset()
 
     @classmethod
-    def pending(cls, step: CompiledStep, pack: Pack | None, definition_digest: str = "") -> StepSnapshot:
-        """A step that has not run; of a pack that is not installed the worst is assumed."""
+    def pending(
+        cls, step: CompiledStep, pack: Pack | None, definition_digest: str = "", *, other: Pack | None = None
+    ) -> StepSnapshot:
+        """A step that has not run.
+
+        Args:
+            step: The step.
+            pack: What runs it; None when that is not installed.
+            definition_digest: Of the step.
+            other: A version of the pack that is installed but may not run it: its effects are told then. Without one
+                the worst is assumed.
+        """
+        known = pack or other
         return cls(
             key=step.key,
             position=step.position,
             state=StepState.PENDING,
             definition_digest=definition_digest,
-            effects=pack.effects if pack else "external",
+            effects=known.effects if known else "external",
+            installed=pack is not None,
             repeatable=pack.repeatable if pack else False,
             preserves_session=pack.preserves_session if pack else False,
             takes_idempotency_key=pack.takes_idempotency_key if pack else False,
@@ -360,15 +374,15 @@ class _Plan:
         step = self.steps[index]
         if index in self._again:
             # A new session or artifact leaves the idempotency key as it was, except in a new run.
-            repeats = step.effects == "external" and (self._new_run or not step.takes_idempotency_key)
+            keyed = step.takes_idempotency_key and not self._new_run
+            repeats = step.installed and step.effects == "external" and not keyed
             return PlannedStep(step.key, "run_again", self._again[index], step.effects, repeats)
         if index < self._kept:
             return PlannedStep(step.key, "reuse", "It succeeded; its output is reused.", step.effects, False)
         tried = step.state is not StepState.PENDING
         keyed = step.takes_idempotency_key and not self._new_run and not (changed_step_input and index == self._kept)
-        return PlannedStep(
-            step.key, "run", self._reason(index), step.effects, step.effects == "external" and tried and not keyed
-        )
+        repeats = step.installed and step.effects == "external" and tried and not keyed
+        return PlannedStep(step.key, "run", self._reason(index), step.effects, repeats)
 
     def _reason(self, index: int) -> str:
         match self.steps[index].state:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.failures import Failure, FailureCode
-from runner.preparation import find_pack
 from runner.resume import StepSnapshot, plan_resume
+from runner.stand_ins import find_pack
 from store.runs import rewind
 from store.sessions import live_sessions, touch_session
 from store.states import RunState, StepState
@@ -68,10 +68,10 @@ class Sessions:
         return [step for step in self._snapshots(stretch) if step.state is not StepState.SUCCEEDED]
 
     def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
-        pipeline, registry = stretch.pipeline, self._resources.registry
+        pipeline, registry, steps = stretch.pipeline, self._resources.registry, stretch.claim.steps
         return [
-            StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, step)).fared(
+            StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, steps, step)).fared(
                 step, stretch.states[step.key]
             )
-            for step in stretch.claim.steps
+            for step in steps
         ]

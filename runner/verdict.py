@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from runner.document import canonical_json
 from runner.failures import Failure, FailureCode
-from runner.preparation import find_pack
 from runner.retry import next_attempt_at
+from runner.stand_ins import find_pack
 from runner.stretch import Prepared, Refused, Stretch
 from store.runs import Fail, FailNext, GoOn, Pause, Succeed, Wait
 from store.states import StepState
@@ -86,7 +86,7 @@ def judge_lost(stretch: Stretch, resources: Resources) -> Failure | None:
     step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
     if step is None:
         return None
-    pack = find_pack(resources.registry, stretch.pipeline, step, resources.agents)
+    pack = find_pack(resources.registry, stretch.pipeline, claimed.steps, step, resources.agents)
     if pack is not None and pack.at_most_once:
         return unknown_outcome(step.key, step.pack, "was lost with its process")
     if claimed.lost_in_row >= LOST_LIMIT:

@@ -103,9 +103,6 @@ class RunStep(Node):
     """Make one with `of`."""
 
     key: Key = strawberry.field(description="Its id in the definition.")
-    pack_version: str | None = strawberry.field(
-        description="Version of the pack that ran; null before and for agent steps."
-    )
     agent: str | None = strawberry.field(
         description="Profile and model an agent step works with, as `claude@sonnet`; null for packs."
     )
@@ -121,7 +118,6 @@ class RunStep(Node):
         return cls(
             id=strawberry.ID(record.id),
             key=Key(record.key),
-            pack_version=record.pack_version if record.attempts and record.pack != AGENT else None,
             agent=record.pack_version if record.pack == AGENT else None,
             state=record.state,
             progress=record.progress,
@@ -129,6 +125,15 @@ class RunStep(Node):
             ended_at=record.ended_at,
             record=record,
         )
+
+    @strawberry.field(description="Version of the pack that ran; null before and for agent steps.")
+    @loaded
+    async def pack_version(self, info: Info) -> str | None:
+        """Version of the attempt that counts: after a resume it may be another than was resolved at the start."""
+        if self.record.attempt_id is None or self.record.pack == AGENT:
+            return None
+        attempt = await info.context.loaders.attempt.load(self.record.attempt_id)
+        return attempt.pack_version if attempt is not None else None
 
     @strawberry.field(description="The run it is part of.")
     @loaded

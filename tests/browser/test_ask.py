@@ -10,6 +10,7 @@ from tests.support.front_door import command
 from tests.support.model_server import model_server
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.routing_answers import podcast_on_tides
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,15 +123,7 @@ async def test_what_somebody_usually_chooses_is_filled_in_with_a_mark(tmp_path: 
 
 
 async def test_with_a_routing_model_enter_asks_it_and_what_it_cannot_decide_words_do(tmp_path: Path) -> None:
-    chosen = {
-        "kind": "pipeline",
-        "id": "builtin.research-podcast",
-        "inputs": [{"name": "query", "value": "tides"}],
-        "why": "It makes audio.",
-        "confidence": 0.9,
-        "alternatives": [{"kind": "pack", "id": "research.deep", "why": "Text only.", "confidence": 0.2}],
-        "gap": None,
-    }
+    chosen = podcast_on_tides()
     asked: list[Asked] = []
     async with (
         model_server() as models,

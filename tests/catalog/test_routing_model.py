@@ -17,6 +17,7 @@ from catalog.routing_model import ModelRoute, instructions, problems_of, questio
 from tests.bench.routing.shipped import shipped_entries
 from tests.support.model_server import Asked, model_server
 from tests.support.product import product
+from tests.support.routing_answers import podcast_on_tides
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -112,15 +113,7 @@ async def ask(it: Product, text: str) -> dict[str, Any]:
 
 
 async def test_a_model_chooses_mends_once_and_is_left_when_it_cannot(tmp_path: Path, models: ModelServer) -> None:
-    good = {
-        "kind": "pipeline",
-        "id": "builtin.research-podcast",
-        "inputs": [{"name": "query", "value": "tides"}],
-        "why": "It makes audio.",
-        "confidence": 0.9,
-        "alternatives": [{"kind": "pack", "id": "research.deep", "why": "Text only.", "confidence": 0.2}],
-        "gap": None,
-    }
+    good = podcast_on_tides()
     script: list[Any] = []
     seen: list[Asked] = []
 

@@ -18,9 +18,10 @@ from starlette.routing import Route
 
 from app.auth import address_of, bearer_token
 from app.pages import built_page, wants_page
-from app.ranges import plain, send, send_lines, send_whole
+from app.ranges import is_framed, is_pdf, plain, send, send_lines, send_whole
 from runner.failures import PackError
 from runner.page_strips import PageStrips
+from runner.pdf_actions import ShownPdfs
 from store.artifacts import ArtifactRecord, find_artifact
 from store.blob_port import NOT_HERE, BlobError
 from store.run_reads import find_runs
@@ -73,6 +74,7 @@ class Downloads:
         self._blobs = blobs
         self._previews = previews
         self._strips = PageStrips(blobs)
+        self._pdfs = ShownPdfs(blobs)
         self._authenticator = authenticator
         self._settings = settings
         self._clock = clock
@@ -119,7 +121,21 @@ class Downloads:
         found = await self._find(request, artifact_id, artifact_id)
         if not isinstance(found, ArtifactRecord):
             return found
+        if is_framed(request) and is_pdf(found.media_type):
+            return await self._send_shown(request, found)
         return await self._send(request, found.digest, found.name, found.media_type)
+
+    async def _send_shown(self, request: Request, artifact: ArtifactRecord) -> Response:
+        """A PDF without what a browser's viewer would run of it."""
+        try:
+            digest = await self._pdfs.digest_of(artifact)
+        except PackError as error:
+            return plain(415, f"{artifact.name} cannot be shown here; download it. {error.failure.message}")
+        except FileNotFoundError:
+            return plain(410, f"The content of {artifact.name} {NOT_HERE}")
+        except (BlobError, OSError) as error:
+            return plain(503, f"{artifact.name} cannot be shown now; download it. {error}", {"retry-after": "5"})
+        return await self._send(request, digest, artifact.name, artifact.media_type)
 
     async def _serve_preview(self, request: Request) -> Response:
         artifact_id: str = request.path_params["id"]

@@ -26,11 +26,12 @@ _MEDIA_TYPE = re.compile(
 )
 #: Shown in the browser when asked for; everything else is saved. Nothing here runs scripts by itself.
 _SHOWN = re.compile(
-    r"(image/(png|jpeg|gif|webp|avif)|audio/[\w.+-]+|video/[\w.+-]+|application/(pdf|json)|text/(plain|markdown|csv))(;|\Z)"
+    r"(image/(png|jpeg|gif|webp|avif)|audio/[\w.+-]+|video/[\w.+-]+|application/json|text/(plain|markdown|csv))(;|\Z)"
 )
 #: Bytes of a name in `filename*`; file systems take no longer ones.
 _NAME_BYTES = 255
 _HTML = re.compile(r"text/html(;|\Z)")
+_PDF = re.compile(r"application/pdf(;|\Z)")
 #: A web page in a frame of ours: it looks as it is meant to, runs nothing and asks nobody for anything.
 _FRAMED_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; "
@@ -51,7 +52,7 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
 
     Args:
         request: Its Range, If-Range and If-None-Match are honoured; `?download` has the file saved, never shown;
-            `?frame` has a web page shown, which otherwise is saved.
+            `?frame` has a web page or a PDF shown, which otherwise is saved.
         content: The file.
         digest: Names this content and no other; the strong ETag.
         name: As people know it; any text.
@@ -59,7 +60,7 @@ async def send(request: Request, content: Content, *, digest: str, name: str, me
     """
     etag = f'"{digest}"'
     headers = {**_HEADERS, "etag": etag, "content-disposition": _disposition(request, name, media_type)}
-    if _is_framed(request, media_type):
+    if is_framed(request) and _HTML.match(media_type):
         headers["content-security-policy"] = _FRAMED_POLICY
     if _is_known(request.headers.get("if-none-match", ""), etag):
         await content.close()
@@ -149,13 +150,19 @@ def _sent_type(stored: str) -> str:
     return f"{stored}; charset=utf-8" if stored.startswith("text/") and "charset" not in stored else stored
 
 
-def _is_framed(request: Request, media_type: str) -> bool:
-    return "frame" in request.query_params and _HTML.match(media_type) is not None
+def is_framed(request: Request) -> bool:
+    """Whether the file is asked for to be shown in a frame of ours."""
+    return "frame" in request.query_params
+
+
+def is_pdf(media_type: str) -> bool:
+    """Whether it is a PDF, which is only shown after `runner.pdf_actions`."""
+    return _PDF.match(media_type) is not None
 
 
 def _disposition(request: Request, name: str, media_type: str) -> str:
     """Shown or saved, and under which name (RFC 6266): a plain one for old clients, the true one in UTF-8."""
-    shown = _SHOWN.match(media_type) is not None or _is_framed(request, media_type)
+    shown = _SHOWN.match(media_type) or (is_framed(request) and (_HTML.match(media_type) or is_pdf(media_type)))
     save = "download" in request.query_params or not shown
     name = name.replace("\\", "/").rpartition("/")[2] or "artifact"
     old = "".join(sign if sign.isascii() and sign.isprintable() and sign not in '"\\;%' else "_" for sign in name)

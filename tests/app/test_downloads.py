@@ -4,6 +4,7 @@ from datetime import timedelta
 from urllib.parse import unquote
 
 import httpx2
+import pikepdf
 import pypdfium2
 import pytest
 from PIL import Image
@@ -21,6 +22,7 @@ from store.blobs import BlobStore
 from store.callers import create_token, ensure_caller
 from store.engine import open_store
 from store.states import ArtifactStatus, Scope
+from tests.support.hostile_pdf import hostile_pdf
 
 CONTENT = bytes(range(256)) * 4000
 
@@ -83,7 +85,7 @@ async def test_a_download_is_whole_and_harmless(house, ada):
     assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["cross-origin-resource-policy"] == "same-origin"
-    assert answer.headers["content-disposition"].startswith('inline; filename="deck.pdf"')
+    assert answer.headers["content-disposition"].startswith('attachment; filename="deck.pdf"')
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ async def test_names_cannot_break_out_of_the_header(house, ada, name, plain, exa
     caller, headers = ada
     artifact = await house.artifact(caller, name)
     answer = await house.http.get(f"/artifacts/{artifact}", headers=headers)
-    assert answer.headers["content-disposition"] == f"inline; filename=\"{plain}\"; filename*=UTF-8''{exact}"
+    assert answer.headers["content-disposition"] == f"attachment; filename=\"{plain}\"; filename*=UTF-8''{exact}"
     assert "set-cookie" not in answer.headers
 
 
@@ -298,7 +300,9 @@ async def test_a_web_page_is_shown_in_a_frame_with_its_looks_and_nothing_else(ho
 
     saved = await house.http.get(f"/artifacts/{page}", headers=headers)
     framed = await house.http.get(f"/artifacts/{page}?frame", headers=headers)
-    other = await house.http.get(f"/artifacts/{await house.artifact(caller)}?frame", headers=headers)
+    other = await house.http.get(
+        f"/artifacts/{await house.artifact(caller, content=pdf((10, 10)))}?frame", headers=headers
+    )
 
     assert saved.headers["content-disposition"].startswith("attachment")
     assert framed.headers["content-disposition"].startswith("inline")
@@ -367,3 +371,56 @@ async def test_what_has_no_pages_says_so_as_often_as_it_is_asked(house, ada, nam
         answer = await house.http.get(f"/artifacts/{artifact}/preview?pages", headers=headers)
         assert answer.status_code == 404
         assert reason in answer.text
+
+
+async def test_a_document_is_shown_without_what_acts_in_it_and_saved_as_it_is(house, ada):
+    caller, headers = ada
+    hostile = hostile_pdf()
+    artifact = await house.artifact(caller, content=hostile)
+
+    shown = await house.http.get(f"/artifacts/{artifact}?frame", headers=headers)
+    part = await house.http.get(f"/artifacts/{artifact}?frame", headers={**headers, "range": "bytes=0-3"})
+    saved = await house.http.get(f"/artifacts/{artifact}", headers=headers)
+
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "application/pdf")
+    assert shown.headers["content-disposition"].startswith("inline")
+    assert (part.status_code, part.content) == (206, b"%PDF")
+    assert saved.content == hostile
+    assert saved.headers["content-disposition"].startswith("attachment")
+    plain = io.BytesIO()
+    with pikepdf.open(io.BytesIO(shown.content)) as document:
+        assert len(document.pages) == 2
+        document.save(plain, qdf=True, object_stream_mode=pikepdf.ObjectStreamMode.disable)
+    text = plain.getvalue()
+    for word in (b"JavaScript", b"app.", b"javascript:", b"/Launch", b"/SubmitForm", b"/OpenAction", b"/AA", b"/XFA"):
+        assert word not in text
+    assert b"https://example.com/honest" in text
+    assert b"/GoTo" in text
+
+
+async def test_a_harmless_document_is_shown_as_it_is(house, ada):
+    caller, headers = ada
+    content = pdf((960, 540))
+    artifact = await house.artifact(caller, content=content)
+    assert (await house.http.get(f"/artifacts/{artifact}?frame", headers=headers)).content == content
+
+
+async def test_a_cleaned_copy_that_was_pruned_is_made_again(house, ada):
+    caller, headers = ada
+    artifact = await house.artifact(caller, content=hostile_pdf())
+    first = await house.http.get(f"/artifacts/{artifact}?frame", headers=headers)
+    await house.blobs.discard([first.headers["etag"].strip('"')], grace_seconds=-1)
+    again = await house.http.get(f"/artifacts/{artifact}?frame", headers=headers)
+    assert (again.status_code, len(again.content)) == (200, len(first.content))
+
+
+async def test_a_document_nobody_can_read_is_not_shown(house, ada):
+    caller, headers = ada
+    locked = io.BytesIO()
+    with pikepdf.new() as document:
+        document.add_blank_page()
+        document.save(locked, encryption=pikepdf.Encryption(user="tea", owner="tea"))
+    for content, why in ((b"%PDF-1.7 nothing", "damaged"), (locked.getvalue(), "password")):
+        artifact = await house.artifact(caller, content=content)
+        answer = await house.http.get(f"/artifacts/{artifact}?frame", headers=headers)
+        assert (answer.status_code, why in answer.text) == (415, True)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from tests.support.browser import BROWSER, browsing
 from tests.support.file_packs import maker
 from tests.support.front_door import ran, save, step
+from tests.support.hostile_pdf import hostile_pdf
 from tests.support.media_files import pdf, png, video, wav
 from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from playwright.async_api import Dialog
 
     from tests.support.browser import Tab
     from tests.support.product import Product
@@ -222,3 +225,23 @@ async def test_a_file_in_quarantine_says_why_and_is_let_out(tmp_path: Path) -> N
             await tab.press("Let it out…")
             await tab.press("Let it out", within="dialog")
             await tab.page.get_by_role("link", name="Download").wait_for()
+
+
+async def test_a_pdf_runs_no_script_in_the_viewer(tmp_path: Path) -> None:
+    files = {"session.pdf": (hostile_pdf(), "application/pdf")}
+    async with product(tmp_path, [maker(files)]) as it, browsing(it) as tab:
+        _, at = await made(it)
+        asked: list[str] = []
+
+        async def note(dialog: Dialog) -> None:
+            asked.append(dialog.message)
+            await dialog.dismiss()
+
+        tab.page.on("dialog", note)
+        async with tab.page.expect_response(lambda answer: "frame" in answer.url) as answer:
+            await tab.visit(f"/artifacts/{at['session.pdf']}")
+        assert (await answer.value).ok
+        await tab.sees("2 pages")
+        await tab.page.get_by_role("link", name="Page 2").click()  # the viewer has begun with the document by then
+        await tab.page.wait_for_url("**page=2*")
+        assert asked == []

@@ -15,9 +15,9 @@ export function PdfFrame({ artifact, url, page }: { artifact: Artifact; url: str
   return (
     <div className="flex h-[80vh] gap-3 max-md:h-auto max-md:flex-col">
       {strip ? <Strip artifact={artifact} pages={pages} page={page} /> : null}
-      {/* No `sandbox` attribute: browsers refuse PDF with it. The file itself comes with a policy that runs nothing. */}
+      {/* No `sandbox` attribute: browsers refuse PDF with it. `frame` has the server take out whatever would act. */}
       {/* oxlint-disable-next-line react/iframe-missing-sandbox */}
-      <iframe src={`${url}${place}`} title={artifact.name} className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none" />
+      <iframe src={`${url}&frame${place}`} title={artifact.name} className="w-full min-w-0 flex-1 rounded border border-line bg-panel max-md:h-[78vh] max-md:flex-none" />
     </div>
   );
 }

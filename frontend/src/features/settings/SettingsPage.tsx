@@ -119,6 +119,7 @@ function Values({ settings }: SettingsQuery): ReactNode {
 function shown(value: unknown): string {
   if (value === null || value === undefined) return "not shown or not set";
   if (typeof value === "string") return value === "" ? "empty" : value;
-  if (Array.isArray(value) && value.length === 0) return "none";
+  if (typeof value === "object" && Object.keys(value).length === 0) return "none";
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(", ");
   return JSON.stringify(value);
 }

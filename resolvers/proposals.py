@@ -17,12 +17,12 @@ from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown
+from runner.lost_artifacts import lost_artifacts
 from runner.preflight import CalledStep, preflight
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
 from runner.stand_ins import find_pack, misfit
 from runner.step_packs import pack_of_step
-from store.artifacts import gone_artifacts
 from store.pipeline_reads import find_pipelines
 from store.runs import ClaimedStep, Snapshot, snapshot
 
@@ -86,6 +86,7 @@ async def rerun_plan(
         from_step=from_step,
         live_sessions=await _live(context, found),
         gone_artifacts=await _gone(context, found),
+        given_artifacts=_given(found),
         changed_inputs=changed,
         new_steps=_fresh(context, target) if target.changed else None,
     )
@@ -109,6 +110,7 @@ async def propose(
         run_state=found.state,
         live_sessions=await _live(context, found),
         gone_artifacts=await _gone(context, found),
+        given_artifacts=_given(found),
         changed_inputs=changed_inputs(before, values),
         changed_step_input=step_input is not None,
         new_steps=_fresh(context, target) if target.changed else None,
@@ -248,10 +250,12 @@ async def _live(context: Context, found: Snapshot) -> frozenset[str]:
 
 async def _gone(context: Context, found: Snapshot) -> frozenset[str]:
     mentioned = {name for step in found.steps for name in _ARTIFACT_ID.findall(step.output or "")}
-    if not mentioned:
-        return frozenset()
-    async with context.services.store.read() as connection:
-        return await gone_artifacts(connection, sorted(mentioned))
+    return await lost_artifacts(context.services.engine.resources, mentioned)
+
+
+def _given(found: Snapshot) -> frozenset[str]:
+    """Artifacts that came from outside: no step of the run makes them."""
+    return frozenset(_ARTIFACT_ID.findall(found.inputs) + _ARTIFACT_ID.findall(found.document))
 
 
 def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:

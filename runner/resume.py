@@ -141,6 +141,7 @@ def plan_resume(
     run_state: RunState,
     live_sessions: frozenset[str] = frozenset(),
     gone_artifacts: frozenset[str] = frozenset(),
+    given_artifacts: frozenset[str] = frozenset(),
     changed_inputs: frozenset[str] = frozenset(),
     changed_step_input: bool = False,
     new_steps: Sequence[StepSnapshot] | None = None,
@@ -152,6 +153,7 @@ def plan_resume(
         run_state: Where the run stands.
         live_sessions: Sessions that can still be used on the machine that would run.
         gone_artifacts: Artifacts that are erased or unreadable.
+        given_artifacts: Artifacts the run was given: no step makes them anew.
         changed_inputs: Run inputs to be replaced by another value.
         changed_step_input: Whether the failed step's input is to be replaced.
         new_steps: The steps of the definition to go on with when another than the run's, all pending.
@@ -161,7 +163,7 @@ def plan_resume(
         message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
         issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
     kept = _succeeded(steps)
-    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, new_run=False)
+    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, given_artifacts, new_run=False)
     if changed_step_input and kept == len(plan.steps):
         issues.append(
             error(("step_input",), "nothing_to_change", "Every step has succeeded; no step's input is left to change.")
@@ -175,6 +177,7 @@ def plan_rerun(
     from_step: str | None = None,
     live_sessions: frozenset[str] = frozenset(),
     gone_artifacts: frozenset[str] = frozenset(),
+    given_artifacts: frozenset[str] = frozenset(),
     changed_inputs: frozenset[str] = frozenset(),
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
@@ -185,6 +188,7 @@ def plan_rerun(
         from_step: The first step to run; the outputs of those before it are reused. None runs all.
         live_sessions: As in `plan_resume`.
         gone_artifacts: As in `plan_resume`.
+        given_artifacts: As in `plan_resume`.
         changed_inputs: Run inputs that differ from the recorded run's.
         new_steps: As in `plan_resume`.
     """
@@ -203,7 +207,7 @@ def plan_rerun(
             hint = f"Start from `{blocking.key}` or earlier."
             issues.append(error(("from_step",), "step_not_succeeded", message, hint))
             kept = succeeded
-    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, new_run=True)
+    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, given_artifacts, new_run=True)
     return plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, changed_step_input=False)
 
 
@@ -251,9 +255,10 @@ def _switched(
 class _Plan:
     """Works out which steps run."""
 
-    def __init__(self, steps: list[StepSnapshot], kept: int, *, new_run: bool) -> None:
+    def __init__(self, steps: list[StepSnapshot], kept: int, given: frozenset[str], *, new_run: bool) -> None:
         self.steps = steps
         self._kept = kept
+        self._given = given
         self._new_run = new_run
         self._again: dict[int, str] = {}
         self._issues: list[Issue] = []
@@ -344,7 +349,9 @@ class _Plan:
             step = self.steps[source]
             if source in self._again or step.key not in self.steps[index].reads_steps:
                 continue
-            if not (missing := step.mentioned_artifacts & gone):
+            if lost := step.mentioned_artifacts & gone & self._given:
+                self._warn_of_given(step, min(lost))
+            if not (missing := step.mentioned_artifacts & gone - self._given):
                 continue
             if step.repeatable:
                 self._again[source] = f"Its artifact {min(missing)} is gone and a later step needs it."
@@ -352,6 +359,12 @@ class _Plan:
             message = f"The artifact {min(missing)} of the step `{step.key}` is gone, and its pack cannot be repeated."
             self._refuse(source, "artifact_gone", message)
         return False
+
+    def _warn_of_given(self, step: StepSnapshot, artifact: str) -> None:
+        message = f"The artifact {artifact}, which the run was given and `{step.key}` passes on, is gone."
+        issue = warning(("steps", step.key), "artifact_gone", message, "If a later step needs it, start a new run.")
+        if issue not in self._issues:
+            self._issues.append(issue)
 
     def _refuse(self, index: int, rule: str, message: str) -> None:
         issue = error(("steps", self.steps[index].key), rule, message, "Start a new run.")

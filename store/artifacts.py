@@ -219,14 +219,6 @@ async def find_artifact(store: Store, artifact_id: str) -> ArtifactRecord | None
     return (await find_artifacts(store, [artifact_id])).get(artifact_id)
 
 
-async def gone_artifacts(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
-    """Which of these have no content any more, or never existed."""
-    rows = await connection.execute(
-        sa.select(ARTIFACT.c.id).where(ARTIFACT.c.id.in_(ids), ARTIFACT.c.erased_at.is_(None))
-    )
-    return frozenset(ids) - {row[0] for row in rows}
-
-
 async def list_artifacts(
     connection: AsyncConnection, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:

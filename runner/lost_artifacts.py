@@ -1,0 +1,51 @@
+"""Artifacts that cannot be read any more: erased, pruned, or their content lost from where contents are kept."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from store.artifacts import find_artifacts
+from store.blob_port import BlobError
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from runner.resources import Resources
+    from store.blob_port import Blobs
+
+log = structlog.get_logger(__name__)
+
+#: Contents looked for at once: each is a request where they are kept in a bucket.
+_AT_ONCE = 8
+
+
+async def lost_artifacts(resources: Resources, ids: Collection[str]) -> frozenset[str]:
+    """Which of these have no content any more, or never existed.
+
+    Where the place of contents does not answer, they count as there: nothing is made anew on a guess.
+    """
+    if not ids:
+        return frozenset()
+    found = await find_artifacts(resources.store, sorted(ids))
+    kept = {artifact.id: artifact.digest for artifact in found.values() if artifact.erased_at is None}
+    free = asyncio.Semaphore(_AT_ONCE)
+    digests = sorted(set(kept.values()))
+    here = await asyncio.gather(*(_is_here(resources.blobs, digest, free) for digest in digests))
+    gone = {digest for digest, is_here in zip(digests, here, strict=True) if not is_here}
+    return frozenset(name for name in ids if name not in kept or kept[name] in gone)
+
+
+async def _is_here(blobs: Blobs, digest: str, free: asyncio.Semaphore) -> bool:
+    async with free:
+        try:
+            content = await blobs.content(digest)
+        except FileNotFoundError:
+            return False
+        except (BlobError, OSError) as error:
+            log.warning("whether a content is there cannot be told", digest=digest, error=str(error))
+            return True
+        await content.close()
+        return True

@@ -2,8 +2,8 @@
 //
 // The link signs the browser in (`packline token login-link`). Every page is looked at on a desktop; with `--phone` on a
 // phone as well; with `--times=3` as often, and the median of each score is told; with `--throttling-method=provided`
-// as this machine shows it, not as Lighthouse reckons a slower one would. Prints the four scores of each and what costs
-// points; fails when one lies below 95.
+// as this machine shows it, not as Lighthouse reckons a slower one would. Prints the four scores of each, how long it
+// took to paint and to answer, and what costs points; fails when one lies below 95.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,14 @@ import puppeteer from "puppeteer-core";
 const WANTED = 95;
 const PAGES = ["/", "/runs", "/pipelines", "/catalog", "/artifacts", "/connect", "/memory", "/credentials", "/tokens", "/audit", "/settings"];
 const PIPELINE = ["/pipelines/sample", "/pipelines/sample/edit"];
+/** What performance is reckoned from, in words. */
+const WAITS = [
+  ["first-contentful-paint", "first paint"],
+  ["largest-contentful-paint", "largest"],
+  ["speed-index", "filled"],
+  ["total-blocking-time", "blocked"],
+  ["cumulative-layout-shift", "shift"],
+];
 const CHROME = process.env.CHROME_PATH ?? "/usr/bin/chromium";
 
 const given = process.argv.slice(2);
@@ -67,9 +75,11 @@ async function look(page, path, form) {
   const flags = { disableStorageReset: true, logLevel: "error", skipAudits: ["is-crawlable"], throttlingMethod };
   const scores = new Map();
   const costly = new Map();
+  const waits = new Map();
   for (let time = 0; time < times; time++) {
     const { categories, audits, runtimeError } = (await lighthouse(root + path, flags, form === "desktop" ? desktopConfig : undefined, page)).lhr;
     if (runtimeError !== undefined) costly.set("error", `It could not be measured: ${runtimeError.message}`);
+    for (const [id, word] of WAITS) waits.set(word, [...(waits.get(word) ?? []), audits[id].numericValue ?? Number.NaN]);
     for (const { title, score, auditRefs } of Object.values(categories)) {
       scores.set(title, [...(scores.get(title) ?? []), Math.round((score ?? 0) * 100)]);
       for (const { id, weight } of auditRefs) {
@@ -80,8 +90,13 @@ async function look(page, path, form) {
   const medians = [...scores].map(([title, each]) => [title, median(each), each]);
   const told = medians.map(([title, score, each]) => `${title} ${score}${new Set(each).size > 1 ? ` (${each.join(" ")})` : ""}`);
   console.log(`${path.padEnd(14)} ${form.padEnd(8)} ${told.join("  ")}`);
+  console.log(`    ${[...waits].map(([word, each]) => `${word} ${inUnits(word, median(each))}`).join("  ")}`);
   for (const words of costly.values()) console.log(`    ${words}`);
   return medians.filter(([, score]) => score < WANTED).length;
+}
+
+function inUnits(word, value) {
+  return word === "shift" ? value.toFixed(3) : `${Math.round(value)} ms`;
 }
 
 function median(numbers) {

@@ -29,7 +29,7 @@ export function Checklist(): ReactNode {
       <ul className="mt-1">
         <Line done={done.agent} to={{ to: "/connect" }} word="Connect an agent" more="copy one line into its settings" />
         <Line done={done.model} to={{ to: "/credentials", search: { need: "openai", return: "/" } }} word="Add a model key" more="for packs that write or judge" />
-        <Line done={done.pipeline} to={{ to: "/pipelines/new", search: { from: "sample" } }} word="Make your own pipeline" more="from a copy of the sample" />
+        <Line done={done.pipeline} to={{ to: "/pipelines/new", search: { from: "builtin.sample" } }} word="Make your own pipeline" more="from a copy of the sample" />
       </ul>
     </section>
   );

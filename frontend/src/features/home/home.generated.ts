@@ -238,7 +238,7 @@ ${WaitPartsFragmentDoc}
 ${CostPartsFragmentDoc}` as unknown as DocumentNode<HomeQuery, HomeQueryVariables>;
 export const RunSampleDocument = /*#__PURE__*/ gql`
     mutation RunSample($idempotencyKey: String!) {
-  runPipeline(pipeline: "sample", idempotencyKey: $idempotencyKey) {
+  runPipeline(pipeline: "builtin.sample", idempotencyKey: $idempotencyKey) {
     __typename
     ...ProblemParts
     ... on StartRunSuccess {

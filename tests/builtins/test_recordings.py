@@ -211,7 +211,7 @@ def test_sentences_are_found_by_their_pauses(tmp_path: Path) -> None:
         assert end == pytest.approx(true, abs=0.3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=20), st.integers(0, 4))
 def test_sentence_times_ascend_whatever_the_pauses(weights: list[int], pauses: int) -> None:
     numpy = pytest.importorskip("numpy")

@@ -189,7 +189,7 @@ class TestLoading:
         refused(text)
         assert time.process_time() - started < 5
 
-    @settings(max_examples=100, deadline=None)
+    @settings(max_examples=100)
     @given(st.text(max_size=60))
     def test_any_text_is_read_or_refused(self, text):
         with contextlib.suppress(DocumentError):
@@ -211,7 +211,7 @@ class TestDumping:
             '      version: "1.0"\n      day: "2026-01-31"\nmetadata:\n  accepts:\n    - url\n'
         )
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(st.dictionaries(TEXTS, JSON, max_size=5))
     def test_what_is_written_reads_back_unchanged(self, document):
         again = load_document(dump_yaml(document))

@@ -170,7 +170,7 @@ texts = st.lists(pieces, max_size=12).map("".join)
 
 
 @given(texts, st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_a_stream_does_not_depend_on_its_parts(text, data):
     whole = redactor.text(text)
     stream = redactor.stream()
@@ -183,14 +183,14 @@ def test_a_stream_does_not_depend_on_its_parts(text, data):
 
 
 @given(texts)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_nothing_known_survives(text):
     masked = redactor.text(text)
     assert not [form for secret in SECRETS.values() for form in forms_of(secret) if form in masked]
 
 
 @given(st.lists(pieces, max_size=12).map(" ".join))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_masking_twice_is_masking_once(text):
     masked = redactor.text(text)
     assert redactor.text(masked) == masked
@@ -204,7 +204,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_quick_check_misses_nothing(value):
     assert redactor.value(value) == redactor._walk(value)
 

@@ -236,7 +236,7 @@ class _PlannedError(Exception):
     pass
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     length=some.integers(1, 6),
     stops=some.lists(

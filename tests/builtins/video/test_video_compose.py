@@ -118,7 +118,7 @@ async def test_nothing_to_show_is_refused(harness: Harness, description: str) ->
     assert caught.value.failure.field == "description"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     description=st.text(min_size=1, max_size=400).filter(lambda text: any(char.isalnum() for char in text)),
     seconds=st.one_of(st.none(), st.floats(2, 720)),

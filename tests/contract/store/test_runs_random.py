@@ -416,7 +416,6 @@ def _try_everything(url: str, folder: Path, *, examples: int) -> None:
                 settings=settings(
                     max_examples=examples,
                     stateful_step_count=50,
-                    deadline=None,
                     suppress_health_check=list(HealthCheck),
                 ),
             )

@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from runner.document import forbidden_text, without_session
 from runner.failures import Failure, FailureCode, JSONValue, PackError
+from runner.lost_numbers import lost_number
 
 if TYPE_CHECKING:
     from runner.context import AttemptContext
@@ -199,6 +200,13 @@ class Attempt:
             ) from error
         if b"\\u0000" in text:
             self._refuse_forbidden(value)
+        if b"null" in text and (lost := lost_number(result, value)) is not None:
+            place, number = lost
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is wrong at {place}: the number is {number}, which JSON cannot hold.",
+                hint="Report it to the pack's author.",
+            )
         limit = self.limits.step_output_bytes
         if len(text) > limit:
             raise PackError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.advice import advice
@@ -12,7 +12,7 @@ from runner.definition import Definition, DefinitionLimits, StepDefinition, read
 from runner.document import SESSION_FIELD, without_session
 from runner.flows import destination, mismatch
 from runner.input_schemas import is_required
-from runner.inputs import PackLookup, derive_input_schema
+from runner.inputs import PackLookup, default_issues, derive_input_schema
 from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
@@ -63,14 +63,24 @@ def check_definition(
     input_schema = definition.inputs
     if input_schema is None:
         input_schema = derive_input_schema(definition, packs, templates=templates)
-    elif refused := [issue.under("inputs") for issue in check_schema(input_schema)]:
+    else:
+        refused = [issue.under("inputs") for issue in check_schema(input_schema)]
         issues += refused
         if has_errors(refused):
             input_schema = None
+        else:
+            issues += _wrong_defaults(input_schema)
     checker = _StepChecker(definition, packs, templates, input_schema)
     issues += checker.issues()
     valid = not has_errors(issues)
     return Check(valid, tuple(issues), definition if valid else None, input_schema)
+
+
+def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
+    for issue in default_issues(input_schema):
+        name, *rest = issue.path
+        path = ("inputs", "properties", name, "default", *rest)
+        yield replace(issue, path=path, hint="Change the default, or what the input takes.")
 
 
 def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.document import forbidden_text
@@ -12,7 +12,7 @@ from runner.input_schemas import combined, is_required
 from runner.issues import Issue, did_you_mean, error, shown
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import field_schema
-from runner.schemas import compile_schema
+from runner.schemas import compile_schema, property_defaults
 from runner.step_packs import pack_of_step
 from runner.templating import compile_template
 
@@ -61,7 +61,7 @@ def derive_input_schema(
         for reference in template.references:
             if reference.source_step is None:
                 uses[str(reference.source_path[0])].append(_use(reference, step.input, pack))
-    properties: dict[str, JSONValue] = {name: _schema(found) for name, found in uses.items()}
+    properties: dict[str, JSONValue] = {name: _with_fitting_default(_schema(found)) for name, found in uses.items()}
     required: list[JSONValue] = [name for name, found in uses.items() if any(use.required for use in found)]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
@@ -148,6 +148,13 @@ def _schema(uses: list[_Use]) -> dict[str, Any]:
     return schema
 
 
+def _with_fitting_default(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without a default it does not take itself: a pack may have one that it would refuse when given."""
+    if "default" not in schema or not compile_schema(schema).issues(schema["default"]):
+        return schema
+    return {key: value for key, value in schema.items() if key != "default"}
+
+
 def declared_optional(schema: Mapping[str, JSONValue]) -> Callable[[tuple[str | int, ...]], bool]:
     """For `Template.resolve`: whether the input at a path is declared and may be absent."""
     properties, required = schema.get("properties"), schema.get("required")
@@ -184,7 +191,8 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
 
     Returns:
         Issues, all errors: inputs not declared or missing, of the wrong type, holding what is refused everywhere, or
-        nothing but a placeholder such as `{{REPO_URL}}` (CONTRACT 1.7).
+        nothing but a placeholder such as `{{REPO_URL}}` (CONTRACT 1.7). Defaults that would stand for absent ones are
+        held to the same.
     """
     if not isinstance(inputs, dict):
         return [error((), "wrong_type", f"Inputs are an object, not {shown(inputs)}.")]
@@ -213,6 +221,8 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
                 issue.path, "required", f"The input `{name}` is required and missing.", _purpose(names.get(name))
             )
         issues.append(issue)
+    if absent := property_defaults(schema).keys() - inputs.keys():
+        issues += [issue for issue in default_issues(schema) if issue.path[0] in absent]
     return issues
 
 
@@ -245,12 +255,24 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
     """The inputs a run keeps: as given, absent ones filled in where the schema declares a `default`."""
-    declared = schema.get("properties")
-    filled = dict(inputs)
-    for name, field in (declared if isinstance(declared, dict) else {}).items():
-        if name not in filled and isinstance(field, dict) and "default" in field:
-            filled[name] = field["default"]
-    return filled
+    absent = {name: value for name, value in property_defaults(schema).items() if name not in inputs}
+    return {**inputs, **absent}
+
+
+def default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
+    """What is wrong with the defaults of inputs, as `check_inputs` tells it of values; each path begins at the name.
+
+    A run gets them as if they had been given, so they have to pass what is given has to pass.
+    """
+    found = [*placeholder_issues(property_defaults(schema)), *compile_schema(dict(schema)).default_issues]
+    return [
+        replace(
+            issue,
+            message=f"The default of the input `{issue.path[0]}` does not fit: {issue.message}",
+            hint="Give the input a value, or have its default mended.",
+        )
+        for issue in found
+    ]
 
 
 #: Inputs that say most about a run, the most telling first.

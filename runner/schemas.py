@@ -144,11 +144,21 @@ def _pattern_issue(pattern: str, path: tuple[str, ...]) -> Iterator[Issue]:
 class CompiledSchema:
     """A schema ready to check values. Made by `compile_schema`; safe to share."""
 
-    __slots__ = ("_validator", "schema")
+    __slots__ = ("_default_issues", "_validator", "schema")
 
     def __init__(self, schema: JSONValue) -> None:
         self.schema = schema
         self._validator = _validator_class()(schema)
+        self._default_issues: tuple[Issue, ...] | None = None
+
+    @property
+    def default_issues(self) -> tuple[Issue, ...]:
+        """What is wrong with the defaults of an object's properties, each beginning at the property's name."""
+        if self._default_issues is None:
+            defaults = property_defaults(self.schema)
+            found = self.issues(defaults) if defaults else ()
+            self._default_issues = tuple(issue for issue in found if issue.path and issue.path[0] in defaults)
+        return self._default_issues
 
     def issues(self, value: Any) -> list[Issue]:  # noqa: ANN401 - JSON, or JSON with `runner.check`'s place-holders
         """Everything wrong with a value, at most 50 issues, all errors, in the order of their paths."""
@@ -170,6 +180,16 @@ class CompiledSchema:
             for issue in issues_of(part)
         ]
         return sorted(findings, key=lambda finding: finding[0].path)
+
+
+def property_defaults(schema: object) -> dict[str, JSONValue]:
+    """The values that a schema's properties have when an object leaves them out, by name."""
+    declared = schema.get("properties") if isinstance(schema, dict) else None
+    return {
+        name: field["default"]
+        for name, field in (declared if isinstance(declared, dict) else {}).items()
+        if isinstance(field, dict) and "default" in field
+    }
 
 
 def compile_schema(schema: JSONValue) -> CompiledSchema:

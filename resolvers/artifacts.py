@@ -52,7 +52,11 @@ _CONTINUATION = bytes(range(0x80, 0xC0))
 
 @dataclass(frozen=True, slots=True)
 class ArtifactQuery:
-    """Which artifacts are asked for; the pipeline by id, key or alias."""
+    """Which artifacts are asked for; the pipeline by id, key or alias.
+
+    Attributes:
+        reused: Also those of other runs whose outputs the run repeats.
+    """
 
     text: str | None = None
     media_types: tuple[str, ...] | None = None
@@ -60,6 +64,7 @@ class ArtifactQuery:
     pipeline: str | None = None
     run: str | None = None
     pinned: bool | None = None
+    reused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,7 @@ async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
         statuses=query.statuses,
         pipeline_id=pipeline_id,
         run_id=query.run,
+        reused=query.reused,
         pinned=query.pinned,
     )
 

@@ -70,6 +70,18 @@ class LogLine:
 LogLineConnection = Connection[LogLine]
 
 
+@strawberry.type(description="Where a re-run took an output from, instead of running the step.")
+class Reuse:
+    """Of an attempt that repeats another's output."""
+
+    attempt_id: strawberry.Private[str]
+
+    @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
+    async def made_by(self, info: Info) -> "Attempt | None":
+        """Its attempt."""
+        return await load_attempt(info, self.attempt_id)
+
+
 @strawberry.type(description="One try of one step; never overwritten.")
 class Attempt(Node):
     """Make one with `of`."""
@@ -126,11 +138,11 @@ class Attempt(Node):
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
-    @strawberry.field(description="Files it made, oldest first.")
+    @strawberry.field(description="Files it made, oldest first; of a reused output, those of the attempt that made it.")
     @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
-        found = await info.context.loaders.artifacts_of_attempt.load(self.record.id)
+        found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
         return [Artifact.of(record) for record in found or ()]
 
     @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
@@ -185,6 +197,11 @@ class Attempt(Node):
     def cache_receipt(self) -> CacheReceipt | None:
         """Its receipt."""
         return CacheReceipt.read(self.record.receipt)
+
+    @strawberry.field(description="Where its output was taken from, when a re-run reused it and nothing was run.")
+    def reuse(self) -> Reuse | None:
+        """Its source in another run."""
+        return None if self.record.reused_from is None else Reuse(attempt_id=self.record.reused_from)
 
     @strawberry.field(description="What it logged, oldest first.")
     async def log(

@@ -262,7 +262,7 @@ class Run(Node):
         """Position of its last event when it was read."""
         return EVENTS.encode((self.record.id, self.record.next_seq - 1))
 
-    @strawberry.field(description="What its steps produced.")
+    @strawberry.field(description="What its steps produced, and what came with outputs it reuses.")
     @loaded
     async def artifacts(
         self,
@@ -273,7 +273,8 @@ class Run(Node):
         before: Before = None,
     ) -> ArtifactConnection:
         """A page of its artifacts."""
-        return await artifact_page(info, ArtifactQuery(run=self.record.id), first, after, last, before)
+        query = ArtifactQuery(run=self.record.id, reused=self.record.rerun_of is not None)
+        return await artifact_page(info, query, first, after, last, before)
 
     @strawberry.field(
         description="What a resume would do; null unless it FAILED or was CANCELLED. Changes nothing.",

@@ -194,12 +194,23 @@ class RunStep(Node):
         found = await info.context.loaders.attempt_payload.load(self.record.attempt_id)
         return payload_of(found.output if found is not None else None, limit_bytes)
 
-    @strawberry.field(description="What it produced, all attempts.")
+    @strawberry.field(description="What it produced, all attempts; of a reused output, what came with it.")
     @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
-        found = await info.context.loaders.artifacts_of_run.load(self.record.run_id)
-        return [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
+        loaders = info.context.loaders
+        found = await loaders.artifacts_of_run.load(self.record.run_id)
+        own = [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
+        if own or self.record.attempt_id is None:
+            return own
+        run = await loaders.run.load(self.record.run_id)
+        if run is None or run.rerun_of is None:
+            return own  # only a re-run reuses anything
+        attempt = await loaders.attempt.load(self.record.attempt_id)
+        if attempt is None or attempt.reused_from is None:
+            return own
+        reused = await loaders.artifacts_of_attempt.load(attempt.reused_from)
+        return [Artifact.of(record) for record in reused or ()]
 
     @strawberry.field(description="Every attempt, first to last, resumes included.")
     @loaded

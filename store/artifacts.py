@@ -17,7 +17,7 @@ from store.ids import new_id
 from store.lookups import Lookup
 from store.paging import PAGE_OF_FEW, capped_count, fetch_page, words_in
 from store.states import ArtifactStatus
-from store.tables import ARTIFACT, RUN, columns_of
+from store.tables import ARTIFACT, ATTEMPT, RUN, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +66,7 @@ class ArtifactFilter:
         text: Words that all occur in the name.
         media_types: Such as `text/plain`, or `image/*` for all of a kind.
         erased: Those without content too; left out by default.
+        reused: Of `run_id` also what came with the outputs of other runs that it repeats.
     """
 
     text: str | None = None
@@ -75,6 +76,7 @@ class ArtifactFilter:
     run_id: str | None = None
     pinned: bool | None = None
     erased: bool = False
+    reused: bool = False
 
 
 _INSERT_BLOB = Sql(
@@ -294,7 +296,14 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
     if wanted.pipeline_id is not None:
         runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
         conditions.append(ARTIFACT.c.run_id.in_(runs))
-    if wanted.run_id is not None:
+    if wanted.run_id is not None and wanted.reused:
+        # Two reads, each by its own index.
+        ids = sa.select(ARTIFACT.c.id).correlate(None)
+        own = ids.where(ARTIFACT.c.run_id == wanted.run_id)
+        reuses = (ATTEMPT.c.run_id == wanted.run_id, ATTEMPT.c.reused_from.is_not(None))
+        came_along = ids.where(ARTIFACT.c.attempt_id.in_(sa.select(ATTEMPT.c.reused_from).where(*reuses)))
+        conditions.append(ARTIFACT.c.id.in_(sa.union_all(own, came_along)))
+    elif wanted.run_id is not None:
         conditions.append(ARTIFACT.c.run_id == wanted.run_id)
     if wanted.pinned is not None:
         conditions.append(ARTIFACT.c.pinned.is_(wanted.pinned))

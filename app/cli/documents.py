@@ -36,7 +36,7 @@ fragment StepParts on RunStep {
   step { ... on PackStep { packName } }
   wait { reason message until }
   failure { ...FailureParts }
-  attempts { number state }
+  attempts { number state reuse { madeBy { runStep { run { id } } } } }
   milestones { at fraction message }
 }
 """

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING
 
 from app.cli.output import ago, took
-from app.cli.view import RunView
-from app.cli.watch import print_end
+from app.cli.view import RunView, reused_from
+from app.cli.watch import print_artifacts, print_end
 
 if TYPE_CHECKING:
     from app.cli.client import JSON
@@ -35,15 +35,17 @@ def show_step(output: Output, step: JSON) -> None:
     pack = (step.get("step") or {}).get("packName") or ""
     version = f" {step['packVersion']}" if step["packVersion"] else ""
     output.console.print(output.state(step["state"]), end=" ")
-    output.say(f" {step['key']}  {pack}{version}  {took(step['startedAt'], step['endedAt'])}")
+    source = reused_from(step["attempts"])
+    time = took(step["startedAt"], step["endedAt"]) if source is None else f"Reused from {source}"
+    output.say(f" {step['key']}  {pack}{version}  {time}")
     output.table(
         ["attempt", "state", "took", "what happened"],
         (
             [
                 one["number"],
                 output.state(one["state"]),
-                took(one["startedAt"], one["endedAt"]),
-                one["failure"]["message"] if one["failure"] else "",
+                "" if one.get("reuse") else took(one["startedAt"], one["endedAt"]),
+                _happened(one),
             ]
             for one in step["attempts"]
         ),
@@ -54,6 +56,9 @@ def show_step(output: Output, step: JSON) -> None:
     for warning in step["warnings"]:
         output.say(f"warning: {warning}", "yellow")
     _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
+    if step.get("artifacts"):
+        output.say()
+        print_artifacts(output, step["artifacts"])
     _payload(output, "input", step["input"])
     _payload(output, "output", step["output"])
     lines = step["attempts"][-1]["log"]["nodes"] if step["attempts"] else []
@@ -61,6 +66,13 @@ def show_step(output: Output, step: JSON) -> None:
         output.say("\nlog", "bold")
         for line in lines:
             output.say(f"{line['at'][11:23]}  {line['level'].lower():7}  {line['text']}")
+
+
+def _happened(attempt: JSON) -> str:
+    source = reused_from([attempt])
+    if source is not None:
+        return f"Reused from {source}"
+    return attempt["failure"]["message"] if attempt["failure"] else ""
 
 
 def _cost(output: Output, cost: JSON, models: list[str]) -> None:

@@ -20,6 +20,7 @@ class StepView:
     Attributes:
         fraction: How far it is, 0 to 1; None when its pack does not say.
         message: What its pack said last.
+        reused_from: Run its output was taken from, as people read it; None when it ran here.
     """
 
     key: str
@@ -33,6 +34,7 @@ class StepView:
     warnings: list[str] = field(default_factory=list)
     failure: JSON | None = None
     wait: JSON | None = None
+    reused_from: str | None = None
 
 
 @dataclass(slots=True)
@@ -119,6 +121,7 @@ class RunView:
         step = self._of(event["runStep"]["key"])
         step.state = event["stepState"]
         if step.state == "RUNNING":
+            step.reused_from = None
             step.started_at, step.ended_at, step.wait = step.started_at or event["at"], None, None
         elif step.state in FINAL:
             step.ended_at = event["at"]
@@ -147,6 +150,15 @@ def _reason(event: JSON) -> str:
     return f": {event['reason']}" if event.get("reason") else ""
 
 
+def reused_from(attempts: list[JSON]) -> str | None:
+    """The run that the last of a step's attempts took its output from, or words for it; None when it ran."""
+    reuse = attempts[-1].get("reuse") if attempts else None
+    if reuse is None:
+        return None
+    made_by = reuse["madeBy"]
+    return made_by["runStep"]["run"]["id"] if made_by else "a run that is no longer kept"
+
+
 def _step(step: JSON) -> StepView:
     milestone = step["milestones"][-1] if step["milestones"] else None
     return StepView(
@@ -161,4 +173,5 @@ def _step(step: JSON) -> StepView:
         warnings=list(step["warnings"]),
         failure=step["failure"],
         wait=step["wait"],
+        reused_from=reused_from(step["attempts"]),
     )

@@ -12,7 +12,7 @@ from app.cli.saving import free_name
 from app.cli.view import RunView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from rich.console import RenderableType
@@ -146,10 +146,11 @@ def table(output: Output, view: RunView) -> RenderableType:
             note = Text(f"tries again {_until(step.wait)}", style="yellow")
         elif step.state == "FAILED" and step.failure:
             note = Text(step.failure["code"].lower(), style="red")
+        elif step.reused_from is not None:
+            note = Text(f"Reused from {step.reused_from}", style="dim")
+        time = "" if step.reused_from is not None else took(step.started_at, step.ended_at)
         again = f"attempt {step.attempts}" if step.attempts > 1 else ""
-        steps.add_row(
-            output.state(step.state), Text(step.key), Text(took(step.started_at, step.ended_at), "dim"), again, note
-        )
+        steps.add_row(output.state(step.state), Text(step.key), Text(time, "dim"), again, note)
     if view.wait is not None and view.state in ("QUEUED", "WAITING"):
         return Group(heading, Text(view.wait["message"], style="yellow"), steps)
     return Group(heading, steps)
@@ -165,11 +166,7 @@ def print_end(output: Output, view: RunView) -> None:
             output.say(f"warning: {step.key}: {warning}", "yellow")
     if view.artifacts:
         output.say()
-        output.table(
-            ["artifact", "kind", "size", "id"],
-            ([one["name"], one["mediaType"], size(one["sizeBytes"]), one["id"]] for one in view.artifacts.values()),
-            empty="",
-        )
+        print_artifacts(output, view.artifacts.values())
     if view.failure is not None:
         failure = view.failure
         where = f"{failure['stepKey']}: " if failure["stepKey"] else ""
@@ -182,6 +179,15 @@ def print_end(output: Output, view: RunView) -> None:
         for command, meaning in view.advice():
             output.say(command, "bold")
             output.say(f"    {meaning}", "dim")
+
+
+def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
+    """Files as a table."""
+    output.table(
+        ["artifact", "kind", "size", "id"],
+        ([one["name"], one["mediaType"], size(one["sizeBytes"]), one["id"]] for one in artifacts),
+        empty="",
+    )
 
 
 def _print_result(client: Client, output: Output, run_id: str) -> None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.browser import BROWSER, browsing
-from tests.support.front_door import ended, look, ran, save, start, step, until_state
+from tests.support.front_door import command, ended, look, ran, save, start, step, until_state
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -55,6 +55,25 @@ async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path
         await tab.sees("They were given the same.")
         await tab.page.get_by_role("table", name="Outputs that differ").get_by_text("new").wait_for()
         assert await tab.violations() == []
+
+
+async def test_a_reused_step_leads_to_its_run_and_its_files(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await save(
+            it, "two", step("make", "test.artifact", name="tea.txt", content="tea"), step("say", "test.echo", text="so")
+        )
+        first = await ran(it, "two")
+        again = (await command(it, "rerunRun", id=first["id"], fromStep="say", waitSeconds=20))["run"]
+        await tab.visit(f"/runs/{again['id']}")
+        row = tab.page.get_by_role("button", name=re.compile("1 Make Succeeded"))
+        assert re.fullmatch(r".*reused · 1 file", " ".join((await row.inner_text()).split()))
+        assert " ms" not in await row.inner_text()
+        await row.click()
+        await tab.page.get_by_role("link", name="tea.txt").first.wait_for()
+        await tab.page.get_by_text("Reused from").get_by_role("link").click()
+        await tab.page.wait_for_url(f"**/runs/{first['id']}?step=make*")
+        await tab.page.get_by_role("link", name="tea.txt").first.wait_for()
 
 
 async def test_each_attempt_is_looked_at_by_itself_and_stands_in_the_address(tmp_path: Path) -> None:

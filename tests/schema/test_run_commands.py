@@ -26,6 +26,18 @@ _PREVIEW = """
     }
 """
 
+_REUSED = """
+query ($id: ID!) {
+  run(id: $id) {
+    artifacts { totalCount nodes { id run { id } } }
+    steps {
+      artifacts { id }
+      attempts { artifacts { id } reuse { madeBy { id runStep { key run { id } } } } }
+    }
+  }
+}
+"""
+
 
 @pytest.fixture
 def bench() -> Workbench:
@@ -337,6 +349,35 @@ async def test_a_rerun_from_a_step_reuses_what_lies_before(it: Product, bench: W
     assert [issue["rule"] for issue in read["issues"]] == ["input_already_read"]
     near = await command(it, "rerunRun", id=run["id"], fromStep="thrid")
     assert near["issues"][0]["hint"] == "Did you mean `third`?"
+
+
+async def test_a_reused_step_leads_to_where_it_ran_and_to_the_files_made_there(it: Product, bench: Workbench) -> None:
+    await save(
+        it, "two", step("make", "test.artifact", name="tea.txt", content="tea"), step("say", "test.echo", text="done")
+    )
+    run = await ran(it, "two")
+    made = next(part for part in run["steps"] if part["key"] == "make")
+    again = (await command(it, "rerunRun", id=run["id"], fromStep="say", waitSeconds=20))["run"]
+    third = (await command(it, "rerunRun", id=again["id"], fromStep="say", waitSeconds=20))["run"]
+
+    for run_id in (again["id"], third["id"]):
+        found = (await it.query(_REUSED, {"id": run_id}))["run"]
+        reused, own = found["steps"]
+        assert own["attempts"][0]["reuse"] is None
+        (attempt,) = reused["attempts"]
+        source = attempt["reuse"]["madeBy"]
+        assert (source["id"], source["runStep"]["key"]) == (made["attempts"][0]["id"], "make")
+        assert source["runStep"]["run"]["id"] == run["id"]
+        (file,) = found["artifacts"]["nodes"]
+        assert file["run"]["id"] == run["id"]
+        assert found["artifacts"]["totalCount"] == 1
+        assert [one["id"] for one in reused["artifacts"]] == [one["id"] for one in attempt["artifacts"]] == [file["id"]]
+        assert own["artifacts"] == []
+
+    await command(it, "deleteRun", id=run["id"])
+    kept = (await it.query(_REUSED, {"id": third["id"]}))["run"]
+    assert kept["steps"][0]["attempts"][0]["reuse"] == {"madeBy": None}
+    assert len(kept["steps"][0]["artifacts"]) == len(kept["artifacts"]["nodes"]) == 1
 
 
 async def test_a_rerun_is_previewed_like_a_resume(it: Product, bench: Workbench) -> None:

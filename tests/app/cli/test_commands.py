@@ -539,6 +539,33 @@ def applied(*changes):
     return {"result": {"__typename": "ApplyPipelinesSuccess", "changes": [*changes]}}
 
 
+def test_show_tells_what_was_reused_and_from_which_run(packline, server):
+    source = {"madeBy": {"runStep": {"run": {"id": "run_0"}}}}
+    cost = {"usage": None, "amountUsd": None}
+
+    def detail(key, reuse):
+        attempt = {"number": 1, "state": "SUCCEEDED", "startedAt": AT, "endedAt": AT, "models": [], "failure": None}
+        attempt |= {"reuse": reuse, "log": {"nodes": []}}
+        own = {"packVersion": "1.0.0", "cost": cost, "input": None, "output": None, "artifacts": [artifact()]}
+        return step(key, attempts=[attempt], **own)
+
+    steps = [detail("scrape", source), detail("shorten", {"madeBy": None}), detail("render", None)]
+    found = run(inputs={}, output=None, cost=cost, steps=steps)
+    server.answers["CliRunDetail"] = {"run": found}
+
+    lines = [line.rstrip() for line in packline("show", "run_1", "--text").out.splitlines()]
+    scrape, shorten, render = (next(line for line in lines if name in line) for name in ("scrape", "shorten", "render"))
+    assert scrape.endswith("Reused from run_0")
+    assert shorten.endswith("Reused from a run that is no longer kept")
+    assert "Reused" not in render
+    assert [" 0.0 s" in line or " 2.0 s" in line for line in (scrape, render)] == [False, True]
+
+    one = packline("show", "run_1", "--step", "scrape", "--text").out
+    assert one.count("Reused from run_0") == 2
+    assert "deck.pdf" in one
+    assert "0 s" not in one
+
+
 def test_apply_shows_the_difference_and_asks(packline, server, tmp_path):
     file = tmp_path / "deck.yaml"
     file.write_text("key: deck\n")

@@ -20,7 +20,7 @@ export function Attempts({ step, chosen, onChoose }: Props): ReactNode {
     <div className="mt-4 flex flex-wrap items-center gap-x-2 gap-y-1 text-dense">
       <h3 className="mr-1 text-soft">Attempts</h3>
       <ol className="contents">
-        {step.attempts.map(({ id, number, state, startedAt, endedAt, failure }) => (
+        {step.attempts.map(({ id, number, state, startedAt, endedAt, failure, reuse }) => (
           <li key={id}>
             <button
               type="button"
@@ -32,7 +32,8 @@ export function Attempts({ step, chosen, onChoose }: Props): ReactNode {
               {number} <StateGlyph state={state} />
               <span className="sr-only">{STATES[state].word}</span>
               <Moment at={startedAt} />
-              {endedAt === null ? null : <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>}
+              {reuse === null ? null : <span className="text-soft">reused</span>}
+              {endedAt === null || reuse !== null ? null : <span className="text-soft">{duration(secondsBetween(startedAt, endedAt))}</span>}
               {failure === null ? null : <span className="text-soft">{failure.code.toLowerCase().replaceAll("_", " ")}</span>}
             </button>
           </li>

@@ -19,6 +19,7 @@ import type { Asked } from "./dialogs.tsx";
 import { FailurePanel } from "./FailurePanel.tsx";
 import { first, forward } from "./forward.ts";
 import { Head } from "./Head.tsx";
+import { reuseOf } from "./reuse.ts";
 import { resumeStep } from "./resumeStep.ts";
 import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, type StepRowFragment } from "./run.generated.ts";
 import type { RunSearch } from "./search.ts";
@@ -184,6 +185,7 @@ function StepHead({ step, attempt, onAttempt }: { step: StepRowFragment; attempt
         <h2>{humanise(step.key)}</h2>
         <StateMark state={step.state} />
       </div>
+      <ReusedFrom step={step} />
       {step.failure === null ? null : <p className="text-soft wrap-anywhere">{step.failure.message}</p>}
       {step.warnings.map((warning) => (
         <p key={warning} className="mt-1 border-l-2 border-warn bg-warn-tint px-3 py-1 wrap-anywhere">
@@ -192,6 +194,23 @@ function StepHead({ step, attempt, onAttempt }: { step: StepRowFragment; attempt
       ))}
       {step.attempts.length > 1 ? <Attempts step={step} chosen={attempt} onChoose={onAttempt} /> : null}
     </div>
+  );
+}
+
+/** Which run a step's output and files were taken from. */
+function ReusedFrom({ step }: { step: StepRowFragment }): ReactNode {
+  const reuse = reuseOf(step);
+  if (reuse === null) return null;
+  const source = reuse.madeBy?.runStep;
+  if (source === undefined) return <p className="text-soft">Reused from a run that is no longer kept.</p>;
+  return (
+    <p className="text-soft wrap-anywhere">
+      Reused from{" "}
+      <Link to="/runs/$run" params={{ run: source.run.id }} search={{ step: source.key }} className="link">
+        {source.run.title}
+      </Link>
+      . Nothing ran here; its log is there.
+    </p>
   );
 }
 

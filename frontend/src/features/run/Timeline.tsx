@@ -4,6 +4,7 @@ import { StateGlyph } from "../../components/StateMark.tsx";
 import { useNow } from "../../lib/clock.ts";
 import { count, duration, humanise, tokens } from "../../lib/format.ts";
 import { isFinal, STATES, type Tone } from "../../lib/states.ts";
+import { isReused } from "./reuse.ts";
 import type { RunWholeFragment, StepRowFragment } from "./run.generated.ts";
 import { axisOf, isUneven, latestOf, queueSegment, reachOf, sameSegments, type Segment, segmentsOf, workSeconds } from "./axis.ts";
 
@@ -147,7 +148,7 @@ const StepLine = memo(function StepLine({ step, number, segments, breaks, second
           <Bar key={`${segment.kind} ${index}`} segment={segment} />
         ))}
       </span>
-      <span className="text-right text-soft">{step.attempts.length === 0 ? "" : duration(seconds)}</span>
+      <span className="text-right text-soft">{step.attempts.length === 0 || isReused(step) ? "" : duration(seconds)}</span>
       <span className="truncate text-soft max-md:hidden">{live ? progressOf(step) : resultOf(step, ended)}</span>
     </button>
   );
@@ -177,7 +178,7 @@ function progressOf(step: StepRowFragment): string {
 function resultOf(step: StepRowFragment, ended: boolean): string {
   if (step.wait !== null) return step.wait.message;
   if (step.state === "PENDING") return ended ? "not reached" : "to come";
-  const parts = [];
+  const parts = isReused(step) ? ["reused"] : [];
   if (step.attempts.length > 1) parts.push(count(step.attempts.length, "attempt"));
   if (step.artifacts.length > 0) parts.push(count(step.artifacts.length, "file"));
   const used = (step.cost.usage?.input ?? 0) + (step.cost.usage?.output ?? 0);

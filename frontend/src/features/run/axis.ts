@@ -3,7 +3,7 @@
 import type { StepRowFragment } from "./run.generated.ts";
 
 type Attempt = StepRowFragment["attempts"][number];
-export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & { attempts: Pick<Attempt, "number" | "state" | "startedAt" | "endedAt">[] };
+export type TimedStep = Pick<StepRowFragment, "state" | "wait"> & { attempts: (Pick<Attempt, "number" | "state" | "startedAt" | "endedAt"> & { reuse?: unknown })[] };
 
 export interface Segment {
   kind: "attempt" | "wait" | "queue";
@@ -26,6 +26,15 @@ export interface Axis {
   breaks: number[];
 }
 
+/** The attempts that ran here: a reused output took no time. */
+function ranOf(step: TimedStep): TimedStep["attempts"] {
+  return step.attempts.some(isReuse) ? step.attempts.filter((attempt) => !isReuse(attempt)) : step.attempts;
+}
+
+function isReuse(attempt: TimedStep["attempts"][number]): boolean {
+  return attempt.reuse !== undefined && attempt.reuse !== null;
+}
+
 /** A bar narrower than this cannot be seen or pointed at. */
 const NARROWEST = 0.8;
 /** A pause in which nothing ran is cut when it takes more than this share of the working time… */
@@ -40,7 +49,7 @@ const EVEN_PAUSE = 0.3;
 
 /** Whether the steps' times differ so much that an even scale should be offered. */
 export function isUneven(steps: readonly TimedStep[], now: number): boolean {
-  const times = steps.filter(({ attempts }) => attempts.length > 0).map((step) => workSeconds(step, now));
+  const times = steps.filter((step) => ranOf(step).length > 0).map((step) => workSeconds(step, now));
   return times.length > 1 && times.reduce((sum, time) => sum + time, 0) > UNEVEN * Math.max(0.001, Math.min(...times));
 }
 
@@ -50,7 +59,7 @@ export function isUneven(steps: readonly TimedStep[], now: number): boolean {
  * With `queuedAt`, the axis begins there. With `even`, every attempt has the same width.
  */
 export function axisOf(steps: readonly TimedStep[], now: number, { queuedAt, even = false }: { queuedAt?: number | null; even?: boolean } = {}): Axis {
-  const attempts = steps.flatMap((step) => step.attempts.map((attempt) => stretch(attempt, now)));
+  const attempts = steps.flatMap((step) => ranOf(step).map((attempt) => stretch(attempt, now)));
   const begun = attempts.reduce((least, { from }) => Math.min(least, from), now);
   // Queueing is a pause before the first attempt: a stretch without length to begin at.
   const all = [...attempts];
@@ -99,7 +108,7 @@ export function reachOf(origin: number, workMs: number, now: number): number {
 
 /** The latest moment an attempt is known to have begun or ended at. */
 export function latestOf(steps: readonly TimedStep[]): number {
-  return steps.flatMap(({ attempts }) => attempts).reduce((latest, { startedAt, endedAt }) => Math.max(latest, Date.parse(endedAt ?? startedAt)), -Infinity);
+  return steps.flatMap(ranOf).reduce((latest, { startedAt, endedAt }) => Math.max(latest, Date.parse(endedAt ?? startedAt)), -Infinity);
 }
 
 export function sameSegments(some: readonly Segment[], others: readonly Segment[]): boolean {
@@ -127,7 +136,7 @@ function evenAxis(stretches: Stretch[]): Axis {
 
 /** Where the run stood in the queue before its first attempt; null when that cannot be seen. */
 export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis: Axis, now: number): Segment | null {
-  const begun = steps.flatMap(({ attempts }) => attempts).reduce<number | null>((least, { startedAt }) => Math.min(least ?? Infinity, Date.parse(startedAt)), null);
+  const begun = steps.flatMap(ranOf).reduce<number | null>((least, { startedAt }) => Math.min(least ?? Infinity, Date.parse(startedAt)), null);
   const to = begun ?? now;
   return axis.at(to) - axis.at(queuedAt) < NARROWEST ? null : placed("queue", null, axis, queuedAt, to);
 }
@@ -136,7 +145,7 @@ export function queueSegment(queuedAt: number, steps: readonly TimedStep[], axis
 export function segmentsOf(step: TimedStep, axis: Axis, now: number): Segment[] {
   const segments: Segment[] = [];
   let last: Stretch | null = null;
-  for (const attempt of step.attempts) {
+  for (const attempt of ranOf(step)) {
     const current = stretch(attempt, now);
     if (last !== null && current.from - last.to > 1) segments.push(placed("wait", null, axis, last.to, current.from));
     segments.push(placed("attempt", attempt.state, axis, current.from, current.to));
@@ -191,7 +200,7 @@ function interpolated(points: readonly { moment: number; place: number }[], mome
 
 /** Seconds that attempts took; pauses and waits are no work. */
 export function workSeconds(step: TimedStep, now: number): number {
-  return step.attempts.reduce((sum, attempt) => {
+  return ranOf(step).reduce((sum, attempt) => {
     const { from, to } = stretch(attempt, now);
     return sum + (to - from) / 1000;
   }, 0);

@@ -128,6 +128,23 @@ async def test_the_form_and_the_yaml_are_one_document_that_keeps_its_comments(tm
         assert (await current(it, "greet"))["yaml"].strip() == wanted
 
 
+async def test_text_typed_over_a_selection_replaces_it_without_complaint(tmp_path: Path) -> None:
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await tab.visit("/pipelines/new")
+        text = await show_yaml(tab)
+        await text.press("Control+a")
+        await text.press_sequentially("key: greet\nname: {")
+        # Brackets close by themselves over a selection, too.
+        await tab.page.wait_for_function(
+            "text => text.innerText.trim() === 'key: greet\\nname: {}'", arg=await text.element_handle()
+        )
+        await text.press("Control+a")
+        await text.press_sequentially("'")
+        assert (await text.inner_text()).split() == ["'key:", "greet", "name:", "{}'"]
+        await text.press("Control+z")
+        assert (await text.inner_text()).split() == ["key:", "greet", "name:", "{}"]
+
+
 async def test_a_bad_reference_is_shown_where_it_stands_and_put_right(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:

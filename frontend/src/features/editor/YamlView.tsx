@@ -11,6 +11,7 @@ import { useLatest } from "../../lib/useLatest.ts";
 import { rangeOf, stepAt } from "./definition.ts";
 import { fitting, type Offer } from "./offers.ts";
 import { typedAt } from "./templates.ts";
+import { typeOver } from "./typeOver.ts";
 import type { Issue } from "./useCheck.ts";
 import { HIGHLIGHT, THEME } from "./yamlTheme.ts";
 
@@ -59,6 +60,7 @@ export default function YamlView({ text, onChange, issues, fresh, offersFor, tar
           highlightActiveLine(),
           bracketMatching(),
           closeBrackets(),
+          typeOver,
           indentOnInput(),
           indentUnit.of("  "),
           lintGutter(),

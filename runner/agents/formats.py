@@ -43,6 +43,10 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
         case "result":
             if answer := _text(event.get("result")):
                 heard.conclude(answer)
+            kind = _text(event.get("subtype")) or ""
+            heard.failure = None
+            if event.get("is_error") is True or kind.startswith("error"):
+                heard.failure = answer or _content_text(event.get("errors") or None) or kind or "The turn failed."
             usage = event.get("usage")
             counted = usage if isinstance(usage, dict) else {}
             _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), event.get("total_cost_usd"))
@@ -82,11 +86,11 @@ def _codex(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
             counted = usage if isinstance(usage, dict) else {}
             _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), None)
             transcript.add("usage", None, _usage(heard))
+            heard.failure = None  # errors on the way, such as a lost connection, were overcome
             return True
         case "turn.failed" | "error":
-            problem = event.get("error")
-            text = problem.get("message") if isinstance(problem, dict) else event.get("message")
-            transcript.add("error_output", _text(text) or "The turn failed.")
+            heard.failure = _problem(event.get("error"), event.get("message"))
+            transcript.add("error_output", heard.failure)
             return True
     return False
 
@@ -138,7 +142,10 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
             transcript.add("tool_result", _content_text(event.get("output")), data)
         case "error":
             transcript.add("error_output", _text(event.get("message")))
+            if event.get("severity") != "warning":
+                heard.failure = _problem(event.get("error"), event.get("message"))
         case "result":
+            heard.failure = _problem(event.get("error"), None) if event.get("status") == "error" else None
             stats = event.get("stats")
             counted = stats if isinstance(stats, dict) else {}
             _count(heard, counted.get("input_tokens"), counted.get("output_tokens"), None)
@@ -153,6 +160,7 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bo
     part = event.get("part")
     if not isinstance(part, dict):
         if event.get("type") == "error":
+            heard.failure = _problem(event.get("error"), event.get("message"))
             transcript.add("error_output", _content_text(event.get("error")))
             return True
         return False
@@ -175,6 +183,7 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bo
             tokens = part.get("tokens")
             counted = tokens if isinstance(tokens, dict) else {}
             _count(heard, counted.get("input"), counted.get("output"), part.get("cost"))
+            heard.failure = None  # it was tried again
             transcript.add("usage", None, _usage(heard))
         case _:
             return False
@@ -219,6 +228,17 @@ def _usage(heard: Heard, *, turns: object = None) -> dict[str, JSONValue]:
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+def _problem(error: object, message: object) -> str:
+    """What an event of a failure says of it: its message, wherever that stands, or all of it."""
+    if isinstance(error, dict):
+        data = error.get("data")
+        within = data.get("message") if isinstance(data, dict) else None
+        found = _text(error.get("message")) or _text(within) or _content_text(error)
+    else:
+        found = _text(error) or _text(message)
+    return found or "The turn failed."
 
 
 def _content_text(value: object) -> str | None:

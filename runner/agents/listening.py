@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from runner.agents.streams import JsonReader, RawReader, reader_for
+from runner.agents.streams import JsonReader, RawReader, Usage, reader_for
 from runner.executor import plain_text
 from runner.failures import FailureCode, PackError
 from runner.gateway.uses import ModelUse
@@ -29,9 +29,11 @@ class Listener:
     def __init__(self, current: Work) -> None:
         redactor = self._redactor = current.ctx.resources.redactor
         self._limit = current.ctx.resources.agents.output_bytes
-        self._stdout = reader_for(current.profile.stream, current.transcript, redactor)
+        self._keep = current.ctx.resources.limits.step_output_bytes  # a character takes a byte at least
+        self._stdout = reader_for(current.profile.stream, current.transcript, redactor, keep=self._keep)
         # Cut only once it is masked: half a secret would not be known as one.
         self._stderr = RawReader(current.transcript, redactor, "error_output", keep_end=ERROR_CHARACTERS)
+        self._current = current
         self._profile = current.profile
         self._model = current.model
         self._size = 0
@@ -96,16 +98,31 @@ class Listener:
         said = self._stdout.heard.text() if isinstance(self._stdout, JsonReader) else self._stdout.text
         return plain_text(said)  # programs print U+0000 at times, which no output may hold
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether `answer` is all of it."""
+        heard = self._stdout.heard if isinstance(self._stdout, JsonReader) else None
+        return self.answer_length <= self._keep and not (heard is not None and heard.is_partial)
+
+    @property
+    def answer_length(self) -> int:
+        """Characters of the program's answer, as far as they could be read."""
+        return (self._stdout.heard if isinstance(self._stdout, JsonReader) else self._stdout).length
+
+    def told_failure(self) -> str | None:
+        """Why the program says in its stream that it failed, masked; None when it does not say so."""
+        said = self._stdout.heard.failure if isinstance(self._stdout, JsonReader) else None
+        return None if said is None else plain_text(self._redactor.text(said))[:ERROR_CHARACTERS]
+
     def last_error(self) -> str:
         """The end of its standard error, masked."""
         return self._stderr.end.strip()
 
     def note_use(self, ctx: AttemptContext) -> None:
-        """Records tokens and cost, when the program told."""
-        if not isinstance(self._stdout, JsonReader):
-            return
-        usage = self._stdout.heard.usage
-        if usage.input_tokens is None and usage.output_tokens is None and usage.cost_usd is None:
+        """Records tokens and cost as the program told; of a program that told nothing they are not known."""
+        usage = self._stdout.heard.usage if isinstance(self._stdout, JsonReader) else Usage()
+        is_told = (usage.input_tokens, usage.output_tokens, usage.cost_usd) != (None, None, None)
+        if not is_told and not self._current.is_started:
             return
         # What a program calls its model is text of its own, like everything else it prints.
         told = None if usage.model is None else plain_text(self._redactor.text(usage.model))[:MODEL_CHARACTERS]

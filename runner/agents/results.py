@@ -10,6 +10,7 @@ import orjson
 
 from runner.agents import confine
 from runner.agents.listening import ERROR_CHARACTERS
+from runner.agents.streams import MAX_LINE
 from runner.agents.workspace import WorkspaceError, put_file, take_file
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.media_types import media_type_of
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     from runner.agents.work import Work
     from runner.pack import ArtifactRef
 
+#: Room in a step's output for each artifact, and once for what is around the answer.
+REFERENCE_BYTES = 1_000
+#: What is kept in `text` of an answer that does not fit, and what then stands at its end.
+SHORTENED_CHARACTERS, SHORTENED = 100_000, "\n… (shortened)"
+
 
 def failed(current: Work, listener: Listener, exit_code: int) -> PackError:
     """The failure of a program that did not end well, with its last words."""
@@ -30,16 +36,58 @@ def failed(current: Work, listener: Listener, exit_code: int) -> PackError:
     if exit_code == confine.CANNOT:
         return PackError(FailureCode.POLICY_DENIED, "This kernel cannot hold the agent to its `commands`.")
     how = f"ended with exit code {exit_code}" if exit_code >= 0 else f"was ended by signal {-exit_code}"
-    said = listener.last_error() or listener.answer()[-ERROR_CHARACTERS:]
+    told = listener.told_failure()
+    if exit_code == 0:
+        how = "says that it failed"
+    said = told or listener.last_error() or listener.answer()[-ERROR_CHARACTERS:]
     return PackError(
         FailureCode.HANDLER_FAILED,
-        f"{program} {how}" + (f": {said.splitlines()[-1][:300]}" if said else "."),
+        f"{program} {how}" + (f": {said.splitlines()[-1][:300]}" if said.strip() else "."),
         hint="The transcript of the attempt tells what it did.",
         detail={"exit_code": exit_code, "stderr": said},
     )
 
 
-def answer_data(current: Work, text: str) -> JSONValue:
+def answer_of(current: Work, listener: Listener) -> tuple[str, JSONValue]:
+    """The answer as text, and as JSON when the step declares what it looks like.
+
+    It is whole, or shortened with a mark and a warning where `stdout_to` keeps what was printed.
+
+    Raises:
+        PackError: `resource_exhausted` when it is larger than a step's output; `invalid_output`.
+    """
+    step, limit = current.step, current.ctx.resources.limits.step_output_bytes
+    text = listener.answer()
+    if listener.is_whole or step.output_schema is None:
+        data = _answer_data(current, text) if listener.is_whole else None
+        room = limit - REFERENCE_BYTES * (1 + len(step.outputs) + (step.stdout_to is not None))
+        room -= len(orjson.dumps(data))
+        if listener.is_whole and len(text) <= room and len(orjson.dumps(text)) <= room:
+            return text, data
+        # No character takes more than six bytes of JSON.
+        kept = min(SHORTENED_CHARACTERS, (room - len(SHORTENED)) // 6)
+        if step.stdout_to is not None and kept > 0:
+            current.ctx.warn(
+                f"The agent's answer, of {_length(listener)}, does not fit into the step's output: `text` holds its "
+                f"first {kept:,} characters, `{step.stdout_to}` all that was printed."
+            )
+            return text[:kept] + SHORTENED, data
+    remedy = "Have the agent answer less" if step.stdout_to else "Declare `stdout_to`, which keeps it as an artifact"
+    raise PackError(
+        FailureCode.RESOURCE_EXHAUSTED,
+        f"The agent's answer has {_length(listener)}; a step's output holds at most {limit:,} bytes.",
+        hint=f"{remedy}, or have it write a file that the step declares in `outputs`.",
+    )
+
+
+def _length(listener: Listener) -> str:
+    known = f"{listener.answer_length:,} characters"
+    if listener.is_whole or listener.answer_length > MAX_LINE:
+        return known
+    return f"a line of more than {MAX_LINE:,} bytes"
+
+
+def _answer_data(current: Work, text: str) -> JSONValue:
     """The answer as JSON when the step declares what it looks like."""
     schema = current.step.output_schema
     if schema is None:

@@ -91,6 +91,7 @@ def _walls(current: Work, level: Isolation, needed: frozenset[str]) -> Walls:
 
 async def _run(current: Work, walls: Walls, command: list[str], environment: dict[str, str], listener: Listener) -> int:
     limits = ProcessLimits(file_bytes=FILE_BYTES)
+    current.is_started = True
     running = asyncio.ensure_future(
         run_command(
             command,

@@ -18,7 +18,7 @@ from runner.agents.policy import decide
 from runner.agents.profiles import Selection, find_program
 from runner.agents.reading import workspace_path
 from runner.agents.replaying import keep_result, replayed_result
-from runner.agents.results import answer_data, failed, proposed_artifacts
+from runner.agents.results import answer_of, failed, proposed_artifacts
 from runner.agents.spawning import spawn
 from runner.agents.transcript import Transcript
 from runner.agents.work import Work
@@ -178,10 +178,9 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
         listener.note_use(ctx)  # what was stopped has cost as much
     if listener.excess is not None:
         raise listener.excess
-    if exit_code != 0:
+    if exit_code != 0 or listener.told_failure() is not None:
         raise failed(current, listener, exit_code)
-    text = listener.answer()
-    data = answer_data(current, text)
+    text, data = answer_of(current, listener)
     artifacts = await proposed_artifacts(current, listener)
     return AgentOutput(text=text, artifacts=artifacts, exit_code=exit_code, data=data)
 

@@ -27,8 +27,10 @@ MAX_LINE = 1 << 20
 RAW_BYTES = 64 << 10
 #: Deepest JSON taken; what is deeper could not be kept as a part of an entry (orjson writes 254 levels).
 MAX_DEPTH = 100
-#: Text of the answer that is kept for the step's output, in characters.
-ANSWER_CHARACTERS = 200_000
+#: Text of the answer that is kept, in characters, where nothing says how much a step's output may hold.
+ANSWER_CHARACTERS = 1 << 20
+#: Where an overlong line says what it is, and what those say that are no part of an answer.
+_HEAD_BYTES, _NO_ANSWER = 300, (b'"user"', b'"tool_use"', b'"tool_result"', b'"command_execution"', b'"mcp_tool_call"')
 
 
 @dataclass(slots=True)
@@ -50,10 +52,16 @@ class Heard:
 
     Attributes:
         usage: What it says it used.
+        failure: Why it says it failed, in its own words, not masked; None when it does not say so.
+        length: Characters of its answer; what is kept of it may be less.
+        is_partial: Whether a part of its answer stood in a line too long to be read.
     """
 
-    def __init__(self, transcript: Transcript, redactor: Redactor) -> None:
+    def __init__(self, transcript: Transcript, redactor: Redactor, *, keep: int = ANSWER_CHARACTERS) -> None:
         self.usage = Usage()
+        self.failure: str | None = None
+        self.length = 0
+        self.is_partial = False
         self._answer: str | None = None
         self._last = ("", "")  # the last message, as it came and masked
         self._transcript = transcript
@@ -62,7 +70,7 @@ class Heard:
         self._stream = redactor.stream()
         self._is_going_on = False
         self._said: list[str] = []
-        self._left = ANSWER_CHARACTERS
+        self._keep_characters = self._left = keep
 
     def say(self, text: str) -> None:
         """Takes a message."""
@@ -75,6 +83,8 @@ class Heard:
         """Takes what the program marks as its result, masked as it was when it is what was said last."""
         said, masked = self._last
         self._answer = masked if text.strip() == said.strip() else self._redactor.text(text)
+        self.length = len(self._answer)
+        self.is_partial = False
 
     def say_part(self, text: str) -> None:
         """Takes a part of a message that may go on: a secret in two parts is one."""
@@ -98,7 +108,7 @@ class Heard:
     def text(self) -> str:
         """The answer, masked: the result the program marks, else the beginning of all it said."""
         if self._answer is not None:
-            return self._answer[:ANSWER_CHARACTERS]
+            return self._answer[: self._keep_characters]
         return "".join(self._said)
 
     def _put(self, masked: str) -> None:
@@ -107,6 +117,8 @@ class Heard:
             self._keep(masked)
 
     def _keep(self, masked: str) -> None:
+        if self._answer is None:
+            self.length += len(masked)
         if masked and self._left > 0:
             self._said.append(masked[: self._left])
             self._left -= len(masked)
@@ -133,6 +145,7 @@ class RawReader:
         self._keep = keep
         self._keep_end = keep_end
         self._kept: list[str] = []
+        self.length = 0  # of all that came, in characters
         self.end = ""
 
     @property
@@ -153,6 +166,7 @@ class RawReader:
         if not text:
             return
         self._transcript.add(self._kind, text, is_masked=True)
+        self.length += len(text)
         if self._keep > 0:
             self._kept.append(text[: self._keep])
             self._keep -= min(len(text), self._keep)
@@ -167,17 +181,23 @@ class JsonReader:
         transcript: Where entries go.
         redactor: Masks lines that are no JSON.
         take: Understands one object; false when it does not.
+        keep: How much of the answer is kept, in characters.
     """
 
     def __init__(
-        self, transcript: Transcript, redactor: Redactor, take: Callable[[dict[str, Any], Transcript, Heard], bool]
+        self,
+        transcript: Transcript,
+        redactor: Redactor,
+        take: Callable[[dict[str, Any], Transcript, Heard], bool],
+        *,
+        keep: int = ANSWER_CHARACTERS,
     ) -> None:
         self._transcript = transcript
         self._raw = RawReader(transcript, redactor, "output")
         self._take = take
         self._buffer = bytearray()
         self._is_overlong = False
-        self.heard = Heard(transcript, redactor)
+        self.heard = Heard(transcript, redactor, keep=keep)
 
     def feed(self, data: bytes) -> None:
         """Takes the next bytes."""
@@ -196,6 +216,9 @@ class JsonReader:
         del self._buffer[:begun]
         if len(self._buffer) > MAX_LINE:
             self._is_overlong = True
+            head = bytes(self._buffer[:_HEAD_BYTES])
+            if head.lstrip()[:1] == b"{" and not any(mark in head for mark in _NO_ANSWER):
+                self.heard.is_partial = True
             self._read_raw(0, len(self._buffer))
             self._buffer.clear()
 
@@ -242,8 +265,10 @@ def _is_deep(value: JSONValue) -> bool:
     return True
 
 
-def reader_for(stream: StreamFormat, transcript: Transcript, redactor: Redactor) -> RawReader | JsonReader:
-    """What reads a profile's standard output."""
+def reader_for(
+    stream: StreamFormat, transcript: Transcript, redactor: Redactor, *, keep: int = ANSWER_CHARACTERS
+) -> RawReader | JsonReader:
+    """What reads a profile's standard output, and keeps so many characters of the answer."""
     if stream == "raw":
-        return RawReader(transcript, redactor, "output", keep=ANSWER_CHARACTERS)
-    return JsonReader(transcript, redactor, TAKERS[stream])
+        return RawReader(transcript, redactor, "output", keep=keep)
+    return JsonReader(transcript, redactor, TAKERS[stream], keep=keep)

@@ -22,6 +22,7 @@ class Work:
         folder: What only this attempt uses; removed at its end.
         workspace: Where the agent works: in that folder, or a session's.
         inputs: Workspace path, content and digest of each input file.
+        is_started: Whether a program was started, which may have asked models.
     """
 
     ctx: AttemptContext
@@ -33,3 +34,4 @@ class Work:
     workspace: Path
     transcript: Transcript
     inputs: list[tuple[str, Path | bytes, str]] = field(default_factory=list)
+    is_started: bool = False

@@ -23,6 +23,14 @@ def say(_: str, *texts: str) -> None:
     print(*texts, end="")
 
 
+def say_much(_: str, characters: str, kind: str = "raw") -> None:
+    """Prints an answer of some length, as text, as a JSON text, or as the result of a stream."""
+    text = "y" * (int(characters) - 3) + "end"
+    print(
+        {"raw": text, "json": json.dumps(text), "claude": json.dumps({"type": "result", "result": text})}[kind], end=""
+    )
+
+
 def fail(_: str, code: str) -> None:
     print("I tried.", flush=True)
     print("No such model.", file=sys.stderr)

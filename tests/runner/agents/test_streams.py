@@ -108,7 +108,8 @@ class _Current:
     """As much of an attempt as a listener asks for."""
 
     def __init__(self, redactor: Redactor) -> None:
-        self.ctx = self.resources = self.agents = self.profile = self.step = self
+        self.ctx = self.resources = self.agents = self.limits = self.profile = self.step = self
+        self.step_output_bytes, self.is_started = 1 << 20, True
         self.redactor, self.transcript = redactor, Transcript(Kept(), redactor, "att_1")  # type: ignore[arg-type]
         self.output_bytes, self.stream, self.key, self.model, self.stdout_to = 1 << 20, "claude", "real", "asked", None
         self.model_uses: list[Any] = []

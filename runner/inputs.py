@@ -231,9 +231,9 @@ def _no_inputs(names: Mapping[str, object]) -> str | None:
 
 
 def _purpose(schema: object) -> str | None:
-    """What an input is for, as its author describes it."""
+    """What to give for an input, as its author describes it."""
     if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-        return f"Described as: {schema['description'][:200]}"
+        return f"Give it a value: {schema['description'][:200]}"
     return None
 
 

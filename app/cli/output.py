@@ -108,19 +108,32 @@ def accept(result: JSON) -> JSON:
 
 
 def problem_lines(problem: JSON) -> list[str]:
-    """A refused command in sentences: what, every issue, what is missing, what to do."""
-    lines = [str(problem["message"])]
-    lines += [f"  {issue_line(issue)}" for issue in problem.get("issues", ())]
-    lines += [f"  {requirement_line(missing)}" for missing in problem.get("missing", ())]
+    """A refused command in sentences, none of them twice: what, every issue, what is missing, what to do."""
+    issues, lacking = list(problem.get("issues", ())), list(problem.get("missing", ()))
+    lines, told = _headline(str(problem["message"]), issues)
+    lines += [f"  {issue_line(issue)}" for issue in issues if issue is not told]
+    lines += [f"  {requirement_line(missing)}" for missing in lacking]
     if problem.get("suggestion"):
         lines.append(f"  Did you mean `{problem['suggestion']}`?")
     if problem.get("requires"):
         lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
-    if problem.get("hint"):
-        lines.append(f"  {problem['hint']}")
+    hint = problem.get("hint")
+    if hint and not any(hint in line for line in lines):
+        lines.append(f"  {hint}")
     return lines
+
+
+def _headline(message: str, issues: list[JSON]) -> tuple[list[str], JSON | None]:
+    """The message, and the issue it tells already; the message of a problem often ends with that of its first issue."""
+    first = next((issue for issue in issues if message.endswith(str(issue["message"]))), None)
+    if first is None:
+        return [message], None
+    is_whole = len(issues) == 1 or message == first["message"]
+    if is_whole and (not first["path"] or first["path"][-1] in message):
+        return [message, *([f"  {first['hint']}"] if first.get("hint") else [])], first
+    return [f"{before}:"] if (before := message.removesuffix(f": {first['message']}")) != message else [message], None
 
 
 def issue_line(issue: JSON) -> str:

@@ -288,6 +288,8 @@ def test_refusals_say_everything_and_end_with_2(packline, deck):
     }
     deck.answers["CliRunPipeline"] = problem("UnavailableProblem", "UNAVAILABLE", missing=[missing])
     assert "missing credential ghost (steps: publish): Not stored. Store it." in packline("run", "deck").err
+    deck.answers["CliRunPipeline"] |= {"result": {**deck.answers["CliRunPipeline"]["result"], "hint": "Store it."}}
+    assert packline("run", "deck").err.count("Store it.") == 1
 
 
 def test_an_unknown_pipeline_is_named(packline, server):

@@ -116,6 +116,29 @@ def test_inputs_are_read_by_the_pipelines_schema(machine):
     assert "render: succeeded" in text.stdout
 
 
+def test_a_refusal_says_nothing_twice(machine):
+    placeholder = machine.run("run", "scrape-deck", "--input", "url={{REPO_URL}}")
+    assert placeholder.returncode == 2
+    assert placeholder.stderr.splitlines() == [
+        'packline: The inputs do not fit pipeline scrape-deck: The input `url` is the placeholder "{{REPO_URL}}", '
+        "not a value.",
+        "  Put the real value in its place.",
+    ]
+    missing = machine.run("run", "scrape-deck")
+    assert missing.stderr.splitlines() == [
+        "packline: The inputs do not fit pipeline scrape-deck: The input `url` is required and missing.",
+        "  Give it a value: Address of the page, https or http.",
+    ]
+    two = machine.run("run", "scrape-deck", "-i", "url=5", "-i", "max_slides=900")
+    assert two.stderr.splitlines() == [
+        "packline: The inputs do not fit pipeline scrape-deck:",
+        "  error: inputs.max_slides: `max_slides` is 900; it must be at most 40.",
+        '  error: inputs.url: `url` is "5"; it must be a URL such as https://example.org/page.',
+    ]
+    unknown = machine.run("run", "scrape-deck", "-i", "urls=x", "-i", "url=http://example.org").stderr
+    assert unknown.count("Did you mean `url`?") == 1
+
+
 def test_a_rerun_reuses_steps(machine):
     first = machine.lines("run", "sample", "-i", "practice_failure=false")[-1]["run"]
     second = machine.lines("rerun", first["id"], "--from-step", "render")[-1]["run"]

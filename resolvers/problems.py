@@ -80,13 +80,17 @@ class Forbidden(Problem):
 
 
 class Invalid(Problem):
-    """The input breaks a rule; every rule broken is told, not only the first."""
+    """The input breaks a rule; every rule broken is told, not only the first.
+
+    Attributes:
+        issues: Errors before warnings; the hint is that of the first, which the message is about.
+    """
 
     code = ProblemCode.INVALID
 
     def __init__(self, message: str, issues: Sequence[Issue], *, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint or next((issue.hint for issue in issues if issue.hint), None))
-        self.issues = tuple(issues)
+        self.issues = tuple(sorted(issues, key=lambda issue: issue.severity != "error"))
+        super().__init__(message, hint=hint or (self.issues[0].hint if self.issues else None))
 
 
 class Conflict(Problem):

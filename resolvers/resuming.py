@@ -25,7 +25,7 @@ from resolvers.proposals import (
 from resolvers.start_checks import (
     called_steps,
     refuse_bad_start,
-    refuse_idle_agent,
+    refuse_wrong_agent,
     resolved_steps,
     unavailable,
 )
@@ -52,7 +52,7 @@ from store.runs import (
     Snapshot,
     WrongStateError,
 )
-from store.states import RunCause, Scope
+from store.states import RunCause, RunState, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,7 @@ async def resume_run(
         raise WrongState(
             f"Run {id} is {proposal.found.state}; only failed and cancelled runs can be resumed.",
             id,
-            hint="Run it again instead, or wait until it has ended.",
+            hint=_instead_of_resuming(proposal.found.state),
         )
     if not proposal.plan.allowed:
         wrong = [issue for issue in proposal.plan.issues if issue.severity == "error"]
@@ -172,6 +172,12 @@ async def resume_run(
     if wait_seconds:
         await context.services.engine.wait_ended(id, wait_seconds)
     return id
+
+
+def _instead_of_resuming(state: RunState) -> str:
+    if state is RunState.SUCCEEDED:
+        return "Nothing is left to go on with. Run it again for a new run."
+    return "Wait until it has ended, or cancel it first."
 
 
 @operation(
@@ -220,7 +226,7 @@ async def rerun_run(
     values = merged(before, json_object(inputs, "inputs"), target)
     if issues := input_issues(context, found, target, values):
         raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
-    refuse_idle_agent(target.compiled, agent)
+    refuse_wrong_agent(context, target.compiled, agent)
     lacks = context.lacks(found.pipeline_id, agent=agent)
     steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
     if agent is None and not target.changed:

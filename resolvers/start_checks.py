@@ -125,15 +125,29 @@ def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = 
     return tuple(steps)
 
 
-def refuse_idle_agent(compiled: CompiledPipeline, agent: str | None) -> None:
-    """Refuses the choice of an agent for a pipeline that has no agent step.
+def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str | None) -> None:
+    """Refuses the choice of an agent that the agent steps cannot take, or for a pipeline that has none.
+
+    That a profile they may use is not usable here is another matter: it is missing.
 
     Raises:
-        Invalid: it names the agent.
+        Invalid: it names the agent, and what can be chosen.
     """
-    if agent is not None and all(step.agent is None for step in compiled.steps):
-        message = f"The agent `{agent}` was chosen, but {compiled.name} has no agent step."
+    if agent is None:
+        return
+    steps = [step for step in compiled.steps if step.agent is not None]
+    if not steps:
+        message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
         raise Invalid(message, [error(("agent",), "no_agent_step", message, "Leave `agent` out.")])
+    agents = context.services.engine.resources.agents
+    for step in steps:
+        assert step.agent is not None
+        choices = agents.choices(step.agent)
+        if agent not in choices:
+            message = f"The step {step.key} cannot work with the agent {shown(agent)}."
+            names = ", ".join(f"`{name}`" for name in choices)
+            hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Leave `agent` out.")
+            raise Invalid(message, [error(("agent",), "unknown_agent", message, hint)])
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:

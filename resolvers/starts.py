@@ -18,7 +18,7 @@ from resolvers.start_checks import (
     not_from_memory,
     pack_input_issues,
     refuse_bad_start,
-    refuse_idle_agent,
+    refuse_wrong_agent,
     unavailable,
 )
 from resolvers.tools import IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
@@ -108,7 +108,7 @@ async def run_pipeline(
     if context.trail is not None:
         context.trail.target_id = found.id
     chosen = await context.services.versions.get(context, found, version)
-    refuse_idle_agent(chosen.compiled, agent)
+    refuse_wrong_agent(context, chosen.compiled, agent)
     schema = chosen.input_schema
     warnings: list[Issue] = []
     issues: list[Issue] = []

@@ -91,7 +91,8 @@ class CredentialDesk:
             raise PackError(
                 FailureCode.CREDENTIAL_INVALID,
                 f"The credential `{key}` is not granted to {self._pack.name} any more.",
-                hint=f"Whoever manages this server grants it with `packline credential grant {key} {self._pack.name}`.",
+                hint="Whoever manages this server grants it with "
+                f"`packline credential grant {key} {self._asker.grantees(self._pack.name)[0]}`.",
             )
         self._noted.add(credential_id)
 

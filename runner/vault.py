@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from runner.agents.definition import AGENT
 from runner.availability import Requirement
 from runner.failures import FailureCode, PackError
 from runner.pack import Missing
@@ -49,6 +50,12 @@ class Asker:
 
     caller_id: str
     pipeline_id: str | None = None
+
+    def grantees(self, pack: str) -> tuple[str, ...]:
+        """Whom a grant can be made to; an agent step is no pack, so its pipeline comes first, then its caller."""
+        if pack != AGENT:
+            return self.targets(pack)
+        return (*((self.pipeline_id,) if self.pipeline_id else ()), self.caller_id)
 
     def targets(self, pack: str) -> tuple[str, ...]:
         """Whom a grant may name so that this pack gets a credential for this asker."""
@@ -130,7 +137,8 @@ class Vault:
                 return self._locked
             return Missing(
                 f"The vault holds no credential `{key}`.",
-                f"Store it with `packline credential set {key} --kind {need.kind or 'KIND'} --grant {pack}`.",
+                f"Store it with `packline credential set {key} --kind {need.kind or 'KIND'} "
+                f"--grant {asker.grantees(pack)[0]}`.",
             )
         if (unusable := self._unusable(found)) is not None:
             return unusable
@@ -141,9 +149,10 @@ class Vault:
             )
         if not self.granted(key, pack, asker.pipeline_id, asker.caller_id):
             pipeline = f", the pipeline {asker.pipeline_id}" if asker.pipeline_id else ""
-            targets = " or ".join(f"`packline credential grant {key} {target}`" for target in asker.targets(pack))
+            targets = " or ".join(f"`packline credential grant {key} {target}`" for target in asker.grantees(pack))
+            asking = "the agent of this step" if pack == AGENT else f"the pack {pack}"
             return Missing(
-                f"The credential `{key}` is not granted to the pack {pack}{pipeline} or the caller {asker.caller_id}.",
+                f"The credential `{key}` is not granted to {asking}{pipeline} or the caller {asker.caller_id}.",
                 f"Whoever manages this server grants it with {targets}.",
             )
         return None

@@ -12,9 +12,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import os
 import secrets
+import shutil
+import stat
 import sys
-from typing import TYPE_CHECKING, Any, Final
+import threading
+from typing import IO, TYPE_CHECKING, Any, Final, TextIO
 
 import httpx2
 import orjson
@@ -64,6 +68,8 @@ class Bridge:
         self._calls: dict[object, asyncio.Task[None]] = {}
         #: Methods of the calls that their client waits for, by their ids.
         self._awaited: dict[object, str] = {}
+        #: Ids of the calls that no server has taken so far.
+        self._unsent: set[object] = set()
         self._name = secrets.token_hex(16)
         headers = {
             "accept": "application/json, text/event-stream",
@@ -102,7 +108,7 @@ class Bridge:
                 await self._http.post(self._url, headers={ENDING_HEADER: self._name}, timeout=left)
             _, calls = await asyncio.wait(calls, timeout=min(left, _HURRY_SECONDS))
         for key, method in list(self._awaited.items()):
-            self._refuse(key, UNREACHABLE, too_late(method))
+            self._refuse(key, UNREACHABLE, self._unanswered() if key in self._unsent else too_late(method))
 
     def _take(self, line: bytes) -> None:
         try:
@@ -140,6 +146,7 @@ class Bridge:
         if self._calls.get(key) is done:
             del self._calls[key]
             self._awaited.pop(key, None)
+            self._unsent.discard(key)
 
     async def _carry(self, message: dict[str, Any], line: bytes) -> None:
         request_id = message.get("id") if "method" in message else None
@@ -148,7 +155,7 @@ class Bridge:
             async with self._posted(message, line) as answer:
                 answered = await self._hand_back(message, answer)
         except httpx2.ConnectError:
-            self._refuse(request_id, UNREACHABLE, f"No Packline server answers at {self._url}. Is it running?")
+            self._refuse(request_id, UNREACHABLE, self._unanswered())
         except httpx2.HTTPError as error:
             if not answered:
                 self._refuse(
@@ -176,11 +183,16 @@ class Bridge:
                     break
                 except httpx2.ConnectError:
                     # Nothing was sent, so nothing can happen twice.
+                    self._unsent.add(message.get("id"))
                     if loop.time() >= until:
                         raise
                     await asyncio.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
                     tries += 1
+            self._unsent.discard(message.get("id"))
             yield answer
+
+    def _unanswered(self) -> str:
+        return f"No Packline server answers at {self._url}. Is it running? `packline up` starts one."
 
     def _headers(self, message: dict[str, Any]) -> dict[str, str]:
         method, params = message.get("method"), message.get("params")
@@ -257,15 +269,39 @@ async def bridge_stdio(url: str, token: str | None) -> None:
     """Carries messages between this process's stdin and stdout and a server, until stdin ends."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LINE_BYTES)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), _watchable(sys.stdin))
     out = sys.stdout.buffer
 
     def write(message: bytes) -> None:
         out.write(message + b"\n")
         out.flush()
 
-    with contextlib.suppress(BrokenPipeError):
-        await Bridge(url, token, write).serve(_lines(reader))
+    try:
+        with contextlib.suppress(BrokenPipeError):
+            await Bridge(url, token, write).serve(_lines(reader))
+    finally:
+        transport.close()
+
+
+def _watchable(given: TextIO | None) -> IO[Any]:
+    """What is given, as something the event loop can watch.
+
+    It cannot watch a file, nor a device that is no terminal such as `/dev/null`: a thread copies those into a pipe. The
+    thread ends with what it copies, or once nobody reads the pipe.
+    """
+    if given is not None:
+        mode = os.fstat(given.fileno()).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or given.isatty():
+            return given
+    end, start = os.pipe()
+
+    def copy() -> None:
+        with contextlib.suppress(OSError), os.fdopen(start, "wb") as into:
+            if given is not None:
+                shutil.copyfileobj(given.buffer, into)
+
+    threading.Thread(target=copy, name="stdin", daemon=True).start()
+    return os.fdopen(end, "rb")
 
 
 async def _lines(reader: asyncio.StreamReader) -> AsyncIterator[bytes | None]:

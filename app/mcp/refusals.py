@@ -66,9 +66,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
         errors.append(told | hinted(issue.get("hint")))
     for lack in problem.get("missing") or ():
         told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
-        if lack.get("hint"):
-            told["allowed"] = lack["hint"]
-        errors.append(told)
+        errors.append(told | hinted(lack.get("hint")))
     errors += _unfound(problem, arguments)
     current = problem.get("current") or {}
     return CallError(

@@ -56,7 +56,8 @@ class Selection:
     def parse(cls, query: str, headers: Mapping[str, str]) -> Selection:
         """Reads an address's query and the headers `X-MCP-Toolsets`, `X-MCP-Packs`, `X-MCP-Readonly`.
 
-        The address wins where both say something.
+        The address wins where both say something. Said several times, tools and packs add up, and one `readonly` that
+        is on keeps all tools out that change something.
 
         Raises:
             SelectionError: a tool set is unknown, a word is not taken, or there are too many packs.
@@ -79,9 +80,9 @@ class Selection:
                 raise SelectionError(f"There is no tool set `{name[:60]}`. There are: {', '.join(TOOLSETS)}.")
         if len(packs) > PACKS_MAX:
             raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
-        readonly = given["readonly"][-1] if "readonly" in given else headers.get("x-mcp-readonly", "0")
+        readonly = [_is_on(text) for text in given.get("readonly") or (headers.get("x-mcp-readonly", "0"),)]
         chosen = frozenset({*toolsets, "default"}) if toolsets or not packs else frozenset[str]()
-        return cls(chosen, tuple(dict.fromkeys(packs)), _is_on(readonly))
+        return cls(chosen, tuple(dict.fromkeys(packs)), any(readonly))
 
 
 def _is_on(text: str) -> bool:

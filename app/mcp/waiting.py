@@ -25,6 +25,11 @@ ACTION_TOOLS: Final = {
     "CANCEL": "cancel_run",
     "PROMOTE": "promote_run",
 }
+#: What has to change before a run goes on whose failure is not one that passes by itself, by what can be done with it.
+_CHANGE: Final = {
+    "RESUME": "The same again fails alike. Do what failure.hint says, or give changed `inputs` or `step_input`.",
+    "RERUN": "The same again fails alike. Do what failure.hint says, or give changed `inputs`.",
+}
 FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
 #: Told a fraction from 0 to 1 that always grows, and a line for people.
@@ -95,7 +100,10 @@ class _Told:
 
 
 def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The call that goes on with a run: waiting while it is under way, resuming once it failed."""
+    """The call that goes on with a run: waiting while it is under way, resuming once it failed.
+
+    Where the same again would fail alike, `first` says what has to change before it.
+    """
     run_id, state = run.get("run_id"), run.get("state")
     if run_id is None or state is None:
         return None
@@ -106,5 +114,9 @@ def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
     actions = run.get("actions", ())
     for action in ("RESUME", "RERUN"):
         if action in actions:
-            return {"tool": ACTION_TOOLS[action], "arguments": {"run_id": run_id}}
+            following = {"tool": ACTION_TOOLS[action], "arguments": {"run_id": run_id}}
+            failure = run.get("failure")
+            if failure and failure.get("retryable") is False:
+                following["first"] = _CHANGE[action]
+            return following
     return None

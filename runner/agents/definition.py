@@ -41,6 +41,10 @@ class Choice:
         named = (self.value, self.default, *(handle for _, handle in self.mapping))
         return tuple(dict.fromkeys(handle for handle in named if handle is not None))
 
+    def named(self, chosen: str) -> str:
+        """The handle somebody means who chooses: a handle itself, or a word that the map has for one."""
+        return chosen if chosen in self.candidates else dict(self.mapping).get(chosen, chosen)
+
     def resolve(self, read: Callable[[str], str | None]) -> str | None:
         """What is chosen now; None when the variable says nothing usable and there is no default.
 

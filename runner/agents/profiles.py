@@ -7,9 +7,10 @@ import shutil
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from runner.agents.definition import AgentStep, Choice, IsolationName
+from runner.agents.definition import AGENT, AgentStep, Choice, IsolationName
 from runner.agents.isolation import Isolation, weaker
 from runner.availability import Requirement
+from runner.issues import shown
 from runner.pack import CredentialNeed, Missing
 
 if TYPE_CHECKING:
@@ -160,17 +161,14 @@ class Agents:
 
         Args:
             step: The step.
-            chosen: The profile a caller chose at start; it must be among the step's candidates, unless the step
-                leaves the choice to a variable without naming any.
+            chosen: What a caller chose at start: one of the step's `choices`.
         """
-        candidates = step.use.candidates
-        is_open = step.use.variable is not None and not step.use.mapping
-        if chosen is not None and not is_open and chosen not in candidates:
+        if chosen is not None and chosen not in (choices := self.choices(step)):
             return Missing(
-                f"The step may not use the agent `{chosen}`.",
-                f"It may use {', '.join(f'`{key}`' for key in candidates)}.",
+                f"The step may not use the agent {shown(chosen)}.",
+                f"It may use {', '.join(f'`{key}`' for key in choices)}.",
             )
-        key = chosen if chosen is not None else step.use.resolve(self.read_variable)
+        key = step.use.named(chosen) if chosen is not None else step.use.resolve(self.read_variable)
         if not key:
             return Missing(
                 f"No agent is chosen: the environment variable {step.use.variable} is not set to one the step knows.",
@@ -190,6 +188,16 @@ class Agents:
                 f'Give the profile `model_args`, such as `["--model", "{MODEL_PLACE}"]`, or ask for none.',
             )
         return Selection(key, model or profile.model)
+
+    def choices(self, step: AgentStep) -> tuple[str, ...]:
+        """What a caller may choose for a step: its profiles, and the words its `map` has for them.
+
+        A step that leaves the choice to a variable without a `map` takes every profile declared here.
+        """
+        use = step.use
+        is_open = use.variable is not None and not use.mapping
+        words = (word for word, _ in use.mapping)
+        return tuple(dict.fromkeys((*use.candidates, *words, *(self.profiles if is_open else ()))))
 
     def missing(self, profile: AgentProfile) -> Missing | None:
         """Why a profile cannot be used here; None when it can."""
@@ -238,7 +246,8 @@ class Agents:
         """What a step needs and cannot have here, without naming the step."""
         selected = self.select(step, chosen)
         if isinstance(selected, Missing):
-            name = chosen or next(iter(step.use.candidates), step.use.variable or "")
+            named = step.use.named(chosen) if chosen is not None else None
+            name = named or next(iter(step.use.candidates), step.use.variable or "")
             return [Requirement("agent_profile", name, (), selected.message, selected.hint)]
         profile = self.profiles[selected.profile]
         found: list[Requirement] = []
@@ -256,7 +265,7 @@ class Agents:
                 )
             )
         for key in credential_keys(step):
-            if (lack := vault.missing("agent", CredentialNeed(key, ""), asker)) is not None:
+            if (lack := vault.missing(AGENT, CredentialNeed(key, ""), asker)) is not None:
                 found.append(Requirement("credential", key, (), lack.message, lack.hint))
         for _, ref in profile.credentials:
             if not vault.has(ref.partition(".")[0]):

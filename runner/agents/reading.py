@@ -50,8 +50,12 @@ HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@-]{0,199}\Z")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
 _TOOL = re.compile(r"[a-z][a-z0-9_]{0,63}\Z")
 _CREDENTIAL = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}\Z")
-#: Variables that would let a credential change how a program is loaded rather than reach it.
-RESERVED_VARIABLES = frozenset({"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV"})
+#: Variables that would let a credential change how a program is loaded rather than reach it, and those Packline sets.
+RESERVED_VARIABLES = frozenset(
+    {"PATH", "HOME", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "BASH_ENV", "ENV", "PWD", "LANG", "TERM"}
+)
+#: How names begin that are Packline's own, such as where its tools are and the token for them.
+RESERVED_PREFIX = "PACKLINE_"
 
 
 def read_agent(block: object, path: tuple[str, ...]) -> tuple[AgentStep, dict[str, JSONValue], list[Issue]]:
@@ -280,8 +284,11 @@ class _AgentReader:
             self.refuse(("credentials",), "wrong_type", message)
             return ()
         for name, ref in value.items():
-            if not _VARIABLE.match(name) or name.upper() in RESERVED_VARIABLES:
-                self.refuse(("credentials", name), "invalid_name", f"{shown(name)} is no variable a secret may go to.")
+            reserved = name.upper() in RESERVED_VARIABLES or name.upper().startswith(RESERVED_PREFIX)
+            if not _VARIABLE.match(name) or reserved:
+                hint = "That name has a meaning already; take one that the agent's program reads." if reserved else None
+                message = f"{shown(name)} is no variable a secret may go to."
+                self.refuse(("credentials", name), "invalid_name", message, hint)
             elif not isinstance(ref, str) or not _CREDENTIAL.match(ref):
                 self.refuse(("credentials", name), "invalid_name", f"{shown(ref)} is no `credential` or its `.field`.")
         return tuple((name, str(ref)) for name, ref in value.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -68,3 +69,51 @@ async def test_with_all_it_needs_nothing_is_missing(tmp_path: Path) -> None:
         document = {"name": "x", "key": "x", "steps": [{"id": "a", "agent": block}]}
         check = (await it.query(CHECK, {"document": document}))["checkPipeline"]
     assert (check["valid"], check["preflight"]["missing"]) == (True, [])
+
+
+async def test_a_credential_that_is_not_granted_names_grantees_there_are(tmp_path: Path) -> None:
+    """An agent step is no pack: its pipeline or its caller is granted a credential."""
+    block = {"use": "plain", "prompt": "x", "credentials": {"TOKEN": "eyes.value"}, "effects": "none"}
+    document = {"name": "x", "key": "x", "steps": [{"id": "a", "agent": block}]}
+    async with product(tmp_path, agents={"plain": program("tell")}) as it:
+        await it.query(CREATE, {"document": document})
+        absent = (await start(it, "x", wait=10))["missing"][0]
+        await put(it, "eyes", "generic", {"value": "a value that is long enough"})
+        refused = (await start(it, "x", wait=10))["missing"][0]
+        named = re.findall(r"`packline credential grant eyes (\S+)`", refused["hint"])
+        assert len(named) == 2, refused
+        assert "pack agent" not in refused["message"]
+        assert f"--grant {named[0]}`" in absent["hint"]
+        for grantee in named:
+            stored = await put(it, "eyes", "generic", {"value": "a value that is long enough"}, grants=[grantee])
+            assert [grant["id"] for grant in stored["grants"]], stored
+            assert "missing" not in await start(it, "x", wait=10, force=True)
+
+
+@pytest.mark.parametrize(("wrong", "rule"), [({"tools": ["nope"]}, "unknown_tool"), ({"outputs": ["../x"]}, "path")])
+async def test_a_refused_definition_tells_errors_first_and_the_hint_of_the_first(
+    tmp_path: Path, wrong: dict[str, Any], rule: str
+) -> None:
+    document = {"name": "x", "key": "x", "steps": [{"id": "a", "agent": {"use": "plain", "prompt": "x", **wrong}}]}
+    async with product(tmp_path, agents=PROFILES) as it:
+        refused = (
+            await it.query(
+                """mutation ($document: JSON!) { createPipeline(definition: {document: $document}) { __typename
+                ... on InvalidProblem { message hint issues { severity rule message hint } } } }""",
+                {"document": document},
+            )
+        )["createPipeline"]
+    first, *others = refused["issues"]
+    assert (first["severity"], rule in first["rule"]) == ("ERROR", True), first
+    assert "WARNING" in [issue["severity"] for issue in others], "or this shows nothing"
+    assert first["message"] in refused["message"]
+    assert refused["hint"] == first["hint"]
+
+
+@pytest.mark.parametrize("name", ["PACKLINE_MCP_URL", "PACKLINE_MCP_TOKEN", "packline_x", "TERM", "LD_PRELOAD"])
+async def test_a_secret_goes_to_no_variable_that_has_a_meaning_already(tmp_path: Path, name: str) -> None:
+    block = {"use": "plain", "prompt": "x", "credentials": {name: "eyes.value"}}
+    document = {"name": "x", "key": "x", "steps": [{"id": "a", "agent": block}]}
+    async with product(tmp_path, agents=PROFILES) as it:
+        check = (await it.query(CHECK, {"document": document}))["checkPipeline"]
+    assert not check["valid"]

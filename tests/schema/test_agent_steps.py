@@ -326,7 +326,8 @@ async def test_what_an_agent_proposes_is_verified_by_the_step_that_reads_it(tmp_
 CHOOSE = """mutation($pipeline: ID!, $agent: String) {
     runPipeline(pipeline: $pipeline, agent: $agent, waitSeconds: 20) { __typename
     ... on StartRunSuccess { run { id state steps { agent output { json } } } }
-    ... on InvalidProblem { message } ... on UnavailableProblem { message missing { kind name message } } } }"""
+    ... on InvalidProblem { message hint issues { path rule } }
+    ... on UnavailableProblem { message missing { kind name message } } } }"""
 AGAIN = """mutation($id: ID!) { rerunRun(id: $id, waitSeconds: 20) { __typename
     ... on StartRunSuccess { run { id steps { agent } } } } }"""
 
@@ -343,12 +344,23 @@ async def test_a_start_chooses_among_the_agents_a_step_may_use_and_a_rerun_keeps
         by_variable = (await it.query(CHOOSE, {"pipeline": pipeline}))["runPipeline"]["run"]
         chosen = (await it.query(CHOOSE, {"pipeline": pipeline, "agent": "quick"}))["runPipeline"]["run"]
         repeated = (await it.query(AGAIN, {"id": chosen["id"]}))["rerunRun"]["run"]
-        refused = (await it.query(CHOOSE, {"pipeline": pipeline, "agent": "other"}))["runPipeline"]
+        by_word = (await it.query(CHOOSE, {"pipeline": pipeline, "agent": "careful"}))["runPipeline"]["run"]
+        again = (await it.query(AGAIN, {"id": by_word["id"]}))["rerunRun"]["run"]
+        refused = [
+            (await it.query(CHOOSE, {"pipeline": pipeline, "agent": wrong}))["runPipeline"]
+            for wrong in ("other", "", "nobody" * 5_000)
+        ]
 
     assert (by_variable["steps"][0]["agent"], by_variable["steps"][0]["output"]["json"]["text"]) == ("slow", "slow")
     assert (chosen["steps"][0]["agent"], chosen["steps"][0]["output"]["json"]["text"]) == ("quick", "quick")
     assert repeated["steps"][0]["agent"] == "quick"
-    assert refused["missing"][0]["message"] == "The step may not use the agent `other`."
+    assert by_word["steps"][0]["agent"] == again["steps"][0]["agent"] == "slow", "a word of the map is a choice, too"
+    for problem in refused:
+        assert problem["__typename"] == "InvalidProblem"
+        assert [(issue["path"], issue["rule"]) for issue in problem["issues"]] == [(["agent"], "unknown_agent")]
+        assert len(problem["message"]) < 200
+        assert "`quick`, `slow`, `careful`, `hasty`" in problem["hint"]
+    assert refused[0]["message"] == 'The step draft cannot work with the agent "other".'
 
 
 async def test_the_worked_example_drafts_verifies_and_replays(tmp_path: Path) -> None:

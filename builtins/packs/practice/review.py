@@ -77,7 +77,7 @@ async def review(ctx: PackContext, input: Input) -> Output:
         raise PackError(
             "upstream_unavailable",
             "Practice failure: this step fails the first time, on purpose. Nothing is wrong.",
-            hint=f"Press Resume, or run `packline resume {ctx.run_id}`. "
+            hint=f"Resume this run: press Resume, run `packline resume {ctx.run_id}`, or call the tool resume_run. "
             "The steps before this one are kept, and this one goes through.",
             detail={"practice": True},
         )

@@ -91,6 +91,7 @@ async def test_embedded_it_is_a_server_of_its_own(tmp_path, mode):
         run = told(await client.call_tool("run_pipeline", {"pipeline": "sample", "inputs": {}, "wait_seconds": 50}))
         assert run["state"] == "FAILED", "it teaches how to resume"
         assert run["next"]["tool"] == "resume_run"
+        assert "call the tool resume_run" in run["failure"]["hint"], "agents press no buttons"
         resumed = told(await client.call_tool("resume_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         assert resumed["state"] == "SUCCEEDED"
         assert resumed["artifacts"]
@@ -145,11 +146,8 @@ async def test_two_cannot_embed_the_same_folder(tmp_path):
     assert b"another" in err.lower() or b"in use" in err.lower() or b"already" in err.lower(), err
 
 
-async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
-    """What a script is answered that writes its calls and closes the pipe, in the order of its calls."""
-    process = await asyncio.create_subprocess_exec(
-        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
-    )
+def ask(*calls: tuple[str, dict[str, Any]]) -> bytes:
+    """Calls as a script writes them, their ids counted from 0."""
     meta = {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -159,9 +157,15 @@ async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict
         {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": meta}}
         for number, (method, params) in enumerate(calls)
     ]
-    out, _ = await asyncio.wait_for(
-        process.communicate(b"".join(json.dumps(line).encode() + b"\n" for line in lines)), 40
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict[str, Any]]) -> list[Any]:
+    """What a script is answered that writes its calls and closes the pipe, in the order of its calls."""
+    process = await asyncio.create_subprocess_exec(
+        *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
+    out, _ = await asyncio.wait_for(process.communicate(ask(*calls)), 40)
     assert process.returncode == 0
     said = {message["id"]: message for line in out.splitlines() if "id" in (message := json.loads(line))}
     assert sorted(said) == list(range(len(calls))), "each call is answered once"
@@ -219,3 +223,34 @@ async def test_what_takes_too_long_is_told_so_when_the_input_ends(tmp_path):
         )
         (told,) = await piped(command, env, call("graphql_query", query=wait % started["structuredContent"]["run_id"]))
     assert "not answered within 10 s" in told["message"]
+
+
+async def fed(command: list[str], env: dict[str, str], given: Path) -> tuple[list[Any], bytes]:
+    """What comes out when the input is a file, and what is told to people beside it."""
+    with given.open("rb") as file:
+        process = await asyncio.create_subprocess_exec(
+            *command, env=env, stdin=file, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+    out, err = await asyncio.wait_for(process.communicate(), 60)
+    assert process.returncode == 0, err.decode()
+    return [json.loads(line) for line in out.splitlines()], err
+
+
+async def test_the_input_may_be_a_file_or_nothing(tmp_path):
+    given = tmp_path / "requests.txt"
+    given.write_bytes(ask(("tools/list", {}), call("search_catalog", text="sample")))
+    async with product(tmp_path) as it:
+        env = stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
+        said, told_people = await fed(attached(it), env, given)
+        assert sorted(message["id"] for message in said) == [0, 1]
+        assert all("result" in message for message in said), said
+        assert b"Traceback" not in told_people
+        assert await fed(attached(it), env, Path("/dev/null")) == ([], b"")
+
+
+async def test_without_a_server_a_script_is_told_so_when_its_input_ends(tmp_path, unused_tcp_port):
+    given = tmp_path / "requests.txt"
+    given.write_bytes(ask(("tools/list", {})))
+    command = [*PACKLINE, "--server", f"http://127.0.0.1:{unused_tcp_port}"]
+    said, _ = await fed(command, stdio_environment(tmp_path), given)
+    assert "No Packline server answers" in said[0]["error"]["message"]

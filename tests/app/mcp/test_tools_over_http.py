@@ -53,11 +53,15 @@ async def test_an_agent_finds_runs_fails_resumes_and_reads(house, bench, mode):
         failed = await call("run_pipeline", pipeline="brew", inputs={"words": "hot tea"})
         assert (failed["state"], failed["failure"]["step_key"]) == ("FAILED", "switch")
         assert failed["failure"]["hint"] == "Turn it on, then resume."
+        assert failed["next"].pop("first").startswith("The same again fails alike. Do what failure.hint says, or give")
         assert failed["next"] == {"tool": "resume_run", "arguments": {"run_id": failed["run_id"]}}
 
         bench.failing = False
         result = await client.call_tool(failed["next"]["tool"], failed["next"]["arguments"])
         done = told(result)
+        refused = await client.call_tool("resume_run", {"run_id": done["run_id"]})
+        assert "wait until" not in refused.content[0].text
+        assert "Nothing is left to go on with." in refused.content[0].text
         assert (done["state"], done["run_id"]) == ("SUCCEEDED", failed["run_id"])
         assert "next" not in done
         (made,) = done["artifacts"]
@@ -298,8 +302,9 @@ async def test_an_address_that_asks_for_what_is_not_there_is_refused_in_words(ho
         with pytest.RaisesGroup(pytest.RaisesExc(MCPError, match=r"Did you mean `test\.echo`"), flatten_subgroups=True):
             async with agent(house, mode, query="?packs=test.ecko"):
                 pass
-    async with agent(house, query="?readonly") as client:
-        assert all(tool.annotations.read_only_hint for tool in (await client.list_tools()).tools)
+    for query in ("?readonly", "?readonly=1&readonly=0", "?readonly=0&readonly=1"):
+        async with agent(house, query=query) as client:
+            assert all(tool.annotations.read_only_hint for tool in (await client.list_tools()).tools), query
 
 
 async def test_the_list_of_tools_is_short_and_portable(house):

@@ -154,7 +154,7 @@ class Settings(BaseSettings):
     step_output_bytes: Bytes = Field(1 << 20, description="Output of a step, in bytes; more belongs into artifacts.")
     wait_seconds_max: int = Field(50, ge=0, le=3600, description="Longest time a request may wait for a run.")
     session_idle_seconds: Seconds = Field(900, description="How long a session lives that no step uses.")
-    session_sweep_seconds: Seconds = Field(30, description="How often ended sessions are looked for.")
+    session_sweep_seconds: Seconds = Field(30, description="How often ended sessions and attempts are tidied up.")
     lease_seconds: float = Field(
         30, ge=1, le=3600, description="How long a worker that gives no sign of life keeps a run."
     )

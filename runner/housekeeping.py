@@ -45,6 +45,9 @@ class Housekeeping:
                 asyncio.create_task(
                     self._repeat(self.sweep_sessions, limits.session_sweep_seconds), name="packline-janitor"
                 ),
+                asyncio.create_task(
+                    self._repeat(self.sweep_workspaces, limits.session_sweep_seconds), name="packline-workspaces"
+                ),
                 asyncio.create_task(self._repeat(self.sweep_retention, RETENTION_SECONDS), name="packline-retention"),
             )
 
@@ -76,7 +79,6 @@ class Housekeeping:
 
     async def sweep_retention(self) -> int:
         """Removes runs, artifacts, audit rows and cached values whose time is over; how many runs."""
-        await self.sweep_workspaces()
         swept = await sweep(self._store, self._resources.blobs, self._resources.retention)
         if swept != Swept():
             log.info("retention let go", **asdict(swept))

@@ -35,7 +35,7 @@ class RunLimits:
     Attributes:
         lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
         session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
-        session_sweep_seconds: How often ended sessions are looked for.
+        session_sweep_seconds: How often ended sessions, and workspaces of attempts that are over, are looked for.
         rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
             and this later.
         let_go_seconds: How long a cancelled handler may take to let go before it is abandoned.

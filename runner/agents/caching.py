@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ def result_key(
     inputs: Sequence[tuple[str, str]],
     *,
     script: str | None = None,
+    files: Sequence[str] = (),
 ) -> str:
     """SHA-256 over everything that decides a result, each part framed by its length; hexadecimal.
 
@@ -38,6 +40,7 @@ def result_key(
         prompt: Resolved.
         inputs: Workspace path and digest of each input file.
         script: What a mock answers from.
+        files: Digests of the files the command line names; see `named_digests`.
     """
     argv = profile.argv(model)
     digest = hashlib.sha256()
@@ -54,12 +57,35 @@ def result_key(
         canonical_json({"outputs": list(step.outputs), "stdout_to": step.stdout_to, "schema": step.output_schema}),
         script or "",
         canonical_json(may),
+        _framed(files),
     )
     for part in parts:
         data = part.encode()
         digest.update(len(data).to_bytes(8, "big"))
         digest.update(data)
     return digest.hexdigest()
+
+
+def named_digests(profile: AgentProfile) -> list[str]:
+    """SHA-256 of each file a profile's command line names by its absolute path, its program only if that is a script.
+
+    A program of a machine stands in the key by its name; what the profile itself has it run stands there as it is now.
+    """
+    program, *arguments = profile.command
+    named = [part for part in arguments if os.path.isabs(part) and os.path.isfile(part)]
+    if os.path.isabs(program) and _is_script(program):
+        named.insert(0, program)
+    found = []
+    for path in named:
+        with suppress(OSError), open(path, "rb") as file:  # what the server may not read, the agent may
+            found.append(hashlib.file_digest(file, "sha256").hexdigest())
+    return found
+
+
+def _is_script(path: str) -> bool:
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(2) == b"#!"
+    return False
 
 
 def _framed(texts: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from runner.agents.isolation import (
 )
 from runner.agents.policy import denied_programs, holds_nothing, needed_to_start, spawnable
 from runner.agents.tool_access import tool_access
-from runner.agents.workspace import size_of
+from runner.agents.workspace import WorkspaceError, size_of
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.processes import ProcessLimits, run_command
 
@@ -140,8 +140,11 @@ async def _oversize(current: Work, walls: Walls) -> PackError | None:
     """What to say when its folders hold more than they may."""
     limit = current.ctx.resources.agents.workspace_bytes
     homes = [Path(walls.home_seen)] if walls.level is Isolation.PROCESS else []
-    if await asyncio.to_thread(size_of, current.workspace, *homes, limit=limit) <= limit:
-        return None
+    try:
+        if await asyncio.to_thread(size_of, current.workspace, *homes, limit=limit) <= limit:
+            return None
+    except WorkspaceError as error:
+        return PackError(FailureCode.RESOURCE_EXHAUSTED, str(error), hint="Have it nest its folders less deeply.")
     return PackError(
         FailureCode.RESOURCE_EXHAUSTED,
         f"The agent's workspace holds more than {limit:,} bytes.",

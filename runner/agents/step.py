@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
-from runner.agents.caching import result_key
+from runner.agents.caching import named_digests, result_key
 from runner.agents.exchange import AgentFile, AgentOutput
 from runner.agents.listening import Listener
 from runner.agents.mock import MockAgent
@@ -97,6 +97,7 @@ async def _replayed_or_made(current: Work, input: AgentInput) -> AgentOutput:
         current.prompt,
         [(path, digest) for path, _, digest in current.inputs],
         script=None if script is None else script.text,
+        files=await asyncio.to_thread(named_digests, profile) if step.cache else (),
     )
     if step.cache and not ctx.force and (replayed := await replayed_result(current, key)) is not None:
         return replayed

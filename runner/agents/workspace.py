@@ -123,8 +123,11 @@ def _opened_file(root: Path, path: str) -> Iterator[BinaryIO]:
 def size_of(*roots: Path, limit: int) -> int:
     """Bytes of all files below some folders, links not followed; stops counting once it is over the limit.
 
-    Everything counts for at least `ENTRY_BYTES`, since many empty files fill a disk too, and folders nested deeper than
-    a path can say are over any limit. A folder closed to its owner is opened again.
+    Everything counts for at least `ENTRY_BYTES`, since many empty files fill a disk too. A folder closed to its owner
+    is opened again.
+
+    Raises:
+        WorkspaceError: folders are nested deeper than a path can say, so that what is in them cannot be counted.
     """
     total, folders = 0, [str(root) for root in roots]
     while folders and total <= limit:
@@ -138,7 +141,10 @@ def size_of(*roots: Path, limit: int) -> int:
                             folders.append(entry.path)
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                return limit + 1
+                raise WorkspaceError(
+                    "The agent's workspace nests folders deeper than a path can say (4,096 bytes); what is in them "
+                    "cannot be counted."
+                ) from error
     return total
 
 

@@ -65,7 +65,9 @@ async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(
     folder = tmp_path / "one"
     prepare_sqlite(folder)
     command = orjson.dumps([sys.executable, "-I", str(program), "stay"]).decode()
-    (folder / "packline.toml").write_text(f'[agents.staying]\ncommand = {command}\nread = ["{program.parent}"]\n')
+    (folder / "packline.toml").write_text(
+        f'session_sweep_seconds = 0.2\n[agents.staying]\ncommand = {command}\nread = ["{program.parent}"]\n'
+    )
     agent = {"use": "staying", "prompt": "Stay.", "isolation": isolation}
     document = {"name": "Ask", "key": "ask", "steps": [{"id": "draft", "agent": agent}]}
     async with held_calls() as calls:
@@ -81,6 +83,7 @@ async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(
             await eventually(has_spoken)
             before = await said(server, run)
             assert len(processes_of(program)) >= 2  # itself, and the child that left its group
+            (workspace,) = (folder / "agents").iterdir()
             await server.kill()
             await eventually(lambda: not processes_of(program))
 
@@ -88,6 +91,7 @@ async def test_a_killed_server_leaves_no_agent_and_the_transcript_up_to_then(
             assert (await said(server, run))[: len(before)] == before
             assert before[0] == ("PROMPT", "Stay.")
             await eventually(lambda: _is_over(server, run))
+            await eventually(lambda: not workspace.exists())  # of the lost attempt
             prompt = (await server.ask(LOOK, id=run))["run"]["steps"][0]["attempts"][0]["transcript"]["nodes"][0]
             assert prompt["data"]["isolation"] == isolation
             await server.command(CANCEL, id=run)  # what was lost is done again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -113,6 +114,21 @@ async def test_a_stream_that_says_it_failed_is_a_failure_whatever_the_exit_code(
     assert (failed["state"], failed["failure"]["code"]) == ("FAILED", "HANDLER_FAILED")
     assert "says that it failed: The end of my rope." in failed["failure"]["message"]
     assert text_of(succeeded) == "Done."
+
+
+async def test_a_result_is_made_anew_once_the_script_of_its_profile_has_changed(tmp_path: Path) -> None:
+    script = tmp_path / "stream.py"
+    profile = {"command": [sys.executable, "-I", str(script)]}
+    agent = {"use": "scripted", "cache": True, "stdout_to": "said.txt"}
+    said = []
+    async with product(tmp_path, agents={"scripted": profile}) as it:
+        for key, word in (("one", "fine"), ("two", "fine"), ("three", "changed")):
+            script.write_text(f"print('{word}')")
+            found = await run(it, agent, key=key)
+            attempt = (await it.query(ATTEMPT, {"id": found["run"]["id"]}))["run"]["steps"][0]["attempts"][0]
+            said.append((text_of(found), attempt["cacheReceipt"] is not None))
+
+    assert said == [("fine\n", False), ("fine\n", True), ("changed\n", False)]
 
 
 async def test_what_a_program_does_not_tell_of_its_cost_is_not_known(tmp_path: Path) -> None:

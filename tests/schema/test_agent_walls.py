@@ -121,7 +121,7 @@ async def test_what_swaps_an_output_for_a_link_is_dead_before_it_is_taken(tmp_pa
                 assert [file["sizeBytes"] in {0, 4} for file in found["steps"][0]["artifacts"]] == [True]
 
 
-@pytest.mark.parametrize("name", ["outputs:sparse", "outputs:many_sparse", "many:3000", "deep:40:1", "deep:15:30"])
+@pytest.mark.parametrize("name", ["outputs:sparse", "outputs:many_sparse", "many:3000", "deep:15:30"])
 async def test_a_workspace_holds_no_more_than_it_may(tmp_path: Path, name: str) -> None:
     async with hostile(tmp_path, name, agent_workspace_bytes=10 << 20) as it:
         use = name.partition(":")[0]
@@ -130,6 +130,15 @@ async def test_a_workspace_holds_no_more_than_it_may(tmp_path: Path, name: str) 
         assert os.listdir(folder) == [], "nothing is left, however deep or closed"
     failure = started["run"]["failure"]
     assert (failure["code"], "holds more than" in failure["message"]) == ("RESOURCE_EXHAUSTED", True)
+
+
+@pytest.mark.parametrize("name", ["deep:40:1", "nested:3000"])
+async def test_folders_nested_too_deep_are_told_as_what_they_are(tmp_path: Path, name: str) -> None:
+    async with hostile(tmp_path, name) as it:
+        failure = (await run(it, {"use": name.partition(":")[0]}))["run"]["failure"]
+        assert os.listdir(it.services.engine.resources.agents.folder) == [], "nothing is left, however deep"
+    assert failure["code"] == "RESOURCE_EXHAUSTED"
+    assert "nests folders deeper than a path can say" in failure["message"]
 
 
 async def test_odd_names_and_closed_folders_are_removed_with_the_rest(tmp_path: Path) -> None:

@@ -185,6 +185,14 @@ def many(count, name="x" * 40):
     return count
 
 
+def nested(depth):
+    """Nests many empty folders of short names."""
+    for _ in range(int(depth)):
+        os.mkdir("d")
+        os.chdir("d")
+    return "nested"
+
+
 def deep(depth, megabytes):
     """A file below more folders than a path can name."""
     for _ in range(int(depth)):

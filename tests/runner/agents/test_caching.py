@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.agents.caching import result_key
+from runner.agents.caching import named_digests, result_key
 from runner.agents.definition import AgentStep, Choice, CommandPolicy, CommandRule
 from runner.agents.profiles import AgentProfile
 
@@ -33,6 +33,7 @@ def key(**changes: Any) -> str:
         {"inputs": [("other.md", "d1")]},
         {"inputs": []},
         {"script": "answers: []"},
+        {"files": ["d1"]},
         {"profile": replace(PROFILE, key="other")},
         {"profile": replace(PROFILE, command=("/usr/bin/agent", "--json", "--config=y"))},
         {"profile": replace(PROFILE, command=("/usr/bin/another", "--json", "--config=x"))},
@@ -71,6 +72,18 @@ def test_a_script_may_lie_elsewhere_on_another_machine() -> None:
         key(profile=replace(PROFILE, command=("/usr/bin/python3", place, "--json"))) for place in ("/a/x.py", "/b/x.py")
     )
     assert one == other
+
+
+def test_what_the_profile_has_run_is_known_by_its_content(tmp_path: Path) -> None:
+    script, program = tmp_path / "x.py", tmp_path / "run"
+    script.write_text("print(1)")
+    program.write_text("#!/bin/sh")
+    profile = replace(PROFILE, command=("/usr/bin/python3", str(script), "x.py", str(tmp_path), "/not/there"))
+    by_script = replace(PROFILE, command=(str(program),))
+    one = named_digests(profile)
+    assert len(one) == len(named_digests(by_script)) == 1, "neither a program of the machine nor folders"
+    script.write_text("print(2)")
+    assert named_digests(profile) != one
 
 
 @given(st.lists(st.text(max_size=6), min_size=6, max_size=6), st.integers(0, 4))

@@ -65,6 +65,20 @@ async def test_fields_stand_in_their_authors_order_and_say_what_is_wrong(tmp_pat
         assert bench.calls_of("test.echo")[-1].input["text"] == "tea"
 
 
+async def test_a_link_that_mistypes_an_input_is_told_so(tmp_path: Path) -> None:
+    inputs = {"type": "object", "properties": {"topic": {"type": "string"}, "angle": {"type": "string"}}}
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await save(it, "linked", step("say", "test.echo", text="${{ inputs.topic }}"), inputs=inputs)
+        await tab.visit("/pipelines/linked/run?input.topik=tea&input.angle=why")
+        told = tab.page.get_by_role("status").filter(has_text="There is no input topik; did you mean topic?")
+        await told.wait_for()
+        assert await tab.page.get_by_label("Angle").input_value() == "why"
+        assert await tab.violations() == []
+        await tab.visit("/pipelines/linked/run?input.topic=tea")
+        await tab.page.get_by_label("Topic").wait_for()
+        assert await told.count() == 0
+
+
 async def test_what_was_edited_is_what_the_server_got(tmp_path: Path) -> None:
     bench = Workbench()
     inputs = {"type": "object", "properties": {"text": {"type": "string"}, "count": {"type": "integer"}}}

@@ -2,11 +2,13 @@ import { type FormEvent, type KeyboardEvent, type ReactNode, useMemo, useState }
 
 import type { Target } from "../lib/copyAs.ts";
 import { filledIn } from "../lib/learned.ts";
+import { nearest } from "../lib/nearest.ts";
 import { problemsOf } from "../lib/schemaCheck.ts";
 import { fieldsOf, NotReadable, valuesOf } from "../lib/schemaForm.ts";
 import { Button } from "./Button.tsx";
 import { CopyAs } from "./CopyAs.tsx";
 import { Notice, type Refusal } from "./Notice.tsx";
+import { Prose } from "./Prose.tsx";
 import { SchemaForm } from "./SchemaForm.tsx";
 import type { Learned, LearnedName } from "./useLearned.ts";
 
@@ -90,6 +92,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions
     <form noValidate onSubmit={(event) => void start(event)} onKeyDown={keys} className="max-w-2xl">
+      <Strangers fields={fields} texts={typed} />
       <SchemaForm
         fields={fields}
         texts={texts}
@@ -117,6 +120,25 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
       </div>
       {target === undefined ? null : <CopyAs target={target} given={{ inputs: read.values ?? {}, fromMemory: Object.values(filled).map(({ field }) => field), agent }} />}
     </form>
+  );
+}
+
+/** Tells of values, such as some of a link, that are for inputs there are none of. */
+function Strangers({ fields, texts }: { fields: ReturnType<typeof fieldsOf>; texts: Readonly<Record<string, string>> }): ReactNode {
+  const known = fields.map(({ name }) => name);
+  const strange = Object.keys(texts).filter((name) => texts[name] !== "" && !known.includes(name));
+  if (strange.length === 0) return null;
+  return (
+    <div role="status" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
+      {strange.map((name) => {
+        const meant = nearest(name, known);
+        return (
+          <p key={name} className="wrap-anywhere">
+            <Prose text={`There is no input \`${name.replaceAll("`", "")}\`${meant === null ? "." : `; did you mean \`${meant}\`?`} Its value is left out.`} />
+          </p>
+        );
+      })}
+    </div>
   );
 }
 

@@ -13,8 +13,8 @@ afterEach(cleanup);
 
 const SCHEMA = { type: "object", properties: { persona: { type: "string" }, theme: { enum: ["dark", "light"] }, text: { type: "string" } } };
 
-function Held({ onStart, never = () => {} }: { onStart: (start: Start) => void; never?: Learned["never"] }): ReactNode {
-  const [texts, setTexts] = useState<Record<string, string>>({});
+function Held({ onStart, never = () => {}, given = {} }: { onStart: (start: Start) => void; never?: Learned["never"]; given?: Record<string, string> }): ReactNode {
+  const [texts, setTexts] = useState(given);
   const learned: Learned = {
     usual: {
       persona: { field: "PERSONA", value: "executive", from: "from your last 6 runs", source: "6 of your 6 successful uses." },
@@ -66,4 +66,15 @@ test("never learning a field clears it", async () => {
   await userEvent.click(screen.getByRole("button", { name: "never learn this: Persona" }));
   expect(never).toHaveBeenCalledWith("PERSONA");
   expect(screen.getByLabelText(/^Persona/)).toHaveValue("");
+});
+
+test("a value for an input there is none of is told, not dropped in silence", async () => {
+  const started = vi.fn<(start: Start) => void>();
+  render(<Held onStart={started} given={{ txet: "tea", colour: "red", persona: "", nothing: "" }} />);
+  const told = screen.getByRole("status");
+  expect(told).toHaveTextContent("There is no input txet; did you mean text? Its value is left out.");
+  expect(told).toHaveTextContent("There is no input colour. Its value is left out.");
+  expect(told).not.toHaveTextContent("nothing");
+  await userEvent.click(screen.getByRole("button", { name: "Run" }));
+  expect(started).toHaveBeenCalledWith(expect.objectContaining({ values: { theme: "dark" } }));
 });

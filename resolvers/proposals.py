@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,11 +13,13 @@ import orjson
 
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import masked_issues, pack_input_issues
+from runner.agents.behaviour import Behaviour
+from runner.agents.profiles import Selection
 from runner.compiled import CompiledPipeline, compile_document
 from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
-from runner.issues import Issue, error, has_errors, shown
+from runner.issues import Issue, error, has_errors, shown, warning
 from runner.lost_artifacts import lost_artifacts
 from runner.preflight import CalledStep, preflight
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
@@ -25,6 +28,7 @@ from runner.stand_ins import find_pack, misfit
 from runner.step_packs import pack_of_step
 from store.pipeline_reads import find_pipelines
 from store.runs import ClaimedStep, Snapshot, snapshot
+from store.transcripts import entries_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -116,6 +120,7 @@ async def propose(
         new_steps=_fresh(context, target) if target.changed else None,
     )
     issues = [*plan.issues, *target.issues, *_misfits(context, found, target, plan)]
+    issues += await _changed_profiles(context, found, target, plan)
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
     if step_input is not None:
@@ -239,6 +244,27 @@ def _misfits(context: Context, found: Snapshot, target: Target, plan: ResumePlan
         if (why := misfit(registry, target.compiled, found.steps, row)) is not None:
             hint = f"Install {row.pack} {row.pack_version} again, or mend the pipeline and take its current definition."
             issues.append(error(("steps", row.key), "schema_mismatch", why, hint))
+    return issues
+
+
+async def _changed_profiles(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
+    """Agent steps to run whose profile is not what it was when they were last tried, as far as a transcript tells."""
+    agents = context.services.engine.resources.agents
+    run = {step.key for step in plan.steps if step.action != "reuse"}
+    agent_steps = {step.key for step in target.compiled.steps if step.agent is not None}
+    issues: list[Issue] = []
+    for row in found.steps:
+        profile = agents.profiles.get(Selection.parse(row.pack_version).profile)
+        if row.key not in run & agent_steps or row.attempt_id is None or profile is None:
+            continue
+        async with context.services.store.read() as connection:
+            first = await entries_after(connection, row.attempt_id, 0, limit=1)
+        told = first[0].get("data") if first else None
+        now = await asyncio.to_thread(Behaviour.of, profile)
+        if changed := now.differs(told.get("behaviour") if isinstance(told, dict) else None):
+            what = f"The agent profile `{profile.key}` has changed since step {row.key} was last tried:"
+            hint = "It is tried with the profile as it is now; look at the settings if that is not what you want."
+            issues.append(warning(("steps", row.key), "profile_changed", f"{what} {', '.join(changed)}.", hint))
     return issues
 
 

@@ -10,6 +10,7 @@ import asyncio
 import hashlib
 from typing import TYPE_CHECKING
 
+from runner.agents.behaviour import Behaviour
 from runner.agents.caching import named_digests, result_key
 from runner.agents.exchange import AgentFile, AgentOutput
 from runner.agents.listening import Listener
@@ -102,7 +103,8 @@ async def _replayed_or_made(current: Work, input: AgentInput) -> AgentOutput:
     if step.cache and not ctx.force and (replayed := await replayed_result(current, key)) is not None:
         return replayed
     await asyncio.to_thread(_make_folders, current)
-    current.transcript.add("prompt", current.prompt, _told(current))
+    behaviour = await asyncio.to_thread(Behaviour.of, profile)
+    current.transcript.add("prompt", current.prompt, _told(current, behaviour))
     output = await _perform(current, script)
     if step.cache:
         await keep_result(current, key, output)
@@ -117,7 +119,7 @@ def _make_folders(current: Work) -> None:
         current.workspace.mkdir(mode=0o700, exist_ok=True)
 
 
-def _told(current: Work) -> JSONValue:
+def _told(current: Work, behaviour: Behaviour) -> JSONValue:
     """What stands beside the prompt: who is asked, and what it may do."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     return {
@@ -125,6 +127,7 @@ def _told(current: Work) -> JSONValue:
         "model": current.model,
         # Also on the attempt, but only once that has ended.
         "isolation": None if current.profile.is_mock else agents.level(current.step, current.profile).value,
+        "behaviour": behaviour.to_json(),
         "inputs": [path for path, _, _ in current.inputs],
         "commands": current.step.document().get("commands", f"{policy.fallback} by default"),
     }

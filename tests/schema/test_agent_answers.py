@@ -142,3 +142,29 @@ async def test_what_a_program_does_not_tell_of_its_cost_is_not_known(tmp_path: P
     assert costs[0] == attempt["cost"] == nothing
     assert costs[1] == {"amountUsd": 0.0042, "usage": {"input": 120, "output": 30}}
     assert costs[2] == {"amountUsd": 0.0, "usage": {"input": 0, "output": 0}}, "a mock asks no model"
+
+
+async def test_a_resume_says_that_the_profile_has_changed_since_the_step_was_tried(tmp_path: Path) -> None:
+    script = tmp_path / "stream.py"
+    script.write_text("raise SystemExit(3)")
+    profile: dict[str, Any] = {"command": [sys.executable, "-I", str(script)]}
+    query = "query($id: ID!) { run(id: $id) { resumePreview { allowed issues { rule severity message } } } }"
+
+    async def preview(it: Product) -> dict[str, Any]:
+        found = (await it.query(query, {"id": failed}))["run"]["resumePreview"]
+        assert found["allowed"]
+        return dict((issue["rule"], issue["message"]) for issue in found["issues"])
+
+    async with product(tmp_path, agents={"scripted": profile}) as it:
+        failed = (await run(it, {"use": "scripted", "effects": "none"}))["run"]["id"]
+        assert await preview(it) == {}
+        script.write_text("print('fine')")
+        other_script = await preview(it)
+    changed = {**profile, "command": [*profile["command"], "--more"], "variables": {"MORE": "1"}}
+    async with product(tmp_path, agents={"scripted": changed}) as it:
+        other_profile = await preview(it)
+
+    began = "The agent profile `scripted` has changed since step draft was last tried: "
+    assert other_script == {"profile_changed": f"{began}a file it names."}
+    everything = "its command line, a file it names, what it may reach or is given."
+    assert other_profile == {"profile_changed": began + everything}

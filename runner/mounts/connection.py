@@ -135,6 +135,7 @@ class Connection:
                 )
             except Exception as error:
                 if is_connection_lost(error) and generation == self._generation:
+                    self._ready.clear()  # at once: the next call is to wait for a new connection, not to meet this one
                     self._lost.set()
                 raise failure_of(self.spec.key, tool, error) from error
 

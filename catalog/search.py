@@ -114,6 +114,12 @@ def placed(entries: Sequence[Entry[RefT]], text: str | None = None) -> list[Plac
     return sorted(matches, key=lambda item: item.place)
 
 
+def reduced(item: Placed[RefT], share: float) -> Placed[RefT]:
+    """An entry at the place of one that matches by a share as well."""
+    rank, name, entry_id = item.place
+    return Placed(item.entry, (round(rank * share), name, entry_id))
+
+
 def _asked(text: str) -> list[str]:
     words = list(dict.fromkeys(_words(text)))[:32]
     telling = [word for word in words if word not in _EMPTY]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from catalog.search import Entry, EntryKind, Placed, by_kinds, placed
+from catalog.search import Entry, EntryKind, Placed, by_kinds, placed, reduced
 from resolvers.lookups import no_kind, no_pack
 from resolvers.operations import operation
-from resolvers.pipeline_lookups import lacks_of, read_metadata
+from resolvers.pipeline_lookups import lacks_of, lacks_of_version, read_metadata
 from resolvers.tools import Parameter, Tool
 from runner.availability import pack_requirements
 from runner.pack import Pack
@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.registry import SourceKind
     from store.paging import PageWindow
+
+#: Best matches of a search by words of which it is asked whether they can run here.
+_LOOKED_AT = 20
+#: What cannot run here counts as matching this share as well as it does.
+_UNUSABLE_SHARE = 0.6
 
 Found: TypeAlias = "Pack | PipelineRecord"
 
@@ -97,7 +102,7 @@ async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Place
     _note_unknown_kinds(context, query, entries)
     entries = by_kinds(entries, accepts=query.accepts, produces=query.produces)
     found = placed(entries, query.text)
-    return found if query.usable is None else await _usable(context, found, query.usable)
+    return await _usable_first(context, found) if query.usable is None else await _usable(context, found, query.usable)
 
 
 def window_of(found: Sequence[Placed[Found]], window: PageWindow) -> list[Placed[Found]]:
@@ -160,3 +165,21 @@ async def _usable(context: Context, found: list[Placed[Found]], usable: bool) ->
         return not (pack_requirements(entry, lacks=context.lacks()) if isinstance(entry, Pack) else lacks[entry.id])
 
     return [item for item in found if can_run(item.entry.ref) is usable]
+
+
+async def _usable_first(context: Context, found: list[Placed[Found]]) -> list[Placed[Found]]:
+    """The same, where what cannot run here goes after what matches nearly as well and can.
+
+    Only the best matches are looked at: nobody reads on to the others for want of one that can run. Versions are
+    remembered, so that a search asks the database no more than before.
+    """
+    near = [item for item in found[:_LOOKED_AT] if item.place[0] < 0]
+    weighed = [item if await _can_run(context, item.entry.ref) else reduced(item, _UNUSABLE_SHARE) for item in near]
+    return sorted([*weighed, *found[len(near) :]], key=lambda item: item.place)
+
+
+async def _can_run(context: Context, entry: Found) -> bool:
+    if isinstance(entry, Pack):
+        return not pack_requirements(entry, lacks=context.lacks())
+    version = await context.services.versions.get(context, entry)
+    return not lacks_of_version(context, version.body, entry.id)

@@ -9,12 +9,17 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from runner.issues import cut
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from runner.availability import Requirement
     from runner.issues import Issue
     from store.states import Scope
+
+#: Longest ref that a refusal tells; names, keys and ids are shorter.
+REF_CHARACTERS = 400
 
 
 class ProblemCode(StrEnum):
@@ -52,7 +57,7 @@ class NotFound(Problem):
     """There is no such object, or the caller may not know of it.
 
     Attributes:
-        ref: What was looked for.
+        ref: What was looked for; the beginning of what is longer than any name or id.
         suggestion: The closest handle there is.
     """
 
@@ -60,8 +65,8 @@ class NotFound(Problem):
 
     def __init__(self, what: str, ref: str, *, suggestion: str | None = None, hint: str | None = None) -> None:
         near = f"Did you mean `{suggestion}`?" if suggestion else None
-        super().__init__(f"There is no {what} `{ref}`.", hint=hint or near)
-        self.ref = ref
+        super().__init__(f"There is no {what} `{cut(ref)}`.", hint=hint or near)
+        self.ref = cut(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 
 

@@ -55,6 +55,10 @@ ROLE = "router"
 RouteKind = Literal["pipeline", "pack", "none"]
 
 
+#: Where nothing fits, what may fit after all is told from this chance on; less would be read as advice.
+_NEAR_ENOUGH = 0.05
+
+
 @dataclass(frozen=True, slots=True)
 class Recommendation:
     """The best answer.
@@ -255,7 +259,8 @@ def _by_words(asked: _Asked, how: str) -> Routed:
         recommendation = Recommendation(
             "none", None, SuggestedInputs((), ()), gap.missing_capability, round(1 - ranking.served, 3)
         )
-        return Routed(recommendation, _alternatives(asked, ranking.choices), gap, reasoning, LEXICAL)
+        near = [choice for choice in ranking.choices if choice.confidence >= _NEAR_ENOUGH]
+        return Routed(recommendation, _alternatives(asked, near), gap, reasoning, LEXICAL)
     best = ranking.choices[0]
     recommendation = Recommendation(
         best.entry.kind, best.entry.id, _inputs(asked, best.entry.id), _why(asked, best), best.confidence

@@ -73,11 +73,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return None
 
 
+def cut(text: str, limit: int = 100) -> str:
+    """Somebody's text as a message quotes it: at most `limit` characters, so that no answer grows with what is sent."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def shown(value: object, limit: int = 60) -> str:
     """A value as it stands in a message: one line, cut to `limit` characters, quoted when it is text."""
     if isinstance(value, str):
-        text = value if len(value) <= limit else value[: limit - 1] + "…"
-        return '"' + text.encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
+        return '"' + cut(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
     match value:
         case None:
             return "null"

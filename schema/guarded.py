@@ -34,7 +34,7 @@ from strawberry.utils.str_converters import to_camel_case
 
 from schema.context import RequestContext
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
-from schema.documents import DocumentGuard, Documents, no_operation
+from schema.documents import CheckedDocument, DocumentGuard, Documents, no_operation
 from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
@@ -147,7 +147,7 @@ class GuardedSchema(strawberry.Schema):
         """
         checked = self.documents.get(query or "")
         if checked.document is None:
-            return PreExecutionError(None, list(checked.errors))
+            return _refused(checked)
         kind = checked.kind_of(operation_name)
         if kind is None:
             raise CannotGetOperationTypeError(operation_name)
@@ -226,7 +226,7 @@ class GuardedSchema(strawberry.Schema):
         """The answer to a text that is no document, or holds no such operation."""
         checked = self.documents.get(query or "")
         if checked.document is None:
-            return PreExecutionError(None, list(checked.errors))
+            return _refused(checked)
         if checked.kind_of(operation_name) is None:
             refusal = GraphQLError(no_operation(operation_name), extensions={"code": "BAD_REQUEST"})
             return PreExecutionError(None, [refusal])
@@ -235,3 +235,10 @@ class GuardedSchema(strawberry.Schema):
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Mask, in place, what was not made for callers. Called for every result of every transport."""
         mask_errors(errors, None if execution_context is None else execution_context.operation_name)
+
+
+def _refused(checked: CheckedDocument) -> PreExecutionError:
+    """The answer to a text that is no document."""
+    errors = list(checked.errors)
+    mask_errors(errors)
+    return PreExecutionError(None, errors)

@@ -15,6 +15,7 @@ from graphql import GraphQLError
 from ulid import ULID
 
 from resolvers.problems import NotFound, Problem, ProblemCode
+from runner.issues import cut
 from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
@@ -39,6 +40,10 @@ class PublicError(Exception):
         self.message = message
         self.code = code
         self.extensions: Mapping[str, JSONValue] = {"code": code, **extensions}
+
+
+#: Longest message of an error that is about a document or its variables.
+MESSAGE_CHARACTERS = 1_000
 
 
 def report(error: BaseException, what: str, **details: object) -> str:
@@ -67,6 +72,9 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
     for index, error in enumerate(errors):
         cause = _cause(error)
         if cause is None:
+            if len(error.message) > MESSAGE_CHARACTERS:
+                # It quotes a document or value that is as long as its sender likes.
+                errors[index] = _replaced(error, cut(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {}))
             continue
         if isinstance(cause, Problem):
             errors[index] = _replaced(error, cause.message, told_of(cause))

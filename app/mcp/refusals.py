@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import CallError, hinted
+from resolvers.problems import REF_CHARACTERS
+from runner.issues import cut
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +52,7 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
         if name in arguments:
             return CallError(
                 "NOT_FOUND",
-                f"There is no {noun} `{str(arguments[name])[:100]}` that you may see.",
+                f"There is no {noun} `{cut(str(arguments[name]))}` that you may see.",
                 field_errors=[{"path": name, "problem": f"no such {noun}"}],
                 hint=help_text,
             )
@@ -120,9 +122,17 @@ def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict
     ref = told.get("ref")
     if ref is None:
         return []
-    named = (name for name, value in arguments.items() if value == ref or (isinstance(value, list) and ref in value))
+    named = (
+        name
+        for name, value in arguments.items()
+        if any(isinstance(one, str) and cut(one, REF_CHARACTERS) == ref for one in _each(value))
+    )
     error = {"path": next(named, "ref"), "problem": "no such thing"}
     return [error | {"closest": told["suggestion"]} if told.get("suggestion") else error]
+
+
+def _each(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:

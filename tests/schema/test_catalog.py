@@ -150,3 +150,15 @@ async def test_what_ships_is_listed_with_whether_it_can_run_here(tmp_path: Path)
         )
         assert not copied["pipeline"]["builtin"]
         assert json.dumps(copied["pipeline"]["currentVersion"]["document"])
+
+
+async def test_what_can_run_here_comes_before_what_matches_nearly_as_well_and_cannot(tmp_path):
+    """Without mail set up, a word about summaries leads to what can be run; who asks for mail is still told of it."""
+    ask = """query ($text: String!) { catalog(filter: {text: $text}, first: 20) { nodes {
+        id availability { usable } } } }"""
+    async with product(tmp_path, builtins=True) as it:
+        report = (await it.query(ask, {"text": "turn a pdf report into a short summary"}))["catalog"]["nodes"]
+        mail = (await it.query(ask, {"text": "send an email"}))["catalog"]["nodes"]
+    assert [node["availability"]["usable"] for node in report[:2]] == [True, True]
+    assert "email.send" in [node["id"] for node in report if not node["availability"]["usable"]]
+    assert (mail[0]["id"], mail[0]["availability"]["usable"]) == ("email.send", False)

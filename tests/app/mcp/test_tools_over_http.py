@@ -353,3 +353,22 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         assert not chosen["why"].startswith("brew"), "its key is no reason"
         hidden = await refusal(client, "resume_run", run_id="run_x")
         assert "`runs`" not in hidden["hint"], "a field of the schema is no tool"
+
+
+async def test_no_refusal_grows_with_what_is_sent(house):
+    """What is quoted of a caller's text is cut, whichever argument of whichever tool it is."""
+    long = "x" * 20_000
+    grown = {}
+    async with agent(house, query="?toolsets=author") as client:
+        for tool in (await client.list_tools()).tools:
+            places = tool.input_schema.get("properties", {})
+            needed = {
+                name: long if places[name].get("type") == "string" else 1
+                for name in tool.input_schema.get("required", ())
+            }
+            for name in places:
+                answer = await client.call_tool(tool.name, {**needed, name: long})
+                size = sum(len(block.text) for block in answer.content if block.type == "text")
+                if answer.is_error and size > 6_000:
+                    grown[f"{tool.name}.{name}"] = answer.content[0].text[:300]
+    assert grown == {}

@@ -80,6 +80,14 @@ async def test_a_request_leads_to_a_pipeline_with_inputs_that_say_where_they_com
 
 
 @states("route_request")
+async def test_where_nothing_fits_nothing_without_meaning_is_told(api: Api) -> None:
+    for intent in ("translate this novel into klingon opera", "book me a flight to Rome", "water my plants tomorrow"):
+        routed = await api.me.call("route_request", userIntent=intent)
+        assert routed["recommendation"]["kind"] == "NONE"
+        assert [other for other in routed["alternatives"] if other["confidence"] < 0.05] == []
+
+
+@states("route_request")
 async def test_an_address_that_cannot_be_read_is_no_address(api: Api) -> None:
     for intent, context in (
         ("slides of https://[::1", None),

@@ -67,11 +67,12 @@ def answer_of(current: Work, listener: Listener) -> tuple[str, JSONValue]:
         # No character takes more than six bytes of JSON.
         kept = min(SHORTENED_CHARACTERS, (room - len(SHORTENED)) // 6)
         if step.stdout_to is not None and kept > 0:
+            beginning = text[:kept]
             current.ctx.warn(
                 f"The agent's answer, of {_length(listener)}, does not fit into the step's output: `text` holds its "
-                f"first {kept:,} characters, `{step.stdout_to}` all that was printed."
+                f"first {len(beginning):,} characters, `{step.stdout_to}` all that was printed."
             )
-            return text[:kept] + SHORTENED, data
+            return beginning + SHORTENED, data
     remedy = "Have the agent answer less" if step.stdout_to else "Declare `stdout_to`, which keeps it as an artifact"
     raise PackError(
         FailureCode.RESOURCE_EXHAUSTED,

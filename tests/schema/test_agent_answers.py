@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from runner.agents.results import SHORTENED
 from tests.schema.test_agent_steps import ATTEMPT, program, run, text_of
 from tests.support.product import Product, product
 
@@ -49,8 +50,8 @@ async def test_an_answer_that_does_not_fit_is_refused_or_kept_by_stdout_to(tmp_p
     assert step["artifacts"][0]["sizeBytes"] >= characters
     assert "`all.txt`" in step["warnings"][0]
     assert len(text) < 200_000
-    if kind == "raw":
-        assert text.endswith("… (shortened)")
+    assert text.endswith("… (shortened)")
+    assert f"first {len(text) - len(SHORTENED):,} characters" in step["warnings"][0]
 
 
 async def test_json_that_was_cut_is_not_blamed_on_the_agent(tmp_path: Path) -> None:

@@ -203,9 +203,6 @@ class RunStep(Node):
         own = [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
         if own or self.record.attempt_id is None:
             return own
-        run = await loaders.run.load(self.record.run_id)
-        if run is None or run.rerun_of is None:
-            return own  # only a re-run reuses anything
         attempt = await loaders.attempt.load(self.record.attempt_id)
         if attempt is None or attempt.reused_from is None:
             return own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from tests.support.browser import BROWSER, browsing
@@ -12,6 +13,8 @@ from tests.support.vaults import reader
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from playwright.async_api import Route
 
 pytestmark = BROWSER
 
@@ -33,6 +36,29 @@ async def test_home_searches_and_its_checklist_is_put_away_for_good(tmp_path: Pa
         await tab.page.get_by_role("link", name="Search the catalog instead").click()
         await tab.page.wait_for_url("**/catalog?q=*")
         await tab.page.get_by_role("link", name="test.echo").wait_for()
+
+
+async def test_a_link_pressed_right_after_typing_is_followed(tmp_path: Path) -> None:
+    """What was typed goes into the address a moment later; the link's page may still be on its way by then."""
+    async with product(tmp_path, Workbench().packs) as it, browsing(it) as tab:
+        await save(it, "tea", step("say", "test.echo", text="tea"))
+        await ran(it, "tea")
+        let_through = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await let_through.wait()
+            await route.continue_()
+
+        await tab.page.route("**/assets/CatalogPage-*.js", hold)
+        await tab.visit("/")
+        await tab.sees("Words and what is at hand are compared")
+        async with tab.page.expect_request(lambda asked: "repeat after me" in (asked.post_data or "")):
+            await tab.page.get_by_label("Ask what to run").fill("repeat after me")
+            async with tab.page.expect_request("**/assets/CatalogPage-*.js"):
+                await tab.page.get_by_role("link", name="Search the catalog instead").click()
+        let_through.set()
+        await tab.page.wait_for_url("**/catalog?q=*")
+        await tab.page.get_by_role("heading", name="Catalog").wait_for()
 
 
 async def test_the_catalog_answers_what_there_is_and_what_is_wanted(tmp_path: Path) -> None:

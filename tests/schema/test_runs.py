@@ -355,8 +355,8 @@ async def test_a_long_list_takes_a_fixed_number_of_statements(it: Product, bench
         await ran(it, "one", {"text": f"{number}"})
         await ran(it, "two", {"text": f"{number}"})
     assert await counted() == few
-    # runs, inputs, pipelines, versions, callers; steps, milestones, artifacts; attempts by step and by id, and their
-    # payloads twice, for the outputs of runs and for those of steps
+    # runs, the two pipelines each by itself, inputs, callers, versions; steps, milestones, artifacts; attempts by step
+    # and by id, and the outputs of those
     assert few == 12
 
 

@@ -1,6 +1,7 @@
 import { SlidersHorizontal } from "lucide-react";
 import { type ReactNode, useEffect, useId, useRef, useState } from "react";
 
+import { useLeaving } from "../lib/leaving.ts";
 import { useActions } from "../lib/shortcuts.ts";
 import { useLatest } from "../lib/useLatest.ts";
 import { Button } from "./Button.tsx";
@@ -35,6 +36,7 @@ export function SearchBox({ label, text, onSearch }: { label: string; text: stri
   const box = useRef<HTMLInputElement>(null);
   const [known, setKnown] = useState(text);
   const latest = useLatest(onSearch);
+  const leaving = useLeaving();
   if (known !== text) {
     // The address has changed by itself, such as by going back.
     setKnown(text);
@@ -42,9 +44,11 @@ export function SearchBox({ label, text, onSearch }: { label: string; text: stri
   }
   useEffect(() => {
     if (typed === text) return undefined;
-    const timer = setTimeout(() => latest.current(typed), TYPING_MS);
+    const timer = setTimeout(() => {
+      if (!leaving()) latest.current(typed);
+    }, TYPING_MS);
     return () => clearTimeout(timer);
-  }, [typed, text, latest]);
+  }, [typed, text, latest, leaving]);
   useActions("This list", [{ keys: "/", says: label, act: () => box.current?.focus() }]);
   return (
     <input ref={box} type="search" aria-label={label} placeholder={KEYS ? `${label}  /` : label} value={typed} onChange={(event) => setTyped(event.target.value)} className="field !w-52 max-md:!w-auto max-md:min-w-0 max-md:flex-1" />

@@ -4,6 +4,7 @@ import { useQuery } from "urql";
 
 import { Button } from "../../components/Button.tsx";
 import { Notice } from "../../components/Notice.tsx";
+import { useLeaving } from "../../lib/leaving.ts";
 import { useActions } from "../../lib/shortcuts.ts";
 import { useSettled } from "../../lib/useSettled.ts";
 import { AskRouterDocument } from "./ask.generated.ts";
@@ -21,6 +22,7 @@ const LONGEST = 2000;
 export function AskBox(): ReactNode {
   const { ask = "" } = useSearch({ from: "/" });
   const navigate = useNavigate({ from: "/" });
+  const leaving = useLeaving();
   const [typed, setTyped] = useState(ask);
   const [entered, setEntered] = useState({ text: ask, round: 0 });
   const [chosen, setChosen] = useState<{ key: string; index: number } | null>(null);
@@ -44,10 +46,10 @@ export function AskBox(): ReactNode {
   // The address has the question; one that comes from there, such as by the palette, is asked.
   const written = useRef(ask);
   useEffect(() => {
-    if (request === written.current) return;
+    if (request === written.current || leaving()) return;
     written.current = request;
     void navigate({ search: { ask: request === "" ? undefined : request }, replace: true, resetScroll: false });
-  }, [request, navigate]);
+  }, [request, navigate, leaving]);
   useEffect(() => {
     if (ask === written.current) return;
     written.current = ask;

@@ -8,6 +8,7 @@ import { Absent, Page, Unread } from "../../components/Page.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { useLearned } from "../../components/useLearned.ts";
 import { searchFrom, textsFrom } from "../../lib/inputSearch.ts";
+import { useLeaving } from "../../lib/leaving.ts";
 import { StartPipelineDocument } from "../../lib/start.generated.ts";
 import { AgentChoices } from "./AgentChoices.tsx";
 import { PipelinePageDocument } from "./pipelines.generated.ts";
@@ -26,6 +27,7 @@ export function RunFormPage(): ReactNode {
 function RunForm({ id }: { id: string }): ReactNode {
   const search = useSearch({ from: "/pipelines/$pipeline/run" });
   const navigate = useNavigate({ from: "/pipelines/$pipeline/run" });
+  const leaving = useLeaving();
   const [texts, setTexts] = useState(() => textsFrom(search));
   const [{ data, fetching, error }] = useQuery({ query: PipelinePageDocument, variables: { id } });
   const [, start] = useMutation(StartPipelineDocument);
@@ -35,10 +37,10 @@ function RunForm({ id }: { id: string }): ReactNode {
   useEffect(() => {
     const timer = setTimeout(() => {
       const kept = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.length <= LONGEST_IN_ADDRESS));
-      void navigate({ search: searchFrom(kept), replace: true });
+      if (!leaving()) void navigate({ search: searchFrom(kept), replace: true });
     }, SETTLE_MS);
     return () => clearTimeout(timer);
-  }, [texts, navigate]);
+  }, [texts, navigate, leaving]);
 
   async function go({ values, key, fields, fromMemory }: Start): Promise<Refusal | null> {
     const answer = await start({ pipeline: id, inputs: values, fromMemory, idempotencyKey: agent === "" ? key : `${key}-${agent}`, agent: agent === "" ? undefined : agent });

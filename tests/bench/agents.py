@@ -53,7 +53,7 @@ async def agents(folder: Path) -> list[Figure]:
         cached = (
             await _cpu(client, server, many, "same", fixed=True) - await _cpu(client, server, one, "same", fixed=True)
         ) / STEPS
-        flood = await _saved(client, "flood", 1, agent={"use": "flood", "prompt": "Go on."})
+        flood = await _saved(client, "flood", 1, agent={"use": "flood", "prompt": "Go on.", "stdout_to": "flood.txt"})
         before = server.resident_bytes()
         begun = time.perf_counter()
         await _run(client, flood, "flood")

@@ -29,11 +29,13 @@ const given = process.argv.slice(2);
 const phone = given.includes("--phone");
 const times = Number(valueOf("--times") ?? 1);
 const throttlingMethod = valueOf("--throttling-method") ?? "simulate";
-const [link, ...paths] = given.filter((word) => !word.startsWith("--"));
-if (link === undefined) {
+const [signIn, ...paths] = given.filter((word) => !word.startsWith("--"));
+if (signIn === undefined) {
   console.error("Give the address that signs in: npm run audit -- $(packline token login-link)");
   process.exit(2);
 }
+// The command tells a line of JSON where it does not write to a terminal.
+const link = signIn.startsWith("{") ? JSON.parse(signIn).url : signIn;
 const root = link.replace(/\/login#.*$/, "");
 
 const profile = mkdtempSync(join(tmpdir(), "packline-audit-"));

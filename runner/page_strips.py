@@ -6,14 +6,13 @@ after a restart has it drawn again.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from runner.failures import FailureCode, PackError
 from runner.processes import ProcessLimits, run_in_process
+from runner.remembered import Remembered
 
 if TYPE_CHECKING:
     from store.artifacts import ArtifactRecord
@@ -73,34 +72,20 @@ class PageStrips:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._turn = asyncio.Semaphore(1)
-        self._kept: OrderedDict[str, bytes | PackError] = OrderedDict()
+        self._strips = Remembered(self._drawn, _KEPT)
 
     async def of(self, artifact: ArtifactRecord) -> bytes:
         """The strip of a document as WebP.
 
         Raises:
-            PackError: it has none; the same again for the same content, so that a bad file costs one process.
+            PackError: it has none; the same again for the same content.
             BlobError: its content cannot be had.
         """
-        async with self._turn:
-            found = self._kept.get(artifact.digest)
-            if found is None:
-                found = await self._drawn(artifact)
-                self._kept[artifact.digest] = found
-            self._kept.move_to_end(artifact.digest)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        if isinstance(found, PackError):
-            raise found
-        return found
+        return await self._strips.of(artifact)
 
-    async def _drawn(self, artifact: ArtifactRecord) -> bytes | PackError:
+    async def _drawn(self, artifact: ArtifactRecord) -> bytes:
         if artifact.media_type.partition(";")[0] != "application/pdf":
-            return PackError(FailureCode.NOT_FOUND, f"{artifact.name} has no pages to show.")
+            raise PackError(FailureCode.NOT_FOUND, f"{artifact.name} has no pages to show.")
         path = await self._blobs.local(artifact.digest)
         limits = ProcessLimits(memory_bytes=MEMORY_BYTES, file_bytes=0)
-        try:
-            return await run_in_process(draw_strip, str(path), timeout_seconds=DRAW_SECONDS, limits=limits)
-        except PackError as error:
-            return error
+        return await run_in_process(draw_strip, str(path), timeout_seconds=DRAW_SECONDS, limits=limits)

@@ -7,14 +7,13 @@ downloads the document gets it as it was made.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import os
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from runner.failures import FailureCode, PackError
 from runner.processes import ProcessLimits, run_in_process
+from runner.remembered import Remembered
 
 if TYPE_CHECKING:
     from store.artifacts import ArtifactRecord
@@ -140,36 +139,23 @@ class ShownPdfs:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._turn = asyncio.Semaphore(1)
-        self._known: OrderedDict[str, str | PackError] = OrderedDict()
+        self._shown = Remembered(self._cleaned, _KEPT)
 
     async def digest_of(self, artifact: ArtifactRecord) -> str:
         """The content to show: the document's own, when it has nothing that acts.
 
         Raises:
-            PackError: it cannot be shown; the same again for the same content, so that a bad file costs one process.
-            BlobError: its content cannot be had.
+            PackError: it cannot be shown; the same again for the same content.
+            BlobError: its content cannot be had, or there is no room for the cleaned one.
+            OSError: the disk is full.
         """
-        async with self._turn:
-            found = self._known.get(artifact.digest)
-            if found is None or (isinstance(found, str) and not await self._is_here(found)):
-                found = await self._cleaned(artifact.digest)
-                self._known[artifact.digest] = found
-            self._known.move_to_end(artifact.digest)
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        if isinstance(found, PackError):
-            raise found
-        return found
+        return await self._shown.of(artifact, is_good=self._is_here)
 
-    async def _cleaned(self, digest: str) -> str | PackError:
-        path = await self._blobs.local(digest)
+    async def _cleaned(self, artifact: ArtifactRecord) -> str:
+        path = await self._blobs.local(artifact.digest)
         limits = ProcessLimits(memory_bytes=MEMORY_BYTES, file_bytes=0)
-        try:
-            cleaned = await run_in_process(without_actions, str(path), timeout_seconds=CLEAN_SECONDS, limits=limits)
-        except PackError as error:
-            return error
-        return digest if cleaned is None else (await self._blobs.put(cleaned))[0]
+        cleaned = await run_in_process(without_actions, str(path), timeout_seconds=CLEAN_SECONDS, limits=limits)
+        return artifact.digest if cleaned is None else (await self._blobs.put(cleaned))[0]
 
     async def _is_here(self, digest: str) -> bool:
         try:

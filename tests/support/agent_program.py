@@ -174,7 +174,9 @@ def go_on(_: str, path: str) -> None:
     while not os.path.exists(path):
         number += 1
         print(f"line {number} of many, which say nothing and have some length all the same", flush=True)
-        time.sleep(0.001)
+        time.sleep(
+            0.001
+        )  # nothing is waited for: it talks slowly, so that it does not fill the disk before the test does
     print("the end", flush=True)
 
 

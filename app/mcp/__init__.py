@@ -8,6 +8,7 @@ waiting     waiting for a run, telling how far it is, saying which call comes ne
 answers     what a call comes to, short enough; `refusals` says it when it is refused
 toolbox     which tools a caller is shown, and who answers a call
 server      the MCP server over all of that; the only modules that import `mcp` are this one and those it names
+parts       what may be added to it
 mount       `/mcp` over HTTP: sign-in, size, and the task that owns the server
 resources   what can be read by address; `resource_handlers` says it in the words of the protocol
 tasks       the tasks extension: a run is a task

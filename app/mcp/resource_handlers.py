@@ -28,7 +28,7 @@ from resolvers.watching import watch_run
 if TYPE_CHECKING:
     from mcp.server import Server
 
-    from app.mcp.server import RequestContext, SessionOf
+    from app.mcp.parts import RequestContext, SessionOf
     from app.mcp.session import Session
     from app.mcp.toolbox import Toolbox
 

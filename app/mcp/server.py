@@ -3,42 +3,31 @@
 Importing this module imports `mcp` (0.8 to 1 s of CPU), so nothing but `app.mcp.mount` and the stdio command does, and
 late.
 
-To add handlers (resources, an extension), write a module with a function `add_to(server, session_of, toolbox)`, a
-`Part`, and name it in `PARTS`: it registers what it serves with `server.add_request_handler(method, ParamsModel,
-handler)`, and an extension announces itself in `server.extensions[id] = {}`; capabilities follow from the handlers
-registered. A handler is `async (ctx, params) -> result` and starts with `session = session_of(ctx)`: `session.context`
-is what use cases are given, `session.execute(document, variables)` runs GraphQL as the caller. A part may replace
-`tools/call`, too: `server.get_request_handler("tools/call")` is the one it wraps.
+Resources and extensions are parts; see `app.mcp.parts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
 import mcp_types as types
-from mcp.server import CacheHint, Server, ServerRequestContext
+from mcp.server import CacheHint, Server
 from mcp.shared.exceptions import MCPError
 
 from app.mcp import resource_handlers, tasks
 from app.mcp.answers import wire_answer
 from app.mcp.handshake import OpenCalls, key_of
-from app.mcp.toolbox import Toolbox, UnknownToolError
+from app.mcp.toolbox import UnknownToolError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from app.mcp.session import Session
+    from app.mcp.parts import Part, RequestContext, SessionOf
     from app.mcp.tool import ToolText
+    from app.mcp.toolbox import Toolbox
     from app.mcp.waiting import Progress
-
-RequestContext = ServerRequestContext[Any, Any]
-#: Who a request is from, and what they chose to be shown.
-SessionOf = Callable[[RequestContext], "Session"]
-#: Registers more handlers; see the module's docstring.
-Part = Callable[["Server[Any]", SessionOf, Toolbox], None]
 
 #: Code of the answer to a call its client has cancelled, and waits for no more; the language servers' one.
 CANCELLED: Final = -32800

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from mcp.server import Server
 
-    from app.mcp.server import RequestContext, SessionOf
+    from app.mcp.parts import RequestContext, SessionOf
     from app.mcp.session import Session
     from app.mcp.toolbox import Toolbox
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from app.mcp.server import RequestContext
+    from app.mcp.parts import RequestContext
     from app.mcp.session import Session
     from schema.guarded import GuardedSchema
 

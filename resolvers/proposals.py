@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import masked_issues, pack_input_issues
 from runner.agents.behaviour import Behaviour
@@ -24,10 +25,9 @@ from runner.lost_artifacts import lost_artifacts
 from runner.preflight import CalledStep, preflight
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
-from runner.stand_ins import find_pack, misfit
 from runner.step_packs import pack_of_step
 from store.pipeline_reads import find_pipelines
-from store.runs import ClaimedStep, Snapshot, snapshot
+from store.runs import Snapshot, snapshot
 from store.transcripts import entries_after
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.availability import Requirement
     from runner.failures import JSONValue
-    from runner.pack import Pack
 
 _MISSING: Any = object()
 _ARTIFACT_ID = re.compile(r"art_[0-9A-HJKMNP-TV-Z]{26}")
@@ -54,7 +53,9 @@ class Target:
     """The definition a run goes on with.
 
     Attributes:
-        schema: Of the run inputs; None for a pack call.
+        document: The definition, as stored.
+        input_schema: Schema of the run inputs as stored; None for a pack call.
+        schema: The same, read.
         digests: `step_digest` by step key.
         changed: Whether it is another than the run's.
         newer: Whether the pipeline has a newer one than the run's.
@@ -62,6 +63,8 @@ class Target:
     """
 
     version_id: str | None
+    document: str
+    input_schema: str | None
     compiled: CompiledPipeline
     schema: Mapping[str, JSONValue] | None
     digests: Mapping[str, str]
@@ -82,18 +85,25 @@ class Proposal:
 
 
 async def rerun_plan(
-    context: Context, found: Snapshot, target: Target, changed: frozenset[str], from_step: str | None
+    context: Context,
+    found: Snapshot,
+    target: Target,
+    before: Mapping[str, JSONValue],
+    values: dict[str, JSONValue],
+    from_step: str | None,
 ) -> ResumePlan:
-    """What a re-run from a step would reuse and run; `changed` names the inputs that differ."""
-    return plan_rerun(
+    """What a re-run from a step would reuse and run; `before` and `values` are the run's inputs and the new ones."""
+    plan = plan_rerun(
         _snapshots(context, found),
         from_step=from_step,
         live_sessions=await _live(context, found),
         gone_artifacts=await _gone(context, found),
         given_artifacts=_given(found),
-        changed_inputs=changed,
+        changed_inputs=changed_inputs(before, values),
         new_steps=_fresh(context, target) if target.changed else None,
     )
+    issues = (*plan.issues, *misfits_of_target(context, found, target, plan, values))
+    return ResumePlan(not has_errors(issues), issues, plan.steps)
 
 
 async def propose(
@@ -119,7 +129,12 @@ async def propose(
         changed_step_input=step_input is not None,
         new_steps=_fresh(context, target) if target.changed else None,
     )
-    issues = [*plan.issues, *target.issues, *_misfits(context, found, target, plan)]
+    issues = [*plan.issues, *target.issues, *misfits_of_outputs(context, found, target, plan)]
+    issues += (
+        misfits_of_target(context, found, target, plan, values)
+        if target.changed
+        else misfits_of_stand_ins(context, found, target, plan, values, replaced=step_input is not None)
+    )
     issues += await _changed_profiles(context, found, target, plan)
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
@@ -161,6 +176,8 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
     schema = orjson.loads(found.input_schema) if found.input_schema else None
     own = Target(
         version_id=found.version_id,
+        document=found.document,
+        input_schema=found.input_schema,
         compiled=compile_document(found.document, found.input_schema),
         schema=schema,
         digests=_digests(found.document),
@@ -185,6 +202,8 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
         return replace(own, newer=True)
     return Target(
         version_id=current.record.id,
+        document=current.body.document,
+        input_schema=current.body.input_schema,
         compiled=current.compiled,
         schema=current.input_schema,
         digests=_digests(current.body.document),
@@ -207,7 +226,7 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
         replace(
             StepSnapshot.pending(
                 compiled.step(row.key),
-                _pack_of(context, compiled, found, row),
+                pack_of(context, compiled, found, row),
                 digests.get(row.key, ""),
                 other=registry.find(row.pack),
             ).fared(row, row.state),
@@ -224,27 +243,6 @@ def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
         StepSnapshot.pending(step, pack_of_step(registry, step), target.digests.get(step.key, ""))
         for step in target.compiled.steps
     ]
-
-
-def _pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step: ClaimedStep) -> Pack | None:
-    resources = context.services.engine.resources
-    return find_pack(resources.registry, pipeline, found.steps, step, resources.agents)
-
-
-def _misfits(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
-    """Steps to run whose recorded version is gone, where the one that is here in its place gives something else."""
-    if target.changed:
-        return []
-    registry = context.services.registry
-    run = {step.key for step in plan.steps if step.action != "reuse"}
-    issues: list[Issue] = []
-    for row in found.steps:
-        if row.key not in run or _pack_of(context, target.compiled, found, row) is not None:
-            continue
-        if (why := misfit(registry, target.compiled, found.steps, row)) is not None:
-            hint = f"Install {row.pack} {row.pack_version} again, or mend the pipeline and take its current definition."
-            issues.append(error(("steps", row.key), "schema_mismatch", why, hint))
-    return issues
 
 
 async def _changed_profiles(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
@@ -301,7 +299,7 @@ def input_issues(context: Context, found: Snapshot, target: Target, values: dict
     """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
     if target.schema is not None:
         return masked_issues(context, partial(check_inputs, target.schema), values)
-    pack = _pack_of(context, target.compiled, found, found.steps[0])
+    pack = pack_of(context, target.compiled, found, found.steps[0])
     return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
 
 
@@ -315,7 +313,7 @@ def _step_input_issues(
         return []
     row = next((step for step in found.steps if step.key == key), None)
     pack = (
-        _pack_of(context, target.compiled, found, row)
+        pack_of(context, target.compiled, found, row)
         if row is not None and not target.changed
         else pack_of_step(context.services.registry, compiled)
     )
@@ -337,7 +335,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
         row = rows.get(step.key)
         version = step.version
         if row is not None and not target.changed:
-            pack = _pack_of(context, target.compiled, found, row)
+            pack = pack_of(context, target.compiled, found, row)
             version = pack.version if pack is not None else row.pack_version
         steps.append(CalledStep(step.key, step.pack, version, step.agent))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}

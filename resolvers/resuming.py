@@ -13,7 +13,6 @@ from resolvers.problems import Invalid, WrongState
 from resolvers.proposals import (
     DefinitionChoice,
     Proposal,
-    changed_inputs,
     get_snapshot,
     input_issues,
     json_object,
@@ -24,6 +23,7 @@ from resolvers.proposals import (
 )
 from resolvers.start_checks import (
     called_steps,
+    no_longer_fits,
     refuse_bad_start,
     refuse_wrong_agent,
     resolved_steps,
@@ -110,7 +110,7 @@ async def preview_rerun(
     target = await target_of(context, found, definition)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs") if inputs is not None else {}, target)
-    plan = await rerun_plan(context, found, target, changed_inputs(before, values), from_step)
+    plan = await rerun_plan(context, found, target, before, values, from_step)
     lacks = context.lacks(found.pipeline_id)
     missing = preflight(called_steps(target.compiled), context.services.registry, lacks=lacks)
     issues = (
@@ -232,8 +232,12 @@ async def rerun_run(
     if agent is None and not target.changed:
         steps = _with_same_agents(found, steps)
     warnings: tuple[Issue, ...] = ()
+    if from_step is None and target.version_id is not None:
+        versions = context.services.versions
+        if unfit := versions.misfits(context, target.version_id, target.document, target.input_schema):
+            raise no_longer_fits(f"Run {id}", unfit)
     if from_step is not None:
-        plan = await rerun_plan(context, found, target, changed_inputs(before, values), from_step)
+        plan = await rerun_plan(context, found, target, before, values, from_step)
         if not plan.allowed:
             wrong = next(issue for issue in plan.issues if issue.severity == "error")
             raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)

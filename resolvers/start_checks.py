@@ -161,22 +161,31 @@ def unavailable(missing: Sequence[Requirement]) -> Unavailable:
     return Unavailable(f"It cannot run here: missing {names}.", missing)
 
 
+def no_longer_fits(name: str, issues: Sequence[Issue]) -> Invalid:
+    """The refusal of a definition that was fine when it was saved, and does not fit the packs of today."""
+    return Invalid(f"{name} no longer fits the packs installed here: {issues[0].message}", issues)
+
+
 def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
     """What is wrong with a pack's input, placeholders for values included."""
     if not isinstance(value, dict):
         return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
     if unsafe := forbidden_text(value):
         return unsafe
-    placeholders = placeholder_issues(value)
+    return [*placeholder_issues(value), *resolved_input_issues(pack, value)]
+
+
+def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue]:
+    """What a pack refuses of an input that was not written by hand: the results of earlier steps are in it."""
     try:
         pack.input_model.model_validate(without_session(value))
     except ValidationError as refused:
         known = list(pack.input_model.model_fields)
-        return placeholders + [
+        return [
             _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
             for found in refused.errors(include_url=False, include_context=False)
         ]
-    return placeholders
+    return []
 
 
 def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:

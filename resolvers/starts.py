@@ -15,6 +15,7 @@ from resolvers.start_checks import (
     missing_issues,
     named,
     new_steps,
+    no_longer_fits,
     not_from_memory,
     pack_input_issues,
     refuse_bad_start,
@@ -124,11 +125,14 @@ async def run_pipeline(
     missing = preflight(
         called_steps(chosen.compiled), context.services.registry, lacks=context.lacks(found.id, agent=agent)
     )
+    unfit = context.services.versions.misfits(context, chosen.record.id, chosen.body.document, chosen.body.input_schema)
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
-            [issue.under("inputs") for issue in issues] + missing_issues(missing),
+            [*(issue.under("inputs") for issue in issues), *unfit, *missing_issues(missing)],
         )
+    if unfit:
+        raise no_longer_fits(found.key, [*unfit, *missing_issues(missing)])
     if missing:
         raise unavailable(missing)
     values = with_defaults(schema, inputs)

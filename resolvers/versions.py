@@ -11,6 +11,7 @@ import orjson
 from resolvers.lookups import no_pipeline
 from resolvers.problems import NotFound
 from runner.compiled import CompiledPipeline, compile_document
+from runner.still_fits import misfits
 from store.pipeline_reads import (
     PipelineRecord,
     VersionBody,
@@ -23,6 +24,7 @@ from store.pipeline_reads import (
 if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.failures import JSONValue
+    from runner.issues import Issue
 
 #: Versions whose texts are kept in memory.
 KEPT = 256
@@ -57,6 +59,7 @@ class Versions:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int], Version] = {}
+        self._misfits: dict[str, tuple[int, tuple[Issue, ...]]] = {}
 
     async def get(self, context: Context, pipeline: PipelineRecord, number: int | None = None) -> Version:
         """A version of a pipeline; the current one when no number is given.
@@ -82,6 +85,21 @@ class Versions:
             self._kept.pop(next(iter(self._kept)))
         self._kept[key] = version
         return version
+
+    def misfits(self, context: Context, version_id: str, document: str, input_schema: str | None) -> tuple[Issue, ...]:
+        """What in a version is proved not to fit the packs there are now; see `runner.still_fits`.
+
+        Found out once per version and state of the packs: it takes milliseconds, and starts ask each time.
+        """
+        registry = context.services.registry
+        known = self._misfits.get(version_id)
+        if known is not None and known[0] == registry.revision:
+            return known[1]
+        found = misfits(document, input_schema, registry)
+        if known is None and len(self._misfits) >= KEPT:
+            self._misfits.pop(next(iter(self._misfits)))
+        self._misfits[version_id] = (registry.revision, found)
+        return found
 
 
 async def get_pipeline(context: Context, ref: str) -> PipelineRecord:

@@ -76,6 +76,20 @@ def check_definition(
     return Check(valid, tuple(issues), definition if valid else None, input_schema)
 
 
+def check_steps(
+    definition: Definition, packs: PackLookup, input_schema: dict[str, JSONValue] | None
+) -> tuple[Issue, ...]:
+    """What is wrong or questionable with the steps of a definition alone.
+
+    Args:
+        definition: One that could be read.
+        packs: Where packs are found.
+        input_schema: What a run has to be given, declared or derived; None when that cannot be told.
+    """
+    templates = [compile_template(step.input) for step in definition.steps]
+    return tuple(_StepChecker(definition, packs, templates, input_schema).issues())
+
+
 def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
     for issue in default_issues(input_schema):
         name, *rest = issue.path
@@ -314,4 +328,4 @@ def _fields(schema: object) -> list[str]:
     return names
 
 
-__all__ = ["Check", "PackLookup", "check_definition"]
+__all__ = ["Check", "PackLookup", "check_definition", "check_steps"]

@@ -73,9 +73,14 @@ class _Entry:
 
 
 class Registry:
-    """Packs by name and version, with where they came from."""
+    """Packs by name and version, with where they came from.
+
+    Attributes:
+        revision: Another number after every change, for those who remember what they found out about the packs.
+    """
 
     def __init__(self) -> None:
+        self.revision = 0
         self._versions: dict[str, list[_Entry]] = {}
         self._sources: dict[tuple[SourceKind, str], PackSource] = {}
 
@@ -138,6 +143,7 @@ class Registry:
         """
         key = (source.kind, source.location)
         self.remove(source)
+        self.revision += 1
         errors = list(source.load_errors)
         for origin, pack in packs:
             problem = self._objection(pack, source.kind)
@@ -157,6 +163,7 @@ class Registry:
         key = (source.kind, source.location)
         if self._sources.pop(key, None) is None:
             return
+        self.revision += 1
         for name, entries in list(self._versions.items()):
             kept = [entry for entry in entries if entry.source_key != key]
             if kept:

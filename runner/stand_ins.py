@@ -76,6 +76,32 @@ def misfit(
     return None
 
 
+class StandIns:
+    """Packs for a check of a recorded run's definition: each step's is the one that would run it here.
+
+    Args:
+        registry: What is installed.
+        pipeline: The run's definition.
+        steps: The run's steps, with the versions they were resolved to.
+    """
+
+    def __init__(self, registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep]) -> None:
+        self._registry = registry
+        self._packs = {(row.pack, pipeline.step(row.key).version): _recorded(registry, row) for row in steps}
+
+    def find(self, name: str, version: str | None) -> Pack | None:
+        """The pack that runs the steps that ask for this."""
+        return self._packs.get((name, version))
+
+    def names(self) -> Sequence[str]:
+        """Names of all packs."""
+        return self._registry.names()
+
+    def versions(self, name: str) -> Sequence[str]:
+        """Installed versions of a pack, newest first."""
+        return self._registry.versions(name)
+
+
 def _same_major(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
     """The newest installed version of a step's major; None where the definition names the version exactly."""
     compiled = pipeline.step(step.key)
@@ -88,6 +114,11 @@ def _taker(registry: Registry, step: CompiledStep, row: ClaimedStep) -> Pack | N
     """The pack that takes what an earlier step gives, whether it fits in its own turn or not."""
     if step.agent is not None:
         return agent_pack(step.agent)
+    return _recorded(registry, row)
+
+
+def _recorded(registry: Registry, row: ClaimedStep) -> Pack | None:
+    """The version a step was resolved to, or the newest of its major."""
     return registry.find(row.pack, row.pack_version) or registry.find(row.pack, row.pack_version.split(".", 1)[0])
 
 

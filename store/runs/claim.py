@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql, instant
-from store.runs.ending import LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
+from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.held import UNCOUNT_ATTEMPT
 from store.runs.ledger import Ledger
 from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
@@ -54,7 +54,6 @@ _CLAIMED_STEPS = Sql(
     """
 )
 _STEP_STATES = {state.value: state for state in StepState}
-_LOSE_ATTEMPT = Sql("UPDATE attempt SET state = 'lost', ended_at = :now, failure = :failure WHERE id = :id")
 _RENEW = Sql(
     """
     UPDATE run SET lease_until = :lease_until
@@ -91,8 +90,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
 
     A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
-    `lost`; it does not use up a retry. The first claim of a stretch sets the deadline; later ones extend it by the
-    time nobody held the run, counted from the last owner's last sign of life.
+    `lost`, as of the owner's last sign of life; it does not use up a retry. The first claim of a stretch sets the
+    deadline; later ones extend it by the time nobody held the run, counted from that sign.
     """
     if conn.dialect == "postgresql":
         row = conn.one(_CALLER_OF_RUN, {"id": run_id})
@@ -115,8 +114,9 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         return NotClaimed(Refusal.GONE, caller_id)
     if lease_until is not None and lease_until >= now:
         return NotClaimed(Refusal.HELD, caller_id)
+    since = idle_since or _last_sign(lease_until, lease_seconds)
     if cancel_requested:
-        end_cancelled(conn, run_id, state, now, next_seq)
+        end_cancelled(conn, run_id, state, now, next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now:
         return NotClaimed(Refusal.LATER, caller_id, not_before)
@@ -126,13 +126,14 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:
         deadline_at = now + timedelta(seconds=deadline_seconds)
-    elif (since := idle_since or _last_sign(lease_until, lease_seconds)) is not None and since < now:
+    elif since is not None and since < now:
         deadline_at += now - since
     lost = conn.one(RUNNING_ATTEMPT, {"id": run_id})
     count = 1 if lost is None else 2
     ledger = Ledger(conn, run_id, now, next_seq=next_seq + count, reserved=count)
     if lost is not None:
-        conn.run(_LOSE_ATTEMPT, {"id": lost[0], "now": ledger.stamp, "failure": None})
+        left_at = now if since is None else min(since, now)
+        conn.run(LEAVE_ATTEMPT, {"id": lost[0], "state": AttemptState.LOST.value, "left_at": conn.bindable(left_at)})
         conn.run(UNCOUNT_ATTEMPT, {"id": lost[1]})
         ledger.attempt(lost[1], lost[0], AttemptState.LOST)
         lost_in_row += 1

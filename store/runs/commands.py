@@ -79,7 +79,8 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
         return RunState.CANCELLING
     if RunState.CANCELLED in RUN_TRANSITIONS[state]:
         conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
-        end_cancelled(conn, run_id, state, now, next_seq, reason)
+        # The lease outlived its worker's last sign of life by no more than its own length.
+        end_cancelled(conn, run_id, state, now, next_seq, reason, left_at=instant(row[4]) or until)
         return RunState.CANCELLED
     raise WrongStateError(run_id, state)
 

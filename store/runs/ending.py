@@ -29,6 +29,13 @@ END_ATTEMPT = Sql(
     WHERE id = :id AND state = 'running'
     """
 )
+# Nobody worked on it after its worker's last sign of life, whenever that is noticed. A clock may have been set back.
+LEAVE_ATTEMPT = Sql(
+    """
+    UPDATE attempt SET state = :state, ended_at = CASE WHEN started_at > :left_at THEN started_at ELSE :left_at END
+    WHERE id = :id AND state = 'running'
+    """
+)
 _RECORD_SPENT = Sql(
     """
     UPDATE attempt SET input_tokens = :input_tokens, output_tokens = :output_tokens, cost_micros = :cost_micros,
@@ -91,12 +98,20 @@ def end_early(
     return None
 
 
-def close_steps(conn: Connection, run_id: str, ledger: Ledger, state: StepState) -> None:
-    """Ends steps that are still running or waiting, and an attempt without a result with them."""
+def close_steps(
+    conn: Connection, run_id: str, ledger: Ledger, state: StepState, *, left_at: datetime | None = None
+) -> None:
+    """Ends steps that are still running or waiting, and an attempt without a result with them.
+
+    `left_at` is the last sign of life of the worker that left the attempt, if it was left.
+    """
     now = ledger.stamp
     attempt = AttemptState.CANCELLED if state is StepState.CANCELLED else AttemptState.FAILED
     running = conn.one(RUNNING_ATTEMPT, {"id": run_id})
-    if running is not None:
+    if running is not None and left_at is not None and left_at < ledger.now:
+        conn.run(LEAVE_ATTEMPT, {"id": running[0], "state": attempt.value, "left_at": conn.bindable(left_at)})
+        ledger.attempt(running[1], running[0], attempt)
+    elif running is not None:
         conn.run(END_ATTEMPT, {"id": running[0], "state": attempt.value, "output": None, "failure": None, "now": now})
         ledger.attempt(running[1], running[0], attempt)
     for step_id, before in conn.all(_OPEN_STEPS, {"id": run_id}):
@@ -137,10 +152,17 @@ def end_run(
 
 
 def end_cancelled(
-    conn: Connection, run_id: str, state: RunState, now: datetime, next_seq: int, reason: str | None = None
+    conn: Connection,
+    run_id: str,
+    state: RunState,
+    now: datetime,
+    next_seq: int,
+    reason: str | None = None,
+    *,
+    left_at: datetime | None = None,
 ) -> None:
-    """Ends a cancelled run that nobody holds."""
+    """Ends a cancelled run that nobody holds; `left_at` is the last sign of life of whoever held it."""
     ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
-    close_steps(conn, run_id, ledger, StepState.CANCELLED)
+    close_steps(conn, run_id, ledger, StepState.CANCELLED, left_at=left_at)
     end_run(conn, run_id, ledger, state, RunState.CANCELLED, reason=reason)
     ledger.write()

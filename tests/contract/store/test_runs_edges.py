@@ -48,7 +48,7 @@ from store.states import AttemptState, RunState, StepState
 from store.step_reads import steps_of_runs
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record
-from tests.support.runs import FAILURE, Worker, claimed, expire_lease, new_run, submitted, working
+from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -173,6 +173,43 @@ async def test_a_worker_can_let_go_of_what_it_cannot_go_on_with(store: Store):
     assert again.claim.lost_attempt == worker.attempt_id
     with pytest.raises(LostLeaseError):
         await worker.settle(Succeed())
+
+
+@pytest.mark.parametrize("found", ["taken over", "at boot", "cancelled", "cancelled and taken over"])
+async def test_nobody_worked_on_a_lost_attempt_after_its_workers_last_sign(store: Store, found: str):
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1)
+    worker = await working(store, made.run_id)
+    await worker.start()
+    await change(store, made.run_id, "lease_until", -500)
+    started_at = Sql("UPDATE attempt SET started_at = :at WHERE id = :id")
+    begun = datetime.now(UTC) - timedelta(seconds=600)
+    await store.write(lambda conn: conn.run(started_at, {"id": worker.attempt_id, "at": conn.bindable(begun)}))
+    sign = 500.0 + (0 if found == "cancelled" else LEASE)
+    if found == "at boot":
+        await store.write(release_leases, LEASE)
+    if found == "cancelled":
+        await store.write(request_cancel, made.run_id, None)
+    elif found == "cancelled and taken over":
+        asked = Sql("UPDATE run SET cancel_requested = :yes WHERE id = :id")
+        await store.write(lambda conn: conn.run(asked, {"id": made.run_id, "yes": True}))
+        assert isinstance(await claimed(store, made.run_id), NotClaimed)
+    else:
+        assert isinstance(await claimed(store, made.run_id), Claim)
+    (attempt,) = await attempts_of_run(store, made.run_id)
+    assert attempt.state == (AttemptState.CANCELLED if "cancelled" in found else AttemptState.LOST)
+    assert attempt.ended_at is not None
+    assert abs((datetime.now(UTC) - attempt.ended_at).total_seconds() - sign) < 20
+
+
+async def test_a_lost_attempt_does_not_end_before_it_began(store: Store):
+    ada = await caller(store)
+    made = await submitted(store, ada.id, 1)
+    await (await working(store, made.run_id)).start()
+    await change(store, made.run_id, "lease_until", -500)
+    await claimed(store, made.run_id)
+    (attempt,) = await attempts_of_run(store, made.run_id)
+    assert attempt.ended_at == attempt.started_at
 
 
 # ------------------------------------------------------------------------------------------------ counting

@@ -28,6 +28,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    OperationType,
     Undefined,
     get_named_type,
     is_leaf_type,
@@ -180,8 +181,12 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
 
     def __init__(self, *args: Any, plans: PlanBook | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        operation = self.operation.name
-        name = operation.value if operation is not None else None
+        self.follow(plans)
+
+    def follow(self, plans: PlanBook | None) -> None:
+        """Take the plans that fit the operation and its variables; without, make some for this operation alone."""
+        named = self.operation.name
+        name = named.value if named is not None else None
         self._plans = Plans() if plans is None else plans.of(name, self.variable_values.coerced)
         self._relevant_sub_fields = self._plans.subfields
 
@@ -192,7 +197,9 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         plans = self._plans
         if plans.root is None:
             plans.root = grouped_field_set
-        return self.execute_root_grouped_field_set(root_type, root_value, plans.root, serially, None)
+        # One field alone is in order either way, and with others it costs a reduction over coroutines.
+        execute = self.execute_fields_serially if serially and len(plans.root) > 1 else self.execute_fields
+        return execute(root_type, root_value, None, plans.root, None)
 
     def execute_fields(
         self,
@@ -454,19 +461,46 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         """
         shared = getattr(self.root_value, "shared", None)
         if shared is None:
-            return super().execute_operation(serially)
+            return self._executed(serially)
         try:
             key = (id(self.operation), frozenset(self.variable_values.coerced.items()))
             kept = shared.get(key)
         except TypeError:  # a variable that is a list or an object
-            return super().execute_operation(serially)
+            return self._executed(serially)
         if kept is None:
-            result = super().execute_operation(serially)
+            result = self._executed(serially)
             if not isinstance(result, ExecutionResult) or result.errors or result.data is None:
                 return result
             result.data = SharedData(result.data)
             kept = shared[key] = (self.operation, result)  # with the operation, whose id no other may get meanwhile
         return kept[1]
+
+    def _executed(self, serially: bool | None) -> Any:
+        """Resolve the operation; its fields at the top are not collected anew when they are known."""
+        root, operation = self._plans.root, self.operation
+        root_type = self.schema.get_root_type(operation.operation)
+        if root is None or root_type is None or self.abort_signal is not None:
+            return super().execute_operation(serially)
+        if serially is None:
+            serially = operation.operation is OperationType.MUTATION
+        try:
+            data = self.execute_collected_root_fields(root_type, self.root_value, root, serially, ())
+        except GraphQLError as error:
+            self.collected_errors.add(error, None)
+            data = None
+        return self._answered(data) if self.is_awaitable(data) else self.build_response(data)
+
+    async def _answered(self, awaited: Any) -> ExecutionResult:
+        try:
+            data = await awaited
+        except GraphQLError as error:
+            self.collected_errors.add(error, None)
+            data = None
+        return self.build_response(data)
+
+    def build_response(self, data: dict[str, Any] | None) -> ExecutionResult:
+        """The answer; see `graphql.execution.Executor.build_response`. Nothing is left to be delivered later."""
+        return ExecutionResult(data, self.collected_errors.errors or None)
 
     def build_per_event_executor(self, payload: Any) -> Executor[Any]:
         """Return the executor of one event of a subscription.

@@ -20,11 +20,9 @@ from graphql import (
     GraphQLInterfaceType,
     GraphQLObjectType,
     Undefined,
-    execute,
     get_nullable_type,
     is_leaf_type,
 )
-from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.schema.name_converter import NameConverter
@@ -36,6 +34,7 @@ from schema.context import RequestContext
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
 from schema.documents import CheckedDocument, DocumentGuard, Documents, no_operation
 from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
+from schema.executors import executor_of
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
 from schema.scalars import SCALAR_MAP
@@ -157,20 +156,24 @@ class GuardedSchema(strawberry.Schema):
         errors = checked.verdict(operation_name, variable_values or {}, self.limits)
         if not errors:
             try:
-                result = execute(
+                assert checked.plans is not None, "it is not refused"
+                executor = executor_of(
                     self._schema,
                     checked.document,
-                    root_value=root_value,
-                    variable_values=variable_values,
-                    operation_name=operation_name,
-                    context_value=context_value,
-                    executor_class=OperationExecutor,
-                    is_awaitable=optimized_is_awaitable,  # type: ignore[arg-type] # a TypeGuard but in name
-                    operation_extensions=operation_extensions,
-                    plans=checked.plans,
+                    checked.plans,
+                    operation=operation_name,
+                    variables=variable_values,
+                    context=context_value,
+                    root=root_value,
+                    extensions=operation_extensions,
                 )
-                if not isinstance(result, GraphQLCoreResult):
-                    result = await result
+                result: Any
+                if isinstance(executor, OperationExecutor):
+                    result = executor.execute_operation()
+                    if not isinstance(result, GraphQLCoreResult):
+                        result = await result
+                else:
+                    result = GraphQLCoreResult(None, executor)
                 if result.errors:
                     mask_errors(result.errors, checked.name_of(operation_name))
                 told = context_value.extensions if isinstance(context_value, RequestContext) else None

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType, Node
 
+    from schema.execution import OperationExecutor
+
 #: Variables behind conditions of a document whose plans are kept: each doubles how many there may be.
 _CONDITIONS_MAX: Final = 4
 #: Operations of a document whose plans are kept, conditions multiplied out.
@@ -116,15 +118,19 @@ class PlanBook:
 
     Args:
         document: It is valid.
+
+    Attributes:
+        executors: Of its operations by name, without what belongs to a request; see `schema.executors`.
     """
 
-    __slots__ = ("_conditions", "_plans")
+    __slots__ = ("_conditions", "_plans", "executors")
 
     def __init__(self, document: DocumentNode) -> None:
         conditions = _Conditions()
         visit(document, conditions)
         self._conditions = sorted(conditions.names)
         self._plans: dict[tuple[Any, ...], Plans] = {}
+        self.executors: dict[str | None, OperationExecutor] = {}
 
     def of(self, operation: str | None, variables: Mapping[str, Any]) -> Plans:
         """The plans of an operation with these variables, as they were coerced."""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Annotated
 
 import pytest
 import strawberry
-from graphql import GraphQLObjectType, parse
+from graphql import GraphQLObjectType, GraphQLSchema, OperationDefinitionNode, parse
 from graphql import execute as plainly
 from graphql.execution import Executor
 
 from schema.execution import OperationExecutor
+from schema.executors import executor_of
 from schema.guarded import GuardedSchema
 from schema.loading import loaded
-from schema.plans import leaf_of
+from schema.plans import PlanBook, leaf_of
 from schema.scalars import JSON
 
 
@@ -101,13 +104,27 @@ class Query:
         return [Tree(name="oak"), None]
 
 
+@strawberry.type
+class Mutation:
+    @strawberry.mutation
+    async def planted(self, name: str, words: JSON = JSON({}), fail: bool = False) -> Tree:  # noqa: B008
+        _PLANTED.append(name)
+        await asyncio.sleep(0)
+        if fail:
+            raise LookupError(name)
+        return Tree(name="/".join((*_PLANTED, *words)))  # type: ignore[misc]
+
+
+_PLANTED: list[str] = []
+
+
 @dataclass
 class Context:
     at_once: bool = True
     gathers: bool = field(default=False)
 
 
-SCHEMA = GuardedSchema(Query, types=(Leaf, Tree))
+SCHEMA = GuardedSchema(Query, Mutation, types=(Leaf, Tree))
 
 DOCUMENTS = [
     ("{ labels { words told } listed { words maybe odd } }", [{}]),
@@ -118,7 +135,9 @@ DOCUMENTS = [
     ("{ trees(first: 3) { name strict } }", [{}]),
     ("{ trees(first: 3) { strict leaves { size } broken } }", [{}]),
     ("{ trees { name age } }", [{}]),
-    ("query ($n: Int!) { trees(first: $n) { name } }", [{"n": 1}, {"n": 3}, {"n": 0}]),
+    ("query ($n: Int!) { trees(first: $n) { name } }", [{"n": 1}, {"n": 3}, {"n": "x"}, {"n": None}, {}, {"n": 0}]),
+    ("query ($n: Int) { trees(first: $n) { name } }", [{"n": 1}, {}, {"n": 3}]),
+    ("query ($n: Int = 1) { trees(first: $n) { name } }", [{"n": None}, {}, {"n": 3}]),
     ('query ($n: String) { trees(named: $n) { name } oak: trees(named: "fir") { id: name } }', [{"n": "yew"}, {}]),
     (
         "query ($a: Boolean!, $b: Boolean = true) { trees { name @include(if: $a) age @skip(if: $b) "
@@ -136,6 +155,14 @@ DOCUMENTS = [
     ("query A { trees { name } } query B { trees { age } }", [{}]),
     ("{ trees { noted(note: {}) other: noted(note: {a: 1}) } }", [{}]),
     ("query ($n: JSON!) { trees { noted(note: $n) } }", [{"n": {}}, {"n": {"b": 2}}]),
+    ("{ __schema { mutationType { name } } }", [{}]),
+    ("mutation ($n: String!) { planted(name: $n) { name } }", [{"n": "oak"}, {"n": "elm"}, {}]),
+    ('mutation ($f: Boolean!) { planted(name: "a", words: {w: 1}, fail: $f) { name } }', [{"f": True}, {"f": False}]),
+    (
+        'mutation ($n: String!, $w: JSON!) { planted(name: "oak", words: $w) { name } '
+        "elm: planted(name: $n) { name } }",
+        [{"n": "elm", "w": {}}, {"n": "fir", "w": {"a": 1}}, {"n": 1, "w": {}}],
+    ),
 ]
 
 
@@ -146,7 +173,9 @@ async def test_every_execution_answers_as_graphql_core_would(document, given, at
     for _ in range(3):
         for variables in given:
             for name in names:
+                _PLANTED.clear()
                 ours = await SCHEMA.execute(document, dict(variables), Context(at_once), operation_name=name)
+                _PLANTED.clear()
                 theirs = plainly(
                     SCHEMA._schema, parse(document), None, Context(False), dict(variables), operation_name=name
                 )
@@ -164,8 +193,43 @@ async def test_lists_that_are_answered_as_they_are_stay_their_owners():
     assert _SHARED == ["a", "b"]
 
 
+async def test_an_executor_of_a_known_document_shares_nothing_that_changes():
+    document, plans = parse("{ labels { words } }"), PlanBook(parse("{ labels { words } }"))
+
+    def executor() -> OperationExecutor:
+        made = executor_of(
+            SCHEMA._schema, document, plans, operation=None, variables={}, context=Context(), root=None, extensions=None
+        )
+        assert isinstance(made, OperationExecutor)
+        return made
+
+    first, second = executor(), executor()
+    built = OperationExecutor.build(SCHEMA._schema, document, plans=plans)
+    assert first.__dict__.keys() == second.__dict__.keys() == built.__dict__.keys()
+    shared = {name for name, value in vars(first).items() if value is getattr(second, name)}
+    fixed = (type(None), bool, GraphQLSchema, OperationDefinitionNode, FunctionType)
+    kept = {name for name in shared if not isinstance(getattr(first, name), fixed)}
+    # Of the document; plans are there to be filled; of what is left over nothing is used without `@defer`, `@stream`.
+    of_document = {"fragments", "fragment_definitions", "_plans", "_relevant_sub_fields"}
+    unused = {"_initial_execution_plans", "_deferred_execution_plans", "_stream_usages"}
+    assert kept == of_document | unused
+    assert first.async_helpers.track.__self__ is first, "what it tracks is its own"
+    for name in unused:
+        assert not getattr(first, name), "nothing defers"
+
+
+async def test_what_a_request_carried_does_not_stay_with_its_document():
+    document = "query ($n: String) { trees(named: $n) { name } }"
+    await SCHEMA.execute(document, {"n": "yew"}, Context())
+    plans = SCHEMA.documents.get(document).plans
+    assert plans is not None
+    kept = plans.executors[None]
+    assert kept.context_value is None
+    assert kept.variable_values.coerced == {}
+
+
 def test_what_is_overridden_is_called_so_by_graphql_core():
-    own = {name for name in vars(OperationExecutor) if not name.startswith("_")}
+    own = {name for name in vars(OperationExecutor) if not name.startswith("_")} - {"follow"}
     theirs = {name for name in own if any(name in vars(base) for base in OperationExecutor.__mro__[1:])}
     assert own == theirs, "what a newer version renamed would be called no more, and nothing but the time would tell"
     assert "_relevant_sub_fields" in inspect.getsource(Executor), "where plans keep the fields of selections"

@@ -46,13 +46,18 @@ async def changeable_run(context: Context, run_id: str) -> RunRecord:
     return run
 
 
+def may_change(context: Context, pipeline: PipelineRecord) -> bool:
+    """Whether the caller may save versions of a pipeline or delete it: never of a starter, else its owner."""
+    return not pipeline.builtin and (pipeline.owner_id == context.caller.id or context.caller.may(Scope.MANAGE))
+
+
 def require_owner(context: Context, pipeline: PipelineRecord) -> None:
     """Refuses changes to a pipeline by others than its owner.
 
     Raises:
         Forbidden: the caller neither owns it nor may manage.
     """
-    if pipeline.owner_id != context.caller.id and not context.caller.may(Scope.MANAGE):
+    if not may_change(context, pipeline):
         raise Forbidden(
             f"The pipeline {pipeline.key} belongs to another caller.",
             hint="Clone it and change the copy, or ask its owner.",

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from resolvers.access import require_owner
 from resolvers.definitions import CheckedDefinition, checked_definition, unreadable
+from resolvers.keys import key_taken
 from resolvers.operations import operation, write_audited
-from resolvers.pipelines import key_taken
 from resolvers.problems import Conflict, Invalid
 from resolvers.tools import Tool
 from runner.document import DocumentError, load_documents

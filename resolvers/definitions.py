@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from resolvers.agent_tools import with_tools_checked
+from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
 from resolvers.tools import DEFINITION, ISSUES, Tool
@@ -77,13 +78,20 @@ class CheckedDefinition:
 async def check_pipeline(
     context: Context, *, definition: DefinitionText, inputs: Mapping[str, JSONValue] | None = None
 ) -> DefinitionCheck:
-    """Whether a definition would be accepted and could run here; saves nothing."""
+    """Whether a definition would be accepted and could run here; saves nothing.
+
+    A key that is the caller's own is fine: applying the document changes that pipeline.
+    """
     try:
         document = document_of(definition)
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
     check = _check(context, document, definition.yaml)
     issues = list(check.issues)
+    key = check.definition.key if check.definition is not None else document.get("key")
+    taken = await taken_issue(context, key)
+    if taken is not None:
+        issues.append(taken)
     if inputs is not None and check.input_schema is not None:
         issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
     missing: list[Requirement] = []
@@ -91,7 +99,7 @@ async def check_pipeline(
         steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.definition.steps]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
     return DefinitionCheck(
-        valid=check.valid,
+        valid=check.valid and taken is None,
         issues=tuple(issues),
         input_schema=check.input_schema,
         document=definition_document(check.definition) if check.definition is not None else None,

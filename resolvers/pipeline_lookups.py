@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from resolvers.access import may_change
 from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
 from resolvers.tools import Parameter, Tool
@@ -221,7 +222,7 @@ def pipeline_actions(context: Context, pipeline: PipelineRecord) -> tuple[Pipeli
         return ()
     caller = context.caller
     writes = caller.may(Scope.WRITE)
-    owns = not pipeline.builtin and (pipeline.owner_id == caller.id or caller.may(Scope.MANAGE))
+    owns = may_change(context, pipeline)
     allowed = {
         PipelineAction.RUN: caller.may(Scope.RUN),
         PipelineAction.UPDATE: writes and owns,

@@ -9,19 +9,18 @@ import orjson
 
 from resolvers.access import require_owner
 from resolvers.definitions import DefinitionText, checked_definition, document_of, object_of
+from resolvers.keys import free_key, key_taken
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, SAVED, Tool
 from resolvers.versions import get_pipeline
 from runner.document import forbidden_text
 from runner.issues import Issue, error
-from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
     KeyTakenError,
     NoPipelineError,
     Saved,
     StaleVersionError,
-    StarterNameError,
     create_pipeline,
     delete_pipeline,
     save_version,
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from resolvers.definitions import CheckedDefinition
     from runner.failures import JSONValue
     from store.dialects import Connection
+    from store.pipeline_reads import PipelineRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     document["name"] = name or f"Copy of {found.name}"
     owner = context.caller.id
     while True:
-        document["key"] = key or await _free_key(context, f"{found.key}-copy")
+        document["key"] = key or await free_key(context, f"{found.key}-copy")
         checked = checked_definition(context, document, None)
 
         def unit(conn: Connection, checked: CheckedDefinition = checked) -> Saved:
@@ -218,29 +218,3 @@ def _note(note: str | None) -> str | None:
     if unsafe := forbidden_text(note):
         raise Invalid(unsafe[0].message, [issue.under("note") for issue in unsafe])
     return note
-
-
-async def _free_key(context: Context, wanted: str) -> str:
-    base = wanted[:60]
-    key, number = base, 1
-    while await find_pipeline(context.services.store, key) is not None:
-        number += 1
-        key = f"{base}-{number}"
-    return key
-
-
-def key_taken(taken: KeyTakenError) -> Conflict:
-    """What to answer when a key is another pipeline's."""
-    if not isinstance(taken, StarterNameError):
-        return Conflict(
-            f"The key `{taken.key}` belongs to another pipeline.",
-            current_id=taken.pipeline_id,
-            hint="Choose another key, or change that pipeline.",
-        )
-    return Conflict(
-        f"The key `{taken.key}` belongs to the starter {taken.pipeline_id}."
-        if taken.key == taken.starter
-        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still leads to it.",
-        current_id=taken.pipeline_id,
-        hint="Choose another key; to start from what the starter does, clone it and change the copy.",
-    )

@@ -23,6 +23,8 @@ CREATE = f"mutation ($d: PipelineDefinitionInput!) {{ createPipeline(definition:
 UPDATE = f"""mutation ($p: ID!, $fields: JSON!, $version: Int!) {{
     updatePipeline(pipeline: $p, change: {{fields: $fields}}, ifVersion: $version) {{ {CONFLICT} }} }}"""
 CLONE = f"mutation ($p: ID!, $key: Key) {{ clonePipeline(pipeline: $p, key: $key) {{ {CONFLICT} }} }}"
+CHECK = """query ($d: PipelineDefinitionInput!) {
+    checkPipeline(definition: $d) { valid issues { path rule severity message hint } } }"""
 APPLY = f"mutation ($y: String!, $dry: Boolean!) {{ applyPipelines(yaml: $y, dryRun: $dry) {{ {CONFLICT} }} }}"
 
 
@@ -79,6 +81,44 @@ async def test_nobody_takes_the_key_or_an_earlier_name_of_a_starter(tmp_path: Pa
                 assert "clone it" in refused["hint"]
                 assert refused["current"]["id"] == "builtin.greet"
             assert await said(it, key) == "shipped"
+
+
+async def test_a_check_tells_whose_a_key_is_and_the_nearest_free_one(tmp_path: Path) -> None:
+    ship(tmp_path, "greet", aliases="hello: {key: greet}\n")
+    long = "a" * 64
+    async with product(tmp_path, Workbench().packs) as it:
+        alice, bob = [await it.token_for(name, "READ", "WRITE") for name in ("alice", "bob")]
+        for key in ("hers", "hers-2", "greet-2", long):
+            saved = await it.mutate(CREATE, {"d": {"document": document(key, "hers")}}, token=alice)
+            assert saved["__typename"] == "PipelineSuccess"
+
+        async def check(key: str, token: str | None, **more: Any) -> list[dict[str, Any]]:
+            given = {"d": {"document": {**document(key, "x"), **more}}}
+            told = (await it.query(CHECK, given, token=token))["checkPipeline"]
+            applied = await it.mutate(APPLY, {"y": json.dumps(given["d"]["document"]), "dry": True}, token=token)
+            assert told["valid"] is (applied["__typename"] == "ApplyPipelinesSuccess"), (key, told, applied)
+            assert all(issue["path"] == ["key"] for issue in told["issues"] if issue["rule"] == "key_taken")
+            issues: list[dict[str, Any]] = told["issues"]
+            return issues
+
+        for key, what, free in (
+            ("greet", "belongs to the starter builtin.greet", "greet-3"),
+            ("hello", "earlier name of the starter builtin.greet", "hello-2"),
+            ("hers", "belongs to another caller's pipeline", "hers-3"),
+            (long, "belongs to another caller's pipeline", "a" * 62 + "-2"),
+        ):
+            (issue,) = await check(key, bob)
+            assert (issue["rule"], issue["severity"]) == ("key_taken", "ERROR")
+            assert f"`{key}`" in issue["message"]
+            assert what in issue["message"]
+            assert f"nearest free key is `{free}`" in issue["hint"]
+            assert ("clone it" in issue["hint"]) is ("starter" in what)
+            assert await check(free, bob) == []
+        assert await check("hers", alice) == [], "it is hers to change"
+        assert await check("hers", None) == [], "who may manage changes it, too"
+        rules = [issue["rule"] for issue in await check("hers", bob, steps=[])]
+        assert len(rules) == 2, "told beside what else is wrong"
+        assert "key_taken" in rules
 
 
 async def test_a_key_taken_before_its_starter_came_stays_its_owners(tmp_path: Path, database_url: str) -> None:

@@ -63,7 +63,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const { history, definition, change, undo, redo } = useDefinition(draft?.text ?? startText);
   const { text } = history;
   const { steps } = definition;
-  const checked = useCheck(text);
+  const checked = useCheck(text, readOnly);
   const issues = checked.check?.issues ?? [];
   const packs = usePacks(definition);
   const exampleId = pipeline?.id ?? source?.id ?? null;

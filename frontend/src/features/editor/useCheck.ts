@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useClient } from "urql";
 
 import { EditorCheckDocument, type EditorCheckQuery, type IssuePartsFragment } from "./editor.generated.ts";
@@ -18,8 +18,8 @@ export interface Checked {
   problem: string | null;
 }
 
-/** Asks the server what is wrong with a text, a moment after it stops changing. */
-export function useCheck(text: string): Checked {
+/** Asks the server what is wrong with a text, a moment after it stops changing. What is only read may keep its key, whose ever it is. */
+export function useCheck(text: string, readOnly: boolean): Checked {
   const client = useClient();
   const [known, setKnown] = useState<{ text: string; check: Check | null; problem: string | null } | null>(null);
   useEffect(() => {
@@ -38,7 +38,9 @@ export function useCheck(text: string): Checked {
       clearTimeout(timer);
     };
   }, [client, text]);
-  return { check: known?.check ?? null, fresh: known?.text === text, problem: known?.problem ?? null };
+  const check = known?.check ?? null;
+  const shown = useMemo(() => (check === null || !readOnly ? check : { ...check, issues: check.issues.filter(({ rule }) => rule !== "key_taken") }), [check, readOnly]);
+  return { check: shown, fresh: known?.text === text, problem: known?.problem ?? null };
 }
 
 /** The issues at a place of the document or below it. */

@@ -87,6 +87,11 @@ async def get_artifact(context: Context, *, id: str) -> ArtifactRecord | None:
 @operation("list_artifacts", scope=Scope.READ, kind="query")
 async def list_visible_artifacts(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
     """Artifacts the caller may see, newest first; one more than the window asks for when there are more."""
+    return await artifacts_in(context, query=query, window=window)
+
+
+async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
+    """As `list_visible_artifacts`, whatever the scope: part of what whoever starts a run is told of it."""
     if query.run is not None and query == ArtifactQuery(run=query.run):
         return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context))
     wanted = await _filter(context, query)

@@ -1,6 +1,7 @@
 """Artifacts: what steps produced."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import strawberry
 from resolvers.artifacts import (
     ArtifactQuery,
     artifact_text,
+    artifacts_in,
     count_visible_artifacts,
     download_address,
     get_artifact,
@@ -268,11 +270,15 @@ async def artifact_page(
     after: str | None,
     last: int | None,
     before: str | None,
+    listed: Callable[..., Awaitable[list[ArtifactRecord]]] = artifacts_in,
 ) -> ArtifactConnection:
-    """A page of the artifacts the caller may see, newest first."""
+    """A page of the artifacts the caller may see, newest first.
+
+    `listed` finds them; by itself it asks for no scope, since a run's are told to whoever may start it.
+    """
     arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
     context = info.context.context
-    rows = await list_visible_artifacts(context, query=query, window=arguments.window)
+    rows = await listed(context, query=query, window=arguments.window)
     page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
     return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
 
@@ -298,7 +304,8 @@ class ArtifactQueries:
         before: Before = None,
     ) -> ArtifactConnection:
         """A page of artifacts."""
-        return await artifact_page(info, (filter or ArtifactFilter()).query(), first, after, last, before)
+        query = (filter or ArtifactFilter()).query()
+        return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
 
     @strawberry.field(
         description="An artifact with a stretch of its text and an address to download it.",

@@ -49,6 +49,7 @@ class PackTool:
         usual = WAIT.default if isinstance(WAIT.default, int) else FIRST_SECONDS
         seconds = usual if call.wait_seconds is None else call.wait_seconds
         patient = (call.progress is not None or call.session.ending is not None) and seconds > FIRST_SECONDS
+        patient = patient and self.waiter.text.name in call.shown  # it needs a scope of its own
         first = FIRST_SECONDS if patient else seconds
         try:
             run = await self.runner.run(call.session, {"pack": self.pack, "input": given, "wait_seconds": first}, found)

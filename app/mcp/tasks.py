@@ -20,6 +20,7 @@ from pydantic import Field
 from app.mcp.answers import wire_answer
 from app.mcp.pack_tools import PackTool
 from app.mcp.session import DEFAULT, Unanswered
+from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,7 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         return result
 
     async def call(ctx: RequestContext, params: types.CallToolRequestParams) -> Any:  # noqa: ANN401 - as the SDK has it
-        if not _declared(ctx):
+        if not _declared(ctx) or not session_of(ctx).caller.may(Scope.READ):  # who may not read could not ask for it
             return await call_tool(ctx, params)
         if isinstance(toolbox.shown(session_of(ctx)).get(params.name), PackTool):
             given = params.arguments
@@ -96,6 +97,8 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
 
     async def cancel(ctx: RequestContext, params: TaskParams) -> dict[str, Any]:
         session, run = await _asked(ctx, session_of, params.task_id)
+        if session.selection.readonly:
+            raise MCPError(types.INVALID_REQUEST, "This connection only reads; the task goes on.")
         if run["state"] not in _STATUS:
             answer = await toolbox.call(_whole(session), "cancel_run", {"run_id": params.task_id})
             if answer.data is None and (await _find(session, params.task_id))["state"] not in _STATUS:

@@ -155,3 +155,44 @@ async def test_tasks_of_others_and_of_nobody_do_not_exist(tmp_path, bench):
         assert (await reader.task(task["taskId"]))["status"] == "working"
         assert "error" in await reader.ask("tasks/cancel", taskId=task["taskId"])
         bench.release.set()
+
+
+async def test_a_connection_that_only_reads_cancels_no_task(tmp_path, bench):
+    async with product(tmp_path, bench.packs) as it:
+        task = await Tasker(it).call("run_pack", pack="test.slow", input={})
+        reading = Tasker(it, query="?readonly=1")
+        assert (await reading.task(task["taskId"]))["status"] == "working"
+        assert "only reads" in (await reading.ask("tasks/cancel", taskId=task["taskId"]))["error"]["message"]
+        assert (await reading.task(task["taskId"]))["status"] == "working"
+        bench.release.set()
+
+
+@pytest.mark.parametrize("declares", [True, False])
+async def test_a_token_that_only_runs_is_told_of_the_run_it_starts(tmp_path, bench, declares):
+    async with product(tmp_path, bench.packs) as it:
+        token = await it.token_for("starter", "RUN")
+        client = Tasker(it, token=token, declares=declares)
+        ended = await client.call("run_pack", pack="test.echo", input={"text": "hi"})
+        assert (ended["structuredContent"]["state"], ended["structuredContent"]["artifacts"]) == ("SUCCEEDED", [])
+        started = await client.call("run_pack", pack="test.slow", input={}, wait_seconds=0)
+        run = started["structuredContent"]
+        assert run["run_id"].startswith("run_")
+        assert "next" not in run, "it may not wait for it"
+        cancelled = await client.call("cancel_run", run_id=run["run_id"])
+        assert cancelled["structuredContent"]["run_id"] == run["run_id"]
+        own = Tasker(it, token=token, declares=declares, query="?packs=test.echo")
+        answered = await own.call("test_echo", text="tea")
+        assert answered["structuredContent"]["output"]["text"] == "tea"
+
+
+async def test_a_pack_that_is_a_tool_tells_its_run_to_who_may_only_start_it_and_asks_for_progress(tmp_path, bench):
+    async with product(tmp_path, bench.packs) as it:
+        token = await it.token_for("starter", "RUN")
+        lines: list[float] = []
+
+        async def tell(fraction: float, _total: float | None, _line: str | None) -> None:
+            lines.append(fraction)
+
+        async with agent(it, token=token, query="?packs=test.echo") as client:
+            run = told(await client.call_tool("test_echo", {"text": "tea"}, progress_callback=tell))
+    assert run["output"]["text"] == "tea"

@@ -18,7 +18,6 @@ from runner.bus import wait_flag
 from runner.failures import FailureCode, PackError
 from runner.vault_keeper import VaultLockedError
 from store.audit import append_audit
-from store.credentials import VaultChangedError
 from store.engine import EVERYTHING as ANY_KEY
 from store.engine import StoreClosedError, StoreError
 from store.memory import (
@@ -35,6 +34,7 @@ from store.memory import (
 )
 from store.states import AttemptState, RunState
 from store.vault import UnsealError
+from store.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

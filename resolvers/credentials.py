@@ -25,7 +25,6 @@ from store.credentials import (
     GrantChange,
     Keep,
     TooManyGrantsError,
-    VaultChangedError,
     delete_credential,
     find_credential,
     find_credentials,
@@ -36,6 +35,7 @@ from store.credentials import (
 )
 from store.pipeline_reads import find_pipeline
 from store.states import Scope
+from store.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

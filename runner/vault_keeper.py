@@ -19,12 +19,10 @@ from runner.pack import Missing
 from runner.vault import OpenCredential, Vault
 from store.audit import append_audit
 from store.credentials import (
-    VAULT_ID,
     CredentialChange,
     SealedCredential,
     SealedValues,
     VaultContent,
-    found_vault,
     note_uses,
     place_of,
     read_vault,
@@ -32,6 +30,7 @@ from store.credentials import (
 from store.engine import EVERYTHING, StoreClosedError, StoreError
 from store.vault import Cipher, UnsealError, VaultKeyError
 from store.vault_key import KeyFile
+from store.vault_proof import VAULT_ID, found_vault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

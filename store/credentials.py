@@ -1,15 +1,12 @@
 """Credentials as rows: sealed values, what they are called, and whom they are shared with.
 
-What is kept here is sealed by whoever calls (`store.vault`); nothing in this module knows a key. Everything that seals
-locks the one row of `vault` first and compares its proof, so that no value is sealed with a key that a rotation has
-just replaced. Each change wakes `vault`.
+What is kept here is sealed by whoever calls (`store.vault`), under `store.vault_proof`; nothing in this module knows a
+key. Each change wakes `vault`.
 """
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
@@ -19,11 +16,19 @@ from store.dialects import Sql, instant
 from store.ids import new_id
 from store.paging import fetch_page
 from store.tables import CREDENTIAL, CREDENTIAL_GRANT, columns_of
+from store.vault_proof import (
+    VAULT_ID,
+    VaultChangedError,
+    demand_proof,
+    drop_proof,
+    find_proof,
+    lock_vault,
+    replace_proof,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -31,8 +36,6 @@ if TYPE_CHECKING:
     from store.engine import Store
     from store.paging import PageWindow
 
-#: The id of the one row of `vault`, and the key that changes wake.
-VAULT_ID = "vault"
 #: Most grants of one credential.
 GRANTS_MAX = 200
 
@@ -44,10 +47,6 @@ class Keep(Enum):
 
 
 KEEP: Final = Keep.KEEP
-
-
-class VaultChangedError(Exception):
-    """Somebody else changed the vault key or this credential meanwhile; look again, then repeat."""
 
 
 class TooManyGrantsError(Exception):
@@ -145,10 +144,6 @@ class CredentialChange:
     grants: GrantChange = GrantChange()
 
 
-_ADD_PROOF = Sql("INSERT INTO vault (id, sealed, created_at) VALUES (:id, :proof, :now) ON CONFLICT (id) DO NOTHING")
-# Locked: whoever seals and whoever rotates the key go one after the other.
-_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
-_SET_PROOF = Sql("UPDATE vault SET sealed = :proof WHERE id = :id")
 _BY_KEY = Sql("SELECT id, sealed, kind FROM credential WHERE key = :key FOR UPDATE")
 _INSERT = Sql(
     """INSERT INTO credential (id, key, kind, description, sealed, fields_set, fingerprint, created_at, updated_at,
@@ -177,12 +172,10 @@ _TESTED = Sql(
 _ALL = Sql("SELECT id, key, kind, sealed FROM credential ORDER BY id FOR UPDATE")
 _RESEAL = Sql("UPDATE credential SET sealed = :sealed, fingerprint = :fingerprint WHERE id = :id")
 _EMPTY = Sql("DELETE FROM credential")
-_NO_PROOF = Sql("DELETE FROM vault WHERE id = :id")
 
 _COLUMNS = columns_of(CREDENTIAL, CredentialRecord)
 _SEALED = Sql("SELECT id, key, kind, sealed, expires_at FROM credential ORDER BY id")
 _EVERY_GRANT = Sql("SELECT credential_id, target FROM credential_grant")
-_READ_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id")
 
 
 def place_of(key: str, kind: str) -> str:
@@ -191,15 +184,6 @@ def place_of(key: str, kind: str) -> str:
 
 
 # ------------------------------------------------------------------------------------------------ units
-
-
-def found_vault(conn: Connection, proof: str) -> str:
-    """Keeps the proof of a new vault; the one that counts, which is another's if somebody was first."""
-    conn.run(_ADD_PROOF, {"id": VAULT_ID, "proof": proof, "now": conn.now()})
-    row = conn.one(_PROOF, {"id": VAULT_ID})
-    assert row is not None, "inserted above"
-    conn.wake(VAULT_ID)
-    return str(row[0])
 
 
 def put_credential(conn: Connection, change: CredentialChange) -> str:
@@ -212,9 +196,7 @@ def put_credential(conn: Connection, change: CredentialChange) -> str:
     """
     values = change.values
     if values is not None:
-        proof = conn.one(_PROOF, {"id": VAULT_ID})
-        if proof is None or proof[0] != values.proof:
-            raise VaultChangedError(change.key)
+        demand_proof(conn, values.proof, change.key)
     row = conn.one(_BY_KEY, {"key": change.key})
     if row is None:
         credential_id = _insert(conn, change)
@@ -314,14 +296,12 @@ def reseal_all(conn: Connection, proof: str, reseal: Callable[[str, str], tuple[
     Raises:
         VaultChangedError: there is no vault.
     """
-    if conn.one(_PROOF, {"id": VAULT_ID}) is None:
-        raise VaultChangedError(VAULT_ID)
+    lock_vault(conn)
     rows = conn.all(_ALL)
     for credential_id, key, kind, sealed in rows:
         again, fingerprint = reseal(sealed, place_of(key, kind))
         conn.run(_RESEAL, {"id": credential_id, "sealed": again, "fingerprint": fingerprint})
-    conn.run(_SET_PROOF, {"id": VAULT_ID, "proof": proof})
-    conn.wake(VAULT_ID)
+    replace_proof(conn, proof)
     return len(rows)
 
 
@@ -331,8 +311,7 @@ def empty_vault(conn: Connection) -> int:
     for row in rows:
         conn.run(_DELETE_GRANTS, {"id": row[0]})
     conn.run(_EMPTY)
-    conn.run(_NO_PROOF, {"id": VAULT_ID})
-    conn.wake(VAULT_ID)
+    drop_proof(conn)
     return len(rows)
 
 
@@ -341,11 +320,11 @@ def empty_vault(conn: Connection) -> int:
 
 async def read_vault(store: Store) -> VaultContent:
     """Everything the vault holds, sealed."""
-    proof = await store.rows(_READ_PROOF, {"id": VAULT_ID})
+    proof = await find_proof(store)
     sealed = await store.rows(_SEALED)
     grants = await store.rows(_EVERY_GRANT)
     return VaultContent(
-        proof[0][0] if proof else None,
+        proof,
         tuple(SealedCredential(row[0], row[1], row[2], row[3], instant(row[4])) for row in sealed),
         frozenset((row[0], row[1]) for row in grants),
     )
@@ -372,16 +351,6 @@ async def grants_of(connection: AsyncConnection, credential_id: str) -> list[str
     """Whom a credential is shared with, in alphabetical order."""
     wanted = sa.select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
     return sorted(row[0] for row in await connection.execute(wanted))
-
-
-def sqlite_proof(path: Path) -> str | None:
-    """The proof in an embedded database, read beside the server that may be using it; None when there is no vault."""
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as raw:
-            row = raw.execute("SELECT sealed FROM vault WHERE id = ?", (VAULT_ID,)).fetchone()
-    except sqlite3.Error:  # no file yet, or the schema of an older release
-        return None
-    return None if row is None else str(row[0])
 
 
 async def _where(connection: AsyncConnection, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy

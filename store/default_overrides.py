@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from store.credentials import VAULT_ID, VaultChangedError
 from store.dialects import Sql
 from store.memory import note_change
+from store.vault_proof import demand_proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,6 @@ class OverrideRecord:
     sealed: str | None
 
 
-_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
 _PUT = Sql(
     """INSERT INTO default_override (caller_id, kind, target, field, rule, sealed, updated_at)
     VALUES (:caller_id, :kind, :target, :field, :rule, :sealed, :now)
@@ -68,9 +67,7 @@ def put_override(conn: Connection, caller_id: str, override: OverrideRecord, *, 
         VaultChangedError: the vault key was changed since the value was sealed; `proof` was the vault's then.
     """
     if proof is not None:
-        row = conn.one(_PROOF, {"id": VAULT_ID})
-        if row is None or row[0] != proof:
-            raise VaultChangedError(VAULT_ID)
+        demand_proof(conn, proof)
     note_change(conn, caller_id)
     conn.run(
         _PUT,

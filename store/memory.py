@@ -16,12 +16,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from store import core as sa
-from store.credentials import VAULT_ID, VaultChangedError
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.paging import capped_count, fetch_page
 from store.states import RunState
 from store.tables import MEMORY_ENTRY, columns_of
+from store.vault_proof import demand_proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -134,7 +134,6 @@ class MemoryState:
     paused_at: datetime | None = None
 
 
-_PROOF = Sql("SELECT sealed FROM vault WHERE id = :id FOR UPDATE")
 _TAKE_UP = Sql(
     """UPDATE run SET memory_due = NULL, memory_epoch = epoch
     WHERE id = :id AND memory_due AND ended_at IS NOT NULL AND epoch = :epoch AND resume_count = :resume_count"""
@@ -247,7 +246,7 @@ def take_up(
         VaultChangedError: the vault key was changed since the values were sealed.
     """
     if proof is not None:
-        _demand(conn, proof)
+        demand_proof(conn, proof)
     taken = [
         (run, rows)
         for run, rows in outcomes
@@ -309,7 +308,7 @@ def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *,
     Raises:
         VaultChangedError: the vault key was changed since it was sealed.
     """
-    _demand(conn, proof)
+    demand_proof(conn, proof)
     conn.run(_KEEP_COUNTS, {"caller_id": caller_id, "revision": revision, "sealed": sealed})
 
 
@@ -341,12 +340,6 @@ def empty_sealed(conn: Connection) -> None:
     """Takes every learned value away, for a vault whose key is lost; the rows stay."""
     conn.run(_UNREADABLE)
     conn.run(_EVERY_STATE)
-
-
-def _demand(conn: Connection, proof: str) -> None:
-    current = conn.one(_PROOF, {"id": VAULT_ID})
-    if current is None or current[0] != proof:
-        raise VaultChangedError(VAULT_ID)
 
 
 def _change(conn: Connection, caller_id: str) -> tuple[int, datetime | None]:

@@ -188,9 +188,9 @@ def _postgres(settings: Settings) -> Finding:
 
 def _vault(settings: Settings) -> Iterator[Finding]:
     """Whether the key fits; on PostgreSQL the server tells."""
-    from store.credentials import sqlite_proof
     from store.vault import VaultKeyError
     from store.vault_key import KeyFile, key_source
+    from store.vault_proof import sqlite_proof
 
     keys = key_source(settings.data_dir, settings.vault_key_text())
     if isinstance(keys, KeyFile) and keys.is_open_to_others():

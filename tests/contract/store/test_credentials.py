@@ -21,7 +21,6 @@ from store.credentials import (
     CredentialChange,
     GrantChange,
     TooManyGrantsError,
-    VaultChangedError,
     delete_credential,
     find_credential,
     grants_of,
@@ -35,6 +34,7 @@ from store.dialects import Sql
 from store.paging import PageWindow
 from store.vault import UnsealError, VaultKeyError, key_text
 from store.vault_key import EnvironmentKey, KeyFile
+from store.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.vault_offline import give_up, rotate_key
-from store.credentials import VaultChangedError, found_vault
 from store.default_overrides import OverrideRecord, override_place, overrides_of, put_override
 from store.dialects import Sql
 from store.memory import (
@@ -36,6 +35,7 @@ from store.paging import PageWindow
 from store.states import RunState
 from store.vault import Cipher, key_text
 from store.vault_key import KeyFile
+from store.vault_proof import VaultChangedError, found_vault
 from tests.support.rows import attempt, caller, run, step
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from weakref import WeakValueDictionary
 from catalog.learning import LearnedField
 from catalog.tally import LONG_AGO, Seen, Tally, tallies_of, tallies_text
 from store.default_overrides import override_place, overrides_of
-from store.memory import counts_place, evidence, find_counts, memory_state
+from store.memory import evidence
+from store.memory_state import counts_place, find_counts, memory_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from runner.pack import Missing
     from store.default_overrides import OverrideRecord
     from store.engine import Store
-    from store.memory import MemoryState, TargetKind
+    from store.memory import TargetKind
+    from store.memory_state import MemoryState
 
 #: Packs and pipelines of which defaults are told.
 TOP = 12

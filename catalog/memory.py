@@ -1,7 +1,7 @@
 """Audit memory: takes up how packs and pipelines ended, in the background, and forgets on request (CONTRACT 5.3, 5.5).
 
-Runs know nothing of it: `store.memory` is read after their commit. What is learned is sealed with the vault key; while
-the vault is locked outcomes are remembered and nothing is learned from them.
+Runs know nothing of it: `store.memory_uptake` is read after their commit. What is learned is sealed with the vault key;
+while the vault is locked outcomes are remembered and nothing is learned from them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,9 @@ from runner.vault_keeper import VaultLockedError
 from store.audit import append_audit
 from store.engine import EVERYTHING as ANY_KEY
 from store.engine import StoreClosedError, StoreError
-from store.memory import (
-    EVERYTHING,
-    MemoryScope,
-    NewOutcome,
-    any_due,
-    counts_place,
-    due_runs,
-    forget,
-    keep_counts,
-    place_of,
-    take_up,
-)
+from store.memory import EVERYTHING, MemoryScope, forget, place_of
+from store.memory_state import counts_place, keep_counts
+from store.memory_uptake import NewOutcome, any_due, due_runs, take_up
 from store.states import AttemptState, RunState
 from store.vault import UnsealError
 from store.vault_proof import VaultChangedError
@@ -45,7 +36,7 @@ if TYPE_CHECKING:
     from runner.vault_keeper import Opened, VaultKeeper
     from store.dialects import Connection
     from store.engine import Store
-    from store.memory import DueRun, DueStep
+    from store.memory_uptake import DueRun, DueStep
 
 log = structlog.get_logger(__name__)
 

@@ -16,7 +16,7 @@ from runner.vault_keeper import VaultLockedError
 from store.callers import find_callers
 from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
 from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, list_memory
-from store.memory import set_learning as store_learning
+from store.memory_state import set_learning as store_learning
 from store.pipeline_reads import find_pipeline, find_pipelines
 from store.states import Scope
 from store.vault_proof import VaultChangedError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from store.dialects import Sql
-from store.memory import note_change
+from store.memory_state import note_change
 from store.vault_proof import demand_proof
 
 if TYPE_CHECKING:

@@ -1,30 +1,23 @@
-"""Memory: what ended, taken up from runs after their commit, and forgotten again.
+"""Memory: what ended, a row each, as its caller is shown it and may have it forgotten.
 
-The UPDATE that ends a run marks it as due (`run.memory_due`); `take_up` writes its rows and takes the mark off in one
-transaction, so a crash, a second server or a clock that goes back neither loses nor doubles an outcome. Attempts of
-epochs up to `run.memory_epoch` were taken up before: what was forgotten of them does not come back.
-
-A caller's `memory_state.revision` counts the changes of its memory; each row carries the one it came with, and
-`removed` is the last one that took rows away. What is made from memory is kept up to date by those two numbers. What
-was counted is stored with its revision, so that a start need not open every row; it goes with the first row that goes.
+Rows come by `store.memory_uptake`; what is made from them follows `store.memory_state`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from store import core as sa
 from store.dialects import Sql, instant
-from store.ids import new_id
+from store.memory_state import note_change, note_removal, outdate_every_memory
 from store.paging import capped_count, fetch_page
 from store.states import RunState
 from store.tables import MEMORY_ENTRY, columns_of
-from store.vault_proof import demand_proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -61,59 +54,6 @@ class MemoryRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class DueRun:
-    """A run that ended and was not taken up yet.
-
-    Attributes:
-        inputs: JSON text, when it succeeded.
-        memory_epoch: Attempts of later epochs are new; None when nothing of it was ever taken up.
-        resume_count: Tells one end of it from the next.
-    """
-
-    id: str
-    caller_id: str
-    pipeline_id: str | None
-    pack: str | None
-    state: RunState
-    failure: str | None
-    created_at: datetime
-    started_at: datetime | None
-    ended_at: datetime
-    epoch: int
-    memory_epoch: int | None
-    resume_count: int
-    inputs: str
-
-
-@dataclass(frozen=True, slots=True)
-class DueStep:
-    """The attempt that counts of a step that was executed; `input` is JSON text as it was kept, secrets masked."""
-
-    run_id: str
-    step_id: str
-    pack: str
-    state: str
-    failure: str | None
-    input: str | None
-    started_at: datetime
-    ended_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class NewOutcome:
-    """A row to be; `sealed` is dropped where its caller has paused learning."""
-
-    kind: TargetKind
-    target: str
-    step_id: str
-    at: datetime
-    outcome: RunState
-    failure_code: str | None
-    duration_seconds: float
-    sealed: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryScope:
     """Which rows: of everything, of a kind, of one pack or pipeline, or one row by id."""
 
@@ -124,44 +64,6 @@ class MemoryScope:
 
 EVERYTHING = MemoryScope()
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryState:
-    """How far a caller's memory has come; `paused_at` is since when nothing is learned."""
-
-    revision: int = 0
-    removed: int = 0
-    paused_at: datetime | None = None
-
-
-_TAKE_UP = Sql(
-    """UPDATE run SET memory_due = NULL, memory_epoch = epoch
-    WHERE id = :id AND memory_due AND ended_at IS NOT NULL AND epoch = :epoch AND resume_count = :resume_count"""
-)
-_CHANGE = Sql(
-    """INSERT INTO memory_state (caller_id, revision, removed) VALUES (:caller_id, 1, 0)
-    ON CONFLICT (caller_id) DO UPDATE SET revision = memory_state.revision + 1
-    RETURNING revision, paused_at"""
-)
-_REMOVED = Sql("UPDATE memory_state SET removed = revision, counted = NULL, counts = NULL WHERE caller_id = :caller_id")
-_KEEP_COUNTS = Sql(
-    """UPDATE memory_state SET counted = :revision, counts = :sealed
-    WHERE caller_id = :caller_id AND removed <= :revision AND (counted IS NULL OR counted < :revision)"""
-)
-_COUNTS = Sql("SELECT counted, counts FROM memory_state WHERE caller_id = :caller_id AND counts IS NOT NULL")
-_PAUSE = Sql("UPDATE memory_state SET paused_at = :at WHERE caller_id = :caller_id")
-_STATE = Sql("SELECT revision, removed, paused_at FROM memory_state WHERE caller_id = :caller_id")
-_REPLACED = Sql("DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id")
-# Successes alone are counted: what was counted holds when a failure goes, as at most resumes it does.
-_REPLACED_SUCCESS = Sql(
-    "DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id AND outcome = 'succeeded'"
-)
-_INSERT = Sql(
-    """INSERT INTO memory_entry (id, caller_id, kind, target, run_id, step_id, at, outcome, failure_code,
-        duration_seconds, sealed, revision, expires_at)
-    VALUES (:id, :caller_id, :kind, :target, :run_id, :step_id, :at, :outcome, :failure_code,
-        :duration_seconds, :sealed, :revision, :expires_at) ON CONFLICT DO NOTHING"""
-)
 _OWN = "FROM memory_entry WHERE caller_id = :caller_id"
 _SCOPED = {
     "all": _OWN,
@@ -185,25 +87,6 @@ _SWEEP = Sql(
 _SEALED = Sql("SELECT id, caller_id, run_id, step_id, sealed FROM memory_entry WHERE sealed IS NOT NULL ORDER BY id")
 _RESEAL = Sql("UPDATE memory_entry SET sealed = :sealed WHERE id = :id")
 _UNREADABLE = Sql("UPDATE memory_entry SET sealed = NULL WHERE sealed IS NOT NULL")
-_EVERY_STATE = Sql(
-    "UPDATE memory_state SET revision = revision + 1, removed = revision + 1, counted = NULL, counts = NULL"
-)
-# Spelled as in the partial index `ix_run_memory_due`, or SQLite would not use it.
-_ANY_DUE = Sql("SELECT id FROM run WHERE memory_due ORDER BY id LIMIT 1")
-# In the order of the fields of `DueRun` and `DueStep`.
-_DUE = Sql(
-    """SELECT id, caller_id, pipeline_id, pack, state, failure, created_at, started_at, ended_at, epoch, memory_epoch,
-        resume_count, inputs
-    FROM run WHERE memory_due AND ended_at IS NOT NULL ORDER BY id LIMIT :limit"""
-)
-_DUE_STEPS = Sql(
-    """SELECT step.run_id, step.id, step.pack, attempt.state, attempt.failure, attempt.input, attempt.started_at,
-        attempt.ended_at, attempt.epoch
-    FROM run JOIN run_step AS step ON step.run_id = run.id JOIN attempt ON attempt.id = step.attempt_id
-    WHERE run.memory_due AND run.id BETWEEN :first AND :last
-        AND step.pack IS NOT NULL AND attempt.reused_from IS NULL
-    ORDER BY step.run_id, step.position"""
-)
 _EVIDENCE = Sql(
     """SELECT kind, target, run_id, step_id, at, sealed, revision FROM memory_entry
     WHERE caller_id = :caller_id AND revision > :after AND outcome = 'succeeded'
@@ -217,63 +100,7 @@ def place_of(caller_id: str, run_id: str, step_id: str) -> str:
     return f"memory:{caller_id}:{run_id}:{step_id}"
 
 
-def counts_place(caller_id: str) -> str:
-    """Where what was counted of a caller is sealed for."""
-    return f"memory-counts:{caller_id}"
-
-
 # ------------------------------------------------------------------------------------------------ units
-
-
-def take_up(
-    conn: Connection,
-    outcomes: Sequence[tuple[DueRun, Sequence[NewOutcome]]],
-    *,
-    proof: str | None,
-    keep_days: float,
-) -> int:
-    """Writes the rows of runs that ended, in place of what a resume did again; how many rows.
-
-    A run that somebody else took up, or that was resumed meanwhile, is left out.
-
-    Args:
-        conn: The unit's connection.
-        outcomes: Runs by id in ascending order, each with its rows.
-        proof: The vault's when the values were sealed; None when none were.
-        keep_days: How long a row is kept after its end.
-
-    Raises:
-        VaultChangedError: the vault key was changed since the values were sealed.
-    """
-    if proof is not None:
-        demand_proof(conn, proof)
-    taken = [
-        (run, rows)
-        for run, rows in outcomes
-        if conn.run(_TAKE_UP, {"id": run.id, "epoch": run.epoch, "resume_count": run.resume_count})
-    ]
-    now = conn.now()
-    count = 0
-    for caller_id in sorted({run.caller_id for run, _ in taken}):
-        revision, paused_at = _change(conn, caller_id)
-        new: list[dict[str, Any]] = []
-        replaced = 0
-        for run, rows in taken:
-            if run.caller_id != caller_id:
-                continue
-            for row in rows:
-                if run.memory_epoch is not None:
-                    place = {"run_id": run.id, "step_id": row.step_id}
-                    replaced += conn.run(_REPLACED_SUCCESS, place)
-                    conn.run(_REPLACED, place)
-                expires_at = row.at + timedelta(days=keep_days)
-                if expires_at > now:
-                    new.append(_values(run, row, revision, expires_at, learns=paused_at is None))
-        if replaced:
-            conn.run(_REMOVED, {"caller_id": caller_id})
-        conn.many(_INSERT, new)
-        count += len(new)
-    return count
 
 
 def forget(conn: Connection, caller_id: str, scope: MemoryScope, *, dry_run: bool = False) -> int:
@@ -283,33 +110,11 @@ def forget(conn: Connection, caller_id: str, scope: MemoryScope, *, dry_run: boo
     if dry_run:
         row = conn.one(_COUNT_SCOPED[which], values)
         return int(row[0]) if row else 0
-    _change(conn, caller_id)  # before the rows: whoever takes up an outcome locks in the same order
+    note_change(conn, caller_id)  # before the rows, as everybody locks them
     count = conn.run(_DELETE_SCOPED[which], values)
     if count:
-        conn.run(_REMOVED, {"caller_id": caller_id})
+        note_removal(conn, caller_id)
     return count
-
-
-def set_learning(conn: Connection, caller_id: str, *, paused: bool) -> None:
-    """Pauses learning, or takes it up again; what was learned stays."""
-    _, since = _change(conn, caller_id)
-    if not paused or since is None:
-        conn.run(_PAUSE, {"caller_id": caller_id, "at": conn.now() if paused else None})
-
-
-def note_change(conn: Connection, caller_id: str) -> None:
-    """Counts a change of what a caller's defaults are made from, beside the rows."""
-    _change(conn, caller_id)
-
-
-def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *, proof: str) -> None:
-    """Stores what was counted up to a revision, unless rows went away since or somebody counted further.
-
-    Raises:
-        VaultChangedError: the vault key was changed since it was sealed.
-    """
-    demand_proof(conn, proof)
-    conn.run(_KEEP_COUNTS, {"caller_id": caller_id, "revision": revision, "sealed": sealed})
 
 
 def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
@@ -317,9 +122,9 @@ def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
     now = conn.now()
     count = 0
     for (caller_id,) in conn.all(_EXPIRED, {"now": now, "limit": limit}):
-        _change(conn, caller_id)  # before the rows, as `forget` does
+        note_change(conn, caller_id)
         count += conn.run(_SWEEP, {"now": now, "caller_id": caller_id, "limit": limit})
-        conn.run(_REMOVED, {"caller_id": caller_id})
+        note_removal(conn, caller_id)
         if count >= limit:
             break
     return count
@@ -333,79 +138,16 @@ def sealed_memory(conn: Connection) -> list[tuple[str, str, str]]:
 def reseal_memory(conn: Connection, sealed: Mapping[str, str | None]) -> None:
     """Replaces the sealed values of rows by id; None takes them away."""
     conn.many(_RESEAL, [{"id": entry_id, "sealed": text} for entry_id, text in sealed.items()])
-    conn.run(_EVERY_STATE)
+    outdate_every_memory(conn)
 
 
 def empty_sealed(conn: Connection) -> None:
     """Takes every learned value away, for a vault whose key is lost; the rows stay."""
     conn.run(_UNREADABLE)
-    conn.run(_EVERY_STATE)
-
-
-def _change(conn: Connection, caller_id: str) -> tuple[int, datetime | None]:
-    row = conn.one(_CHANGE, {"caller_id": caller_id})
-    assert row is not None, "inserted or updated"
-    return int(row[0]), instant(row[1])
-
-
-def _values(run: DueRun, row: NewOutcome, revision: int, expires_at: datetime, *, learns: bool) -> dict[str, Any]:
-    return {
-        "id": new_id("mem"),
-        "caller_id": run.caller_id,
-        "kind": row.kind,
-        "target": row.target,
-        "run_id": run.id,
-        "step_id": row.step_id,
-        "at": row.at,
-        "outcome": row.outcome.value,
-        "failure_code": row.failure_code,
-        "duration_seconds": row.duration_seconds,
-        "sealed": row.sealed if learns else None,
-        "revision": revision,
-        "expires_at": expires_at,
-    }
+    outdate_every_memory(conn)
 
 
 # ------------------------------------------------------------------------------------------------ reads
-
-
-async def any_due(store: Store) -> bool:
-    """Whether a run has ended that was not taken up yet."""
-    return bool(await store.rows(_ANY_DUE))
-
-
-async def due_runs(store: Store, *, limit: int) -> list[tuple[DueRun, list[DueStep]]]:
-    """Runs that ended and were not taken up, by id, each with what was executed of it since it last was."""
-    runs = [_due_run(row) for row in await store.rows(_DUE, {"limit": limit})]
-    if not runs:
-        return []
-    since = {run.id: run.memory_epoch or 0 for run in runs}
-    found: dict[str, list[DueStep]] = {}
-    for row in await store.rows(_DUE_STEPS, {"first": runs[0].id, "last": runs[-1].id}):
-        *values, epoch = row
-        if values[0] in since and epoch > since[values[0]]:  # not of what ended only now
-            values[6:8] = [instant(value) for value in values[6:8]]
-            found.setdefault(values[0], []).append(DueStep(*values))
-    return [(run, found.get(run.id, [])) for run in runs]
-
-
-def _due_run(row: Sequence[Any]) -> DueRun:
-    values = list(row)
-    values[4] = RunState(values[4])
-    values[6:9] = [instant(value) for value in values[6:9]]
-    return DueRun(*values)
-
-
-async def memory_state(store: Store, caller_id: str) -> MemoryState:
-    """How far a caller's memory has come."""
-    rows = await store.rows(_STATE, {"caller_id": caller_id})
-    return MemoryState(int(rows[0][0]), int(rows[0][1]), instant(rows[0][2])) if rows else MemoryState()
-
-
-async def find_counts(store: Store, caller_id: str) -> tuple[int, str] | None:
-    """The revision up to which a caller's rows were counted, and what came of it, sealed; None when nothing is kept."""
-    rows = await store.rows(_COUNTS, {"caller_id": caller_id})
-    return (int(rows[0][0]), str(rows[0][1])) if rows else None
 
 
 async def evidence(

@@ -19,7 +19,8 @@ from store.callers import ensure_caller
 from store.dialects import Sql
 from store.engine import open_store
 from store.ids import new_id
-from store.memory import note_change, place_of
+from store.memory import place_of
+from store.memory_state import note_change
 from store.vault_key import KeyFile
 from tests.bench.rows import Figure
 from tests.support.engine import laboratory, step

@@ -15,7 +15,8 @@ from runner.redaction import Redactor
 from runner.vault_keeper import VaultKeeper
 from store.callers import ensure_caller
 from store.engine import open_store
-from store.memory import EVERYTHING, find_counts
+from store.memory import EVERYTHING
+from store.memory_state import find_counts
 from store.vault_key import KeyFile
 from tests.bench.memory import add
 

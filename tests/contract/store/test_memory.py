@@ -12,25 +12,9 @@ import pytest
 from runner.vault_offline import give_up, rotate_key
 from store.default_overrides import OverrideRecord, override_place, overrides_of, put_override
 from store.dialects import Sql
-from store.memory import (
-    EVERYTHING,
-    DueRun,
-    MemoryScope,
-    NewOutcome,
-    any_due,
-    count_memory,
-    due_runs,
-    evidence,
-    find_counts,
-    forget,
-    keep_counts,
-    list_memory,
-    memory_state,
-    place_of,
-    set_learning,
-    sweep_memory,
-    take_up,
-)
+from store.memory import EVERYTHING, MemoryScope, count_memory, evidence, forget, list_memory, place_of, sweep_memory
+from store.memory_state import find_counts, keep_counts, memory_state, set_learning
+from store.memory_uptake import DueRun, NewOutcome, any_due, due_runs, take_up
 from store.paging import PageWindow
 from store.states import RunState
 from store.vault import Cipher, key_text

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from catalog.memory import Memory
     from catalog.tally import Target
-    from runner.pack import Missing
+    from runner.pack_needs import Missing
     from store.default_overrides import OverrideRecord
     from store.engine import Store
     from store.memory import TargetKind

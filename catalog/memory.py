@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import datetime
 
-    from runner.pack import Missing
+    from runner.pack_needs import Missing
     from runner.redaction import Redactor
     from runner.vault_keeper import Opened, VaultKeeper
     from store.dialects import Connection

@@ -1,26 +1,13 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
 from runner.egress import raise_for_status
+from runner.failures import PackError
 from runner.memory import CallerMemory
+from runner.metadata import Metadata
 from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
-from runner.pack import (
-    AgentAnswer,
-    ArtifactFile,
-    ArtifactRef,
-    CredentialNeed,
-    Metadata,
-    Missing,
-    ModelNeed,
-    Pack,
-    PackContext,
-    PackError,
-    PackSession,
-    PostCondition,
-    Service,
-    pack,
-    program,
-    python_module,
-)
+from runner.pack import Pack, PostCondition, pack
+from runner.pack_context import AgentAnswer, ArtifactFile, ArtifactRef, PackContext, PackSession
+from runner.pack_needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
 from runner.routing import CallerCatalog
 
 __all__ = [

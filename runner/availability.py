@@ -6,12 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from runner.pack import Missing
+from runner.pack_needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from runner.pack import Pack, Service
+    from runner.pack import Pack
+    from runner.pack_needs import Service
 
 RequirementKind = Literal["input", "pack", "credential", "service", "model", "session", "agent_profile", "isolation"]
 #: How long a probe's answer holds: installing a program shows up soon, and lists do not probe for each entry.

@@ -16,7 +16,7 @@ from runner.credential_desk import CredentialDesk
 from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.memory import CallerMemory
-from runner.pack import ArtifactFile, ArtifactRef, PackSession
+from runner.pack_context import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from runner.quarantine import known_secret_in
 from runner.routing import CallerCatalog
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from runner.gateway.uses import ModelUse
     from runner.models import Models
-    from runner.pack import AgentAnswer, LogLevel, Pack
+    from runner.pack import Pack
+    from runner.pack_context import AgentAnswer, LogLevel
     from runner.resources import Resources
     from store.agent_results import CachedFile
     from store.runs import Fence
@@ -58,7 +59,7 @@ _MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
 class AttemptContext:
-    """The `runner.pack.PackContext` of one attempt; `close` records what is still gathered."""
+    """The `runner.pack_context.PackContext` of one attempt; `close` records what is still gathered."""
 
     def __init__(
         self,

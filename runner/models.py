@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from runner.pack import Missing
+    from runner.pack_needs import Missing
 
 _Model = TypeVar("_Model", bound="BaseModel")
 _Value = TypeVar("_Value", covariant=True)

@@ -9,7 +9,7 @@ import orjson
 from runner.document import SESSION_FIELD, DocumentError, idempotency_key
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
-from runner.pack import PackSession
+from runner.pack_context import PackSession
 from runner.stand_ins import find_pack, misfit
 from runner.stretch import Prepared, Refused, Stretch
 from runner.templating import TemplateError

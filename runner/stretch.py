@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from runner.compiled import CompiledPipeline, CompiledStep
     from runner.executor import Attempt
     from runner.failures import Failure, JSONValue
-    from runner.pack import Pack, PackSession
+    from runner.pack import Pack
+    from runner.pack_context import PackSession
     from store.runs import AttemptStart, Claim, ClaimedStep, Fence
 
 

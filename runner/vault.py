@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from runner.agents.definition import AGENT
 from runner.availability import Requirement
 from runner.failures import FailureCode, PackError
-from runner.pack import Missing
+from runner.pack_needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from runner.pack import CredentialNeed, Pack
+    from runner.pack import Pack
+    from runner.pack_needs import CredentialNeed
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import structlog
 
 from runner.bus import wait_flag
 from runner.credential_kinds import GENERIC, KINDS
-from runner.pack import Missing
+from runner.pack_needs import Missing
 from runner.vault import OpenCredential, Vault
 from store.audit import append_audit
 from store.credentials import (

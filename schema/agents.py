@@ -7,7 +7,7 @@ import strawberry
 
 from resolvers.agents import find_agent_profile, list_agent_profiles
 from runner.agents.definition import AgentStep as WrittenAgent
-from runner.pack import Missing
+from runner.pack_needs import Missing
 from runner.templating import compile_template
 from schema.context import Info
 from schema.definitions import RetryPolicy, Step, StepReference

@@ -10,7 +10,8 @@ from runner.agents.exchange import AgentInput
 from runner.agents.profiles import ANY_AGENT
 from runner.agents.step import work
 from runner.failures import FailureCode, PackError
-from runner.pack import AgentAnswer, Missing
+from runner.pack_context import AgentAnswer
+from runner.pack_needs import Missing
 
 if TYPE_CHECKING:
     from runner.context import AttemptContext
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 async def ask(
     ctx: AttemptContext, prompt: str, *, agent: str | None, model: str | None, may_spawn: bool
 ) -> AgentAnswer:
-    """See `runner.pack.PackContext.ask_agent`."""
+    """See `runner.pack_context.PackContext.ask_agent`."""
     agents = ctx.resources.agents
     step = AgentStep(
         use=ANY_AGENT.use,

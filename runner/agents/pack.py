@@ -10,13 +10,14 @@ from runner.agents.definition import AGENT, AgentStep
 from runner.agents.exchange import AgentInput, AgentOutput
 from runner.document import canonical_json
 from runner.metadata import Metadata
-from runner.pack import CredentialNeed, Pack
+from runner.pack import Pack
+from runner.pack_needs import CredentialNeed
 
 if TYPE_CHECKING:
     from runner.agents.profiles import Selection
     from runner.context import AttemptContext
     from runner.failures import JSONValue
-    from runner.pack import PackContext
+    from runner.pack_context import PackContext
 
 
 @dataclass(frozen=True, eq=False)

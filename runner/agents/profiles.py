@@ -11,7 +11,7 @@ from runner.agents.definition import AGENT, AgentStep, Choice, IsolationName
 from runner.agents.isolation import Isolation, weaker
 from runner.availability import Requirement
 from runner.issues import shown
-from runner.pack import CredentialNeed, Missing
+from runner.pack_needs import CredentialNeed, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

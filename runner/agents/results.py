@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from runner.agents.listening import Listener
     from runner.agents.work import Work
-    from runner.pack import ArtifactRef
+    from runner.pack_context import ArtifactRef
 
 #: Room in a step's output for each artifact, and once for what is around the answer.
 REFERENCE_BYTES = 1_000

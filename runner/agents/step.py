@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from runner.agents.definition import AgentStep
     from runner.agents.exchange import AgentInput
     from runner.context import AttemptContext
-    from runner.pack import ArtifactRef
+    from runner.pack_context import ArtifactRef
 
 
 async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None, input: AgentInput) -> AgentOutput:

@@ -22,7 +22,7 @@ from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices, offline_missing
 from runner.installed import has_module
 from runner.models import ImageAnswer, StructuredAnswer, TextAnswer
-from runner.pack import Missing
+from runner.pack_needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

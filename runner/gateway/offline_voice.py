@@ -19,7 +19,7 @@ from runner.gateway.hibari_speech import MODEL_FILE, SAMPLE_RATE, speak_texts
 from runner.gateway.providers import OFFLINE
 from runner.installed import find_module, has_module, has_program
 from runner.models import SpeechAnswer
-from runner.pack import Missing
+from runner.pack_needs import Missing
 from runner.processes import run_command, run_in_process
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runner.gateway.roles import Candidate, Roles
     from runner.gateway.uses import ModelUse
-    from runner.pack import Missing
+    from runner.pack_needs import Missing
 
 #: Longest text, and longest texts together, that are spoken at once.
 TEXT_CHARACTERS = 5_000

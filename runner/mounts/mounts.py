@@ -13,7 +13,7 @@ from runner.failures import FailureCode, JSONValue, PackError
 from runner.mounts.connection import Connection
 from runner.mounts.results import output_of
 from runner.mounts.tools import Tool, make_pack, objection, pack_name
-from runner.pack import Missing
+from runner.pack_needs import Missing
 from runner.registry import LoadError, PackSource
 from store.engine import EVERYTHING, StoreClosedError, StoreError
 from store.mcp_tools import MCP_TOOLS, ToolRecord, list_tools, record_offer
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from runner.egress import Egress
     from runner.mounts.connection import State
     from runner.mounts.spec import MountSpec, SecretRef
-    from runner.pack import Pack, PackContext
+    from runner.pack import Pack
+    from runner.pack_context import PackContext
     from runner.registry import Registry
     from store.engine import Store
 

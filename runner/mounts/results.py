@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from runner.failures import FailureCode, JSONValue, PackError
 
 if TYPE_CHECKING:
-    from runner.pack import ArtifactRef, PackContext
+    from runner.pack_context import ArtifactRef, PackContext
 
 #: Longest text of a refusal that is passed on, in characters.
 REFUSAL_CHARACTERS = 2000

@@ -17,7 +17,9 @@ from runner.document import canonical_json, digest
 from runner.failures import JSONValue
 from runner.issues import has_errors
 from runner.metadata import Metadata
-from runner.pack import ArtifactRef, Missing, Pack, PackContext, Service
+from runner.pack import Pack
+from runner.pack_context import ArtifactRef, PackContext
+from runner.pack_needs import Missing, Service
 from runner.schemas import CompiledSchema, check_schema, compile_schema
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements
-from runner.pack import Missing, Service, program, python_module
+from runner.pack_needs import Missing, Service, program, python_module
 from runner.preflight import CalledStep, preflight
 from runner.registry import PackSource, Registry, builtins_folder, load_registry
 from tests.support.pack_folders import pack_source, write_pack_folder

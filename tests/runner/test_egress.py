@@ -353,14 +353,14 @@ async def test_statuses_become_failures(status, code, egress):
 @pytest.mark.parametrize(
     ("header", "least", "most"),
     [
-        ("7", 7, 7),
-        (format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3500, 3600),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
+        (lambda: "7", 7, 7),
+        (lambda: format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True), 3500, 3600),
+        (lambda: "Wed, 21 Oct 2015 07:28:00 GMT", 0, 0),
     ],
     ids=["seconds", "in an hour", "long ago"],
 )
 async def test_retry_after_is_honoured(header, least, most, egress):
-    routes = {"/": Reply(b"", 429, {"retry-after": header}), "/odd": Reply(b"", 503, {"retry-after": "soon"})}
+    routes = {"/": Reply(b"", 429, {"retry-after": header()}), "/odd": Reply(b"", 503, {"retry-after": "soon"})}
     async with loopback_http(routes) as server:
         client = egress("127.0.0.1").client()
         limited, odd = await client.get(server.url()), await client.get(server.url("/odd"))

@@ -20,13 +20,12 @@ from resolvers.artifacts import (
     release,
     text_preview,
 )
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.node_interface import Node
 from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
-from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, problem_of
+from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, refusable
 from schema.scalars import Long
 from store.artifacts import ArtifactRecord
 from store.previews import PreviewKind
@@ -338,6 +337,7 @@ class ArtifactMutations:
         description="Keeps an artifact for good, or lets it go with its run again.",
         directives=[Requires(scope=Scope.RUN)],
     )
+    @refusable
     async def pin_artifact(
         self,
         info: Info,
@@ -345,24 +345,19 @@ class ArtifactMutations:
         pinned: Annotated[bool, strawberry.argument(description="False lets it go.")] = True,
     ) -> PinArtifactResult:
         """Pins or unpins."""
-        try:
-            record = await pin(info.context.context, id=id, pinned=pinned)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        record = await pin(info.context.context, id=id, pinned=pinned)
         return ArtifactSuccess(artifact=Artifact.of(record))
 
     @strawberry.mutation(
         description="Lets an artifact out of quarantine, although it holds a secret the vault knows.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
+    @refusable
     async def release_artifact(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
     ) -> ReleaseArtifactResult:
         """Releases it."""
-        try:
-            record = await release(info.context.context, id=id)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        record = await release(info.context.context, id=id)
         return ArtifactSuccess(artifact=Artifact.of(record))

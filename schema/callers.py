@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.problems import Problem as Refusal
 from resolvers.tokens import (
     create,
     find_token,
@@ -20,7 +19,7 @@ from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
 from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
-from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
+from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -200,36 +199,32 @@ class CallerMutations:
         description="Makes a bearer token. Its text is in this answer and nowhere else.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
+    @refusable
     async def create_token(
         self,
         info: Info,
         input: Annotated[CreateTokenInput, strawberry.argument(description="The bearer token.")],
     ) -> CreateTokenResult:
         """Makes a token."""
-        try:
-            made = await create(
-                info.context.context,
-                name=input.name,
-                scopes=tuple(input.scopes),
-                subject=input.subject,
-                expires_at=input.expires_at,
-            )
-        except Refusal as refusal:
-            return problem_of(refusal)
+        made = await create(
+            info.context.context,
+            name=input.name,
+            scopes=tuple(input.scopes),
+            subject=input.subject,
+            expires_at=input.expires_at,
+        )
         return CreateTokenSuccess(token=ApiToken.of(made.token), plaintext=made.plaintext)
 
     @strawberry.mutation(
         description="Ends a bearer token at once, open connections included.",
         directives=[Requires(scope=Scope.MANAGE)],
     )
+    @refusable
     async def revoke_token(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The bearer token.")],
     ) -> RevokeTokenResult:
         """Revokes a token."""
-        try:
-            record = await revoke(info.context.context, id=id)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        record = await revoke(info.context.context, id=id)
         return RevokeTokenSuccess(token=ApiToken.of(record))

@@ -8,11 +8,10 @@ import strawberry
 
 from resolvers.credentials import delete, set_credential
 from resolvers.credentials import test as try_credential
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.credentials import Credential
 from schema.directives import Requires
-from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, problem_of
+from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, refusable
 from schema.run_commands import DeleteSuccess
 from schema.scalars import JSON, Key
 from store.credentials import KEEP
@@ -78,6 +77,7 @@ class CredentialMutations:
     """Commands on credentials."""
 
     @strawberry.mutation(description="Stores or replaces a credential.", directives=[Requires(scope=Scope.MANAGE)])
+    @refusable
     async def set_credential(
         self,
         info: Info,
@@ -85,46 +85,39 @@ class CredentialMutations:
     ) -> SetCredentialResult:
         """Stores it."""
         grants = _given(input.grants)
-        try:
-            record = await set_credential(
-                info.context.context,
-                key=input.key,
-                kind=input.kind,
-                description=_given(input.description),
-                fields=_given(input.fields),
-                grants=None if grants is KEEP else tuple(grants or ()),
-                add_grants=tuple(input.add_grants or ()),
-                remove_grants=tuple(input.remove_grants or ()),
-                expires_at=_given(input.expires_at),
-            )
-        except Refusal as refusal:
-            return problem_of(refusal)
+        record = await set_credential(
+            info.context.context,
+            key=input.key,
+            kind=input.kind,
+            description=_given(input.description),
+            fields=_given(input.fields),
+            grants=None if grants is KEEP else tuple(grants or ()),
+            add_grants=tuple(input.add_grants or ()),
+            remove_grants=tuple(input.remove_grants or ()),
+            expires_at=_given(input.expires_at),
+        )
         return CredentialSuccess(credential=Credential.of(record))
 
     @strawberry.mutation(description="Deletes a credential.", directives=[Requires(scope=Scope.MANAGE)])
+    @refusable
     async def delete_credential(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
     ) -> DeleteCredentialResult:
         """Deletes it."""
-        try:
-            deleted = await delete(info.context.context, id=id)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        deleted = await delete(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
     @strawberry.mutation(
         description="Asks the service whether it accepts a credential.", directives=[Requires(scope=Scope.MANAGE)]
     )
+    @refusable
     async def test_credential(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
     ) -> TestCredentialResult:
         """Tests it."""
-        try:
-            record = await try_credential(info.context.context, id=id)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        record = await try_credential(info.context.context, id=id)
         return CredentialSuccess(credential=Credential.of(record))

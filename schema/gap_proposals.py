@@ -8,13 +8,12 @@ import strawberry
 
 from catalog.gaps import issue_text
 from resolvers.gaps import delete_gap_proposal, find_gap_proposal, list_gap_proposals, read_gap, save_gap_proposal
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
 from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.payloads import as_json
-from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
+from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
 from schema.routing import GapWarning
 from schema.run_commands import DeleteSuccess
 from schema.scalars import JSON
@@ -126,6 +125,7 @@ class GapProposalMutations:
     """Commands on kept gaps."""
 
     @strawberry.mutation(description="Keeps a gap that route reported.", directives=[Requires(scope=Scope.WRITE)])
+    @refusable
     async def save_gap_proposal(
         self,
         info: Info,
@@ -133,19 +133,14 @@ class GapProposalMutations:
         gap: Annotated[JSON, strawberry.argument(description="The gapWarning as route answered it.")],
     ) -> SaveGapProposalResult:
         """Keeps it."""
-        try:
-            kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
-        except Refusal as refusal:
-            return problem_of(refusal)
+        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
         return GapProposalSuccess(proposal=GapProposal.of(kept))
 
     @strawberry.mutation(description="Deletes a gap that was kept.", directives=[Requires(scope=Scope.WRITE)])
+    @refusable
     async def delete_gap_proposal(
         self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The gap.")]
     ) -> DeleteGapProposalResult:
         """Deletes it."""
-        try:
-            deleted = await delete_gap_proposal(info.context.context, id=str(id))
-        except Refusal as refusal:
-            return problem_of(refusal)
+        deleted = await delete_gap_proposal(info.context.context, id=str(id))
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from resolvers.mounts import accept_mcp_tool_change, list_mcp_servers
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Requires
 from schema.packs import Pack
-from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, problem_of
+from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, refusable
 from schema.scalars import Key
 from store.states import Scope
 
@@ -99,6 +98,7 @@ class McpServerMutations:
     @strawberry.mutation(
         description="Accepts a tool of an MCP server as it is now.", directives=[Requires(scope=Scope.MANAGE)]
     )
+    @refusable
     async def accept_mcp_tool_change(
         self,
         info: Info,
@@ -111,8 +111,5 @@ class McpServerMutations:
         ],
     ) -> AcceptMcpToolChangeResult:
         """Accepts a changed tool."""
-        try:
-            accepted = await accept_mcp_tool_change(info.context.context, pack=pack, digest=digest)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        accepted = await accept_mcp_tool_change(info.context.context, pack=pack, digest=digest)
         return PackSuccess(pack=Pack.of(accepted))

@@ -6,12 +6,11 @@ from typing import Annotated
 import strawberry
 
 from resolvers.memory import forget_memory, my_defaults, set_default, set_learning
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.directives import Requires, published
 from schema.learned import LearnedField
 from schema.memory import CallerDefaults, DefaultRule
-from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, problem_of
+from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, refusable
 from schema.scalars import MemoryScope
 from store.states import Scope
 
@@ -61,6 +60,7 @@ class MemoryMutations:
         description="Forgets what was learned. Touches audit memory only: never runs, caches or credentials.",
         directives=[Requires(scope=Scope.RUN), published(forget_memory)],
     )
+    @refusable
     async def forget_memory(
         self,
         info: Info,
@@ -69,16 +69,14 @@ class MemoryMutations:
         dry_run: Annotated[bool, strawberry.argument(description="Only count.")] = False,
     ) -> ForgetMemoryResult:
         """Forgets."""
-        try:
-            rows = await forget_memory(info.context.context, scope=scope, caller=caller, dry_run=dry_run)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        rows = await forget_memory(info.context.context, scope=scope, caller=caller, dry_run=dry_run)
         return ForgetMemorySuccess(scope=scope, rows=rows, caller_id=caller)
 
     @strawberry.mutation(
         description="Pins, replaces or excludes a default, or leaves it to learning again.",
         directives=[Requires(scope=Scope.RUN)],
     )
+    @refusable
     async def set_default(
         self,
         info: Info,
@@ -91,15 +89,13 @@ class MemoryMutations:
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetDefaultResult:
         """Settles it."""
-        try:
-            known = await set_default(
-                info.context.context, target=target, field=field, rule=rule.name_below(), value=value, caller=caller
-            )
-        except Refusal as refusal:
-            return problem_of(refusal)
+        known = await set_default(
+            info.context.context, target=target, field=field, rule=rule.name_below(), value=value, caller=caller
+        )
         return DefaultsSuccess(defaults=CallerDefaults.of(info, known))
 
     @strawberry.mutation(description="Pauses learning, or takes it up again.", directives=[Requires(scope=Scope.RUN)])
+    @refusable
     async def set_learning(
         self,
         info: Info,
@@ -107,8 +103,5 @@ class MemoryMutations:
         caller: Annotated[strawberry.ID | None, strawberry.argument(description=_CALLER)] = None,
     ) -> SetLearningResult:
         """Pauses it or not."""
-        try:
-            known = await set_learning(info.context.context, paused=paused, caller=caller)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        known = await set_learning(info.context.context, paused=paused, caller=caller)
         return DefaultsSuccess(defaults=CallerDefaults.of(info, known))

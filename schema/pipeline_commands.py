@@ -9,13 +9,12 @@ import strawberry
 from resolvers.applying import AppliedDocument, apply
 from resolvers.definitions import DefinitionText
 from resolvers.pipelines import SavedPipeline, clone, create, delete, update
-from resolvers.problems import Problem as Refusal
 from schema.context import Info
 from schema.definitions import PipelineChangeInput, PipelineDefinitionInput
 from schema.directives import Requires, published
 from schema.issues import Issue
 from schema.pipelines import Pipeline, get_pipeline_now
-from schema.problems import ConflictProblem, ForbiddenProblem, InvalidProblem, NotFoundProblem, problem_of
+from schema.problems import ConflictProblem, ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
 from schema.run_commands import DeleteSuccess
 from schema.scalars import Key
 from store.states import Scope
@@ -107,6 +106,7 @@ class PipelineMutations:
         description="Saves a new pipeline with its first version.",
         directives=[Requires(scope=Scope.WRITE), published(create)],
     )
+    @refusable
     async def create_pipeline(
         self,
         info: Info,
@@ -117,16 +117,14 @@ class PipelineMutations:
         note: Annotated[str | None, strawberry.argument(description="About this version.")] = None,
     ) -> CreatePipelineResult:
         """Saves a new pipeline."""
-        try:
-            saved = await create(info.context.context, definition=definition.text(), note=note)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        saved = await create(info.context.context, definition=definition.text(), note=note)
         return await _saved(info, saved)
 
     @strawberry.mutation(
         description="Saves a new version of a pipeline. Runs under way keep theirs.",
         directives=[Requires(scope=Scope.WRITE), published(update)],
     )
+    @refusable
     async def update_pipeline(
         self,
         info: Info,
@@ -150,23 +148,21 @@ class PipelineMutations:
             definition = DefinitionText(document=change.document)  # type: ignore[arg-type] # the use case checks it
         else:
             fields = change.fields
-        try:
-            saved = await update(
-                info.context.context,
-                pipeline=pipeline,
-                if_version=if_version,
-                definition=definition,
-                fields=fields,  # type: ignore[arg-type] # likewise
-                note=note,
-            )
-        except Refusal as refusal:
-            return problem_of(refusal)
+        saved = await update(
+            info.context.context,
+            pipeline=pipeline,
+            if_version=if_version,
+            definition=definition,
+            fields=fields,  # type: ignore[arg-type] # likewise
+            note=note,
+        )
         return await _saved(info, saved)
 
     @strawberry.mutation(
         description="Copies a pipeline, starters included, into one the caller owns.",
         directives=[Requires(scope=Scope.WRITE), published(clone)],
     )
+    @refusable
     async def clone_pipeline(
         self,
         info: Info,
@@ -179,16 +175,14 @@ class PipelineMutations:
         ] = None,
     ) -> ClonePipelineResult:
         """Copies a pipeline."""
-        try:
-            saved = await clone(info.context.context, pipeline=pipeline, key=key, name=name)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        saved = await clone(info.context.context, pipeline=pipeline, key=key, name=name)
         return await _saved(info, saved)
 
     @strawberry.mutation(
         description="Deletes a pipeline. Its runs stay.",
         directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
+    @refusable
     async def delete_pipeline(
         self,
         info: Info,
@@ -196,16 +190,14 @@ class PipelineMutations:
         confirm_key: Annotated[Key, strawberry.argument(description="Its key once more; refused when it differs.")],
     ) -> DeletePipelineResult:
         """Deletes a pipeline."""
-        try:
-            deleted = await delete(info.context.context, pipeline=pipeline, confirm_key=confirm_key)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        deleted = await delete(info.context.context, pipeline=pipeline, confirm_key=confirm_key)
         return DeleteSuccess(deleted_id=strawberry.ID(deleted))
 
     @strawberry.mutation(
         description="Makes pipelines what the documents say, all or none; applying twice changes nothing.",
         directives=[Requires(scope=Scope.WRITE), published(apply)],
     )
+    @refusable
     async def apply_pipelines(
         self,
         info: Info,
@@ -213,8 +205,5 @@ class PipelineMutations:
         dry_run: Annotated[bool, strawberry.argument(description="Only tell what would change.")] = False,
     ) -> ApplyPipelinesResult:
         """Applies documents."""
-        try:
-            applied = await apply(info.context.context, yaml=yaml, dry_run=dry_run)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        applied = await apply(info.context.context, yaml=yaml, dry_run=dry_run)
         return ApplyPipelinesSuccess(changes=[await PipelineChange.of(info, document) for document in applied])

@@ -1,7 +1,9 @@
 """Refused commands as union members: one type for each `resolvers.problems` class, all of them `Problem`s."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import strawberry
 from strawberry.utils.str_converters import to_snake_case
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
     from schema.context import RequestContext
     from schema.runs import Run
+
+_Answer = TypeVar("_Answer")
 
 described_enum(
     ProblemCode,
@@ -163,6 +167,21 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
             return UnavailableProblem(**common, missing=[Requirement.of(lack) for lack in problem.missing])
         case _:
             raise TypeError(f"{type(problem).__name__} has no type in the schema.")
+
+
+def refusable(command: Callable[..., Awaitable[_Answer]]) -> Callable[..., Awaitable[_Answer]]:
+    """A mutation that answers with the union member for the refusal that its use case raises."""
+
+    @wraps(command)
+    async def answered(self: object, info: Info, **arguments: object) -> _Answer:
+        try:
+            return await command(self, info, **arguments)
+        except problems.Problem as refusal:
+            info.context.fresh()  # what the refusal shows is read anew, as after a command that was accepted
+            member: _Answer = problem_of(refusal)
+            return member
+
+    return answered
 
 
 async def refuse_command(

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.problems import Problem as Refusal
 from resolvers.promotions import promote_run
 from schema.context import Info
 from schema.definitions import PipelineCheck
 from schema.directives import Requires, published
-from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, WrongStateProblem, problem_of
+from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, WrongStateProblem, refusable
 from schema.runs import Run, load_run
 from schema.scalars import JSON
 from store.states import Scope
@@ -63,6 +62,7 @@ class PromotionMutations:
         ),
         directives=[Requires(scope=Scope.READ), published(promote_run)],
     )
+    @refusable
     async def promote_run(
         self,
         info: Info,
@@ -76,8 +76,5 @@ class PromotionMutations:
         name: Annotated[str | None, strawberry.argument(description="Name of the pipeline.")] = None,
     ) -> PromoteRunResult:
         """Proposes it."""
-        try:
-            made = await promote_run(info.context.context, id=id, include=include, name=name)
-        except Refusal as refusal:
-            return problem_of(refusal)
+        made = await promote_run(info.context.context, id=id, include=include, name=name)
         return PromoteRunSuccess.of(info, made)

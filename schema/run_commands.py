@@ -1,13 +1,11 @@
 """Commands on runs: start, resume, repeat, cancel, acknowledge, delete."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from collections.abc import Awaitable
-from typing import Annotated, Any
+from typing import Annotated
 
 import strawberry
 
 from resolvers.access import readable_run
-from resolvers.problems import Problem as Refusal
 from resolvers.proposals import DefinitionChoice
 from resolvers.resuming import rerun_run, resume_run
 from resolvers.runs import acknowledge_run, cancel_run, delete_one_run
@@ -24,7 +22,7 @@ from schema.problems import (
     NotFoundProblem,
     UnavailableProblem,
     WrongStateProblem,
-    problem_of,
+    refusable,
 )
 from schema.run_arguments import (
     AgentProfile,
@@ -125,37 +123,23 @@ DeleteRunResult = Annotated[
 ]
 
 
-async def _started(info: Info, command: Awaitable[Started]) -> Any:  # noqa: ANN401 - as `problem_of`
-    """What a start led to, or why it was refused."""
-    try:
-        started = await command
-        run = None if started.run_id is None else await _run_now(info, started.run_id)
-    except Refusal as refusal:
-        return _refused(info, refusal)
+async def _started(info: Info, started: Started) -> StartRunSuccess:
+    """What a start led to."""
+    run = None if started.run_id is None else await _run_now(info, started.run_id)
     return StartRunSuccess(
         run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
     )
 
 
-async def _done(info: Info, command: Awaitable[str]) -> Any:  # noqa: ANN401 - as `problem_of`
-    """The run a command left, or why it was refused; also when somebody has deleted it since."""
-    try:
-        return RunSuccess(run=await _run_now(info, await command))
-    except Refusal as refusal:
-        return _refused(info, refusal)
-
-
 async def _run_now(info: Info, run_id: str) -> Run:
-    """The run as the command left it, whatever an earlier command of the same operation had read."""
+    """The run as the command left it, whatever an earlier command of the same operation had read.
+
+    Raises:
+        NotFound: somebody has deleted it since.
+    """
     info.context.fresh()
     # Read by itself: a loader would wait two turns of the event loop for others to join it.
     return Run.of(await readable_run(info.context.context, run_id))
-
-
-def _refused(info: Info, refusal: Refusal) -> Any:  # noqa: ANN401 - as `problem_of`
-    """The refusal; what it shows of the run is read anew, as after a command that was accepted."""
-    info.context.fresh()
-    return problem_of(refusal)
 
 
 @strawberry.type
@@ -169,6 +153,7 @@ class RunMutations:
         ),
         directives=[Requires(scope=Scope.RUN), published(run_pipeline)],
     )
+    @refusable
     async def run_pipeline(
         self,
         info: Info,
@@ -197,7 +182,7 @@ class RunMutations:
         """Starts a run of a pipeline."""
         return await _started(
             info,
-            run_pipeline(
+            await run_pipeline(
                 info.context.context,
                 pipeline=pipeline,
                 inputs=as_json(inputs),
@@ -217,6 +202,7 @@ class RunMutations:
         description="Calls a single pack; recorded like a run of one step.",
         directives=[Requires(scope=Scope.RUN), published(run_pack)],
     )
+    @refusable
     async def run_pack(
         self,
         info: Info,
@@ -236,7 +222,7 @@ class RunMutations:
         """Calls a pack."""
         return await _started(
             info,
-            run_pack(
+            await run_pack(
                 info.context.context,
                 pack=pack,
                 input=as_json(input),
@@ -256,6 +242,7 @@ class RunMutations:
         ),
         directives=[Requires(scope=Scope.RUN), published(resume_run)],
     )
+    @refusable
     async def resume_run(
         self,
         info: Info,
@@ -269,22 +256,21 @@ class RunMutations:
         wait_seconds: WaitSeconds = 0,
     ) -> ResumeRunResult:
         """Resumes a run."""
-        return await _done(
-            info,
-            resume_run(
-                info.context.context,
-                id=id,
-                step_input=as_json(step_input),
-                inputs=as_json(inputs),
-                definition=definition,
-                wait_seconds=wait_seconds,
-            ),
+        run_id = await resume_run(
+            info.context.context,
+            id=id,
+            step_input=as_json(step_input),
+            inputs=as_json(inputs),
+            definition=definition,
+            wait_seconds=wait_seconds,
         )
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Runs again: a new run with the same inputs or changed ones, from the first step or a later one.",
         directives=[Requires(scope=Scope.RUN), published(rerun_run)],
     )
+    @refusable
     async def rerun_run(
         self,
         info: Info,
@@ -302,7 +288,7 @@ class RunMutations:
         """Runs again."""
         return await _started(
             info,
-            rerun_run(
+            await rerun_run(
                 info.context.context,
                 id=id,
                 inputs=as_json(inputs),
@@ -319,6 +305,7 @@ class RunMutations:
         description="Stops a run. Answers at once; the run is CANCELLING until its steps have let go.",
         directives=[Requires(scope=Scope.RUN), published(cancel_run)],
     )
+    @refusable
     async def cancel_run(
         self,
         info: Info,
@@ -326,12 +313,14 @@ class RunMutations:
         reason: Annotated[str | None, strawberry.argument(description="Why, kept with the run.")] = None,
     ) -> CancelRunResult:
         """Cancels a run."""
-        return await _done(info, cancel_run(info.context.context, id=id, reason=reason))
+        run_id = await cancel_run(info.context.context, id=id, reason=reason)
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Marks a failure as dealt with, so that it no longer needs attention.",
         directives=[Requires(scope=Scope.RUN)],
     )
+    @refusable
     async def acknowledge_run(
         self,
         info: Info,
@@ -339,20 +328,19 @@ class RunMutations:
         acknowledged: Annotated[bool, strawberry.argument(description="False takes the mark off.")] = True,
     ) -> AcknowledgeRunResult:
         """Acknowledges a failure."""
-        return await _done(info, acknowledge_run(info.context.context, id=id, acknowledged=acknowledged))
+        run_id = await acknowledge_run(info.context.context, id=id, acknowledged=acknowledged)
+        return RunSuccess(run=await _run_now(info, run_id))
 
     @strawberry.mutation(
         description="Deletes a run that has ended, with its artifacts; pinned artifacts stay.",
         directives=[Requires(scope=Scope.WRITE)],
     )
+    @refusable
     async def delete_run(
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run.")],
     ) -> DeleteRunResult:
         """Deletes a run."""
-        try:
-            run_id = await delete_one_run(info.context.context, id=id)
-        except Refusal as refusal:
-            return _refused(info, refusal)
+        run_id = await delete_one_run(info.context.context, id=id)
         return DeleteSuccess(deleted_id=strawberry.ID(run_id))

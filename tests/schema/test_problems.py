@@ -19,7 +19,7 @@ from runner.failures import FailureClass, FailureCode
 from runner.issues import error
 from schema.build import build_schema
 from schema.directives import Requires, find_directive
-from schema.problems import problem_of
+from schema.problems import problem_of, refusable
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -69,6 +69,14 @@ def test_every_command_may_answer_that_it_is_forbidden(built: GuardedSchema) -> 
         union = field.type.of_type  # type: ignore[union-attr] # every command's answer is non-null
         assert isinstance(union, GraphQLUnionType), name
         assert "ForbiddenProblem" in {kind.name for kind in union.types}, name
+
+
+def test_every_command_answers_with_its_refusals(built: GuardedSchema) -> None:
+    commands = built._schema.mutation_type
+    assert commands is not None
+    for name, field in commands.fields.items():
+        resolver = field.extensions["strawberry-definition"].base_resolver.wrapped_func
+        assert resolver.__code__ is refusable(resolver).__code__, f"{name} is not @refusable"
 
 
 def test_enums_name_every_code(built: GuardedSchema) -> None:

@@ -30,6 +30,7 @@ from app.settings_sources import (
     variable_of,
 )
 from app.settings_telling import default_of, explain, shown
+from runner.web_address import read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -433,12 +434,7 @@ class Settings(BaseSettings):
 
 
 def _require_http(value: str, what: str = "") -> None:
-    try:
-        parts = urlsplit(value)
-        usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-    except ValueError:  # a bracket that is never closed, or a port that is none
-        usable = False
-    if not usable:
+    if read_web_address(value) is None:
         raise ValueError(f"{what}an address such as https://host.example is needed")
 
 

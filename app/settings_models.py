@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from runner.gateway.providers import (
     BUILTIN_PROVIDERS,
@@ -30,6 +29,7 @@ from runner.gateway.providers import (
     ModelRef,
     Provider,
 )
+from runner.web_address import has_account, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,14 +97,10 @@ def check_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str
             raise ValueError(f"provider `{name}` needs a base_url (PACKLINE_PROVIDER_{name.upper()}_URL)")
         url = entry.get("base_url")
         if url is not None:
-            try:
-                parts = urlsplit(url)
-                usable = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
-            except ValueError:  # a bracket that is never closed, or what stands after the last colon is no port
-                usable = False
-            if not usable:
+            address = read_web_address(url)
+            if address is None:
                 raise ValueError(f"for provider `{name}` an address such as https://host.example/v1 is needed")
-            if parts.username or parts.password:
+            if has_account(address):
                 raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")
     return checked
 

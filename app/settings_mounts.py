@@ -8,11 +8,11 @@ effects = {get_current_time = "none"}
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checked_command
+from runner.web_address import has_account, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,13 +54,8 @@ class McpServerSetting(BaseModel):
     @classmethod
     def _http(cls, value: str | None) -> str | None:
         if value is not None:
-            try:
-                parts = urlsplit(value)
-                usable = parts.scheme in ("http", "https") and parts.hostname and parts.username is None
-                usable = usable and parts.port != 0
-            except ValueError:  # a bracket that is never closed, or a port that is none
-                usable = False
-            if not usable:
+            address = read_web_address(value)
+            if address is None or has_account(address):
                 raise ValueError("an address such as https://host.example/mcp is needed, without a password in it")
         return value
 

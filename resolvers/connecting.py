@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from resolvers.agent_clients import CLIENTS, Reach
 from resolvers.operations import operation
 from resolvers.problems import Invalid
 from runner.issues import error
+from runner.web_address import has_account, read_web_address
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -53,9 +53,5 @@ def _address(text: str) -> SplitResult | None:
     """The address of a server, read; None when the text is none."""
     if len(text) > URL_CHARACTERS:
         return None
-    try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and parts.hostname and not parts.username and parts.port != 0
-    except ValueError:  # a bracket that is never closed, or a port that is none
-        return None
-    return parts if usable else None
+    address = read_web_address(text)
+    return None if address is None or has_account(address) else address

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from runner.document import forbidden_text
 from runner.issues import Issue, did_you_mean, error
 from runner.secret_forms import MIN_SECRET_LENGTH
+from runner.web_address import has_account, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -85,12 +85,8 @@ class CredentialKind:
 
 
 def _address(value: str) -> str | None:
-    try:
-        parts = urlsplit(value)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
-    except ValueError:
-        good = False
-    return None if good else "it is no address such as https://blog.example"
+    address = read_web_address(value)
+    return "it is no address such as https://blog.example" if address is None or has_account(address) else None
 
 
 def _port(value: str) -> str | None:

@@ -33,7 +33,7 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy $(PACKAGES)
 	$(BIN)/mypy --explicit-package-bases builtins
-	$(BIN)/mypy $(SCRIPTS)
+	$(BIN)/mypy $(SCRIPTS) tests/bench
 	$(MAKE) --no-print-directory imports
 
 imports:

@@ -15,6 +15,7 @@ import platform
 import sqlite3
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -25,6 +26,9 @@ from tests.bench.mcp import mcp
 from tests.bench.pace import Pace
 from tests.bench.page import page
 
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
 
 async def routing(_: Path) -> list[rows.Figure]:
     """How well and how fast requests are routed without a model; see `docs/routing.md`."""
@@ -33,7 +37,7 @@ async def routing(_: Path) -> list[rows.Figure]:
     return figures()
 
 
-ROWS = {
+ROWS: dict[str, Callable[[Path], Awaitable[list[rows.Figure]]]] = {
     "step": rows.step,
     "throughput": rows.throughput,
     "latency": rows.latency,
@@ -54,7 +58,7 @@ def main() -> None:
     """Measures what the command line names, all rows by default."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="rows to measure")
-    parser.add_argument("--history", type=int, default=1_000_000, help="runs behind the history row")
+    parser.add_argument("--history", type=int, default=rows.HISTORY_RUNS, help="runs behind the history row")
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
     arguments = parser.parse_args()
     console = Console()

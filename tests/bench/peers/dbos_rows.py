@@ -1,5 +1,7 @@
 """The same rows on DBOS with SQLite, run by `tests.bench.peers` in an environment of its own; prints JSON."""
 
+# mypy: disallow-untyped-decorators=False
+
 from __future__ import annotations
 
 import asyncio

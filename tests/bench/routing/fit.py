@@ -18,7 +18,7 @@ import numpy as np
 
 from catalog.facts import read_facts
 from catalog.routing_index import RoutingIndex
-from catalog.routing_signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
+from catalog.routing_signals import OUTCOME_SIGNALS, SIGNALS, Reading, outcome_signals, read_request
 from tests.bench.routing.requests import Request, read_requests, read_training
 from tests.bench.routing.shipped import key_of, shipped_entries
 
@@ -41,7 +41,7 @@ class Case:
     request: Request
     rows: Matrix
     right: Matrix
-    reading: object
+    reading: Reading
 
 
 def cases() -> list[Case]:

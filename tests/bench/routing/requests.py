@@ -41,7 +41,7 @@ class Request:
     topic: str
     answers: frozenset[str]
     gap: Literal["near", "far"] | None
-    context: Mapping[str, JSONValue] | None
+    context: dict[str, JSONValue] | None
     history: Mapping[str, int]
     part: Part
 

@@ -25,6 +25,7 @@ from app.auth import bearer_token
 from app.graphql_socket import SocketAdapter, SocketHandler, SocketState
 from app.graphql_stream import EventStream
 from app.graphql_wire import (
+    Answer,
     Media,
     Operation,
     Refusal,
@@ -36,6 +37,7 @@ from app.graphql_wire import (
     read_query_string,
     result_response,
 )
+from app.header_fields import header_of
 from schema.documents import no_operation
 from schema.loading import begun
 from schema.masking import internal_error, report
@@ -169,7 +171,8 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
 
     async def _answer_once(self, request: Request) -> ASGIApp:
         caller = await self._caller_of(request)
-        media = negotiate(request.headers.get("accept", "*/*"))
+        accept = header_of(request, b"accept")
+        media = negotiate("*/*" if accept is None else accept)
         if media is None:
             raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
         operation = await self._read(request)
@@ -179,7 +182,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         return self._stream(request, operation, context, caller)
 
     async def _caller_of(self, request: Request) -> CallerT:
-        token = bearer_token(request.headers.get("authorization"))
+        token = bearer_token(header_of(request, b"authorization"))
         caller = await self.authenticate(request, token)
         if caller is None:
             known = "The token is not valid, or no longer." if token else "Sign in, or send `Authorization: Bearer …`."
@@ -192,7 +195,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
             return await read_body(request, self.schema.limits.body_bytes)
         return read_query_string(request)
 
-    async def _execute(self, request: Request, operation: Operation, context: object, media: Media) -> Response:
+    async def _execute(self, request: Request, operation: Operation, context: object, media: Media) -> Answer:
         try:
             result = await self.schema.execute(
                 operation.query,

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
+from app.header_fields import header_of
 from schema.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.requests import Request
+    from starlette.types import Receive, Scope, Send
     from strawberry.types import ExecutionResult
 
 _HEADERS = {"cache-control": "private, no-store", "vary": "accept", "x-content-type-options": "nosniff"}
 #: An escaped U+0000: `\u0000` whose backslash is not itself escaped.
-_NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 #: orjson reads whole numbers beyond 64 bits as floats; those need a reader that keeps or refuses them exactly.
-_LONG_DIGITS = re.compile(r"\d{19,}", re.ASCII)
+_DIGITS = 19
+_LONG_DIGITS = re.compile(rb"[0-9]{%d}" % _DIGITS)
+_NO_DIGITS = bytes(set(range(256)) - set(b"0123456789"))
 #: A body up to so many times the limit is read to its end, unkept, so that its sender gets to see the refusal.
 _PATIENCE_WITH_BODIES = 8
 
@@ -40,6 +44,13 @@ class Media(StrEnum):
     STREAM = "text/event-stream"
 
 
+_HEADERS_OF = {
+    media: [
+        *((name.encode(), value.encode()) for name, value in _HEADERS.items()),
+        (b"content-type", media.encode()),
+    ]
+    for media in (Media.RESPONSE, Media.JSON)
+}
 _ACCEPTED = {
     **{media.value: media for media in Media},
     "*/*": Media.JSON,
@@ -116,10 +127,34 @@ def is_request_error(result: ExecutionResult) -> bool:
     return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
 
 
-def result_response(result: ExecutionResult, media: Media) -> Response:
+class Answer:
+    """An answer to a query or command: an ASGI response whose headers are made but for the length.
+
+    Args:
+        status: HTTP status.
+        media: What the body is.
+        body: JSON.
+    """
+
+    __slots__ = ("_body", "_media", "_status")
+
+    def __init__(self, status: int, media: Media, body: bytes) -> None:
+        self._status = status
+        self._media = media
+        self._body = body
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        """Send it."""
+        body = self._body
+        headers = [*_HEADERS_OF[self._media], (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": self._status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def result_response(result: ExecutionResult, media: Media) -> Answer:
     """Return the answer to a query or command."""
     status = 400 if media is Media.RESPONSE and is_request_error(result) else 200
-    return Response(encode_json(result_body(result)), status, _HEADERS, media_type=media)
+    return Answer(status, media, orjson.dumps(result_body(result), option=orjson.OPT_NON_STR_KEYS))
 
 
 def encode_json(value: object) -> str:
@@ -134,10 +169,11 @@ def decode_json(data: str | bytes) -> object:
         json.JSONDecodeError: It is not JSON, or not JSON that could be kept.
     """
     value: object = orjson.loads(data)
-    text = data if isinstance(data, str) else data.decode()
-    if _NUL.search(text):
+    text = data.encode() if isinstance(data, str) else data
+    # What is quick to find, and seldom there, is looked for before the patterns, which take 18 µs of a request.
+    if b"\\u0000" in text and _NUL.search(text):
         raise json.JSONDecodeError("The character U+0000 is not accepted anywhere", "", 0)
-    if _LONG_DIGITS.search(text):
+    if len(text.translate(None, _NO_DIGITS)) >= _DIGITS and _LONG_DIGITS.search(text):
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -145,8 +181,7 @@ def decode_json(data: str | bytes) -> object:
     return value
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """What one request asks for."""
 
     query: str
@@ -168,12 +203,13 @@ def read_operation(members: object) -> Operation:
     if not isinstance(query, str) or not query:
         raise _bad(QUERY_MISSING)
     variables = members.get("variables")
-    if not isinstance(variables, dict | None):
+    if variables is not None and not isinstance(variables, dict):
         raise _bad("`variables` must be an object or null.")
     name = members.get("operationName")
-    if not isinstance(name, str | None):
+    if name is not None and not isinstance(name, str):
         raise _bad("`operationName` must be text or null.")
-    if not isinstance(members.get("extensions"), dict | None):
+    extensions = members.get("extensions")
+    if extensions is not None and not isinstance(extensions, dict):
         raise _bad("`extensions` must be an object or null.")
     return Operation(query, variables, name or None)
 
@@ -199,6 +235,19 @@ def read_query_string(request: Request) -> Operation:
     return read_operation(members)
 
 
+@lru_cache(maxsize=256)
+def _refused_type(content_type: str) -> str | None:
+    """Why a body of this Content-Type is not read; None when it is."""
+    media, *parameters = (piece.strip().lower() for piece in content_type.split(";"))
+    if media != Media.JSON:
+        return "Send the request as application/json."
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "charset" and value.strip('" ') not in ("utf-8", "utf8"):
+            return "Send JSON as UTF-8."
+    return None
+
+
 async def read_body(request: Request, limit_bytes: int) -> Operation:
     """Read the operation of a POST request; a body that is too large is never held in memory whole.
 
@@ -206,19 +255,21 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
         Refusal: 400, 413 or 415.
         starlette.requests.ClientDisconnect: The client went away.
     """
-    content_type = request.headers.get("content-type", "")
-    media, *parameters = (piece.strip().lower() for piece in content_type.split(";"))
-    if media != Media.JSON:
-        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Send the request as application/json.")
-    for parameter in parameters:
-        name, _, value = parameter.partition("=")
-        if name.strip() == "charset" and value.strip('" ') not in ("utf-8", "utf8"):
-            raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Send JSON as UTF-8.")
-    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+    refused = _refused_type(header_of(request, b"content-type") or "")
+    if refused is not None:
+        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", refused)
+    if (header_of(request, b"content-encoding") or "identity").strip().lower() != "identity":
         raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not taken; send it as it is.")
     chunks: list[bytes] = []
     size = 0
-    async for chunk in request.stream():
+    # Not through `Request.stream`: what the event loop keeps of an asynchronous generator takes 8 µs of every request.
+    more = True
+    while more:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        more = message.get("more_body", False)
+        chunk: bytes = message.get("body", b"")
         size += len(chunk)
         if size <= limit_bytes:
             chunks.append(chunk)

@@ -161,10 +161,9 @@ async def refuse(
 def _with_headers(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = list(message.get("headers", ()))
-            present = {name.lower() for name, _ in headers}
-            headers.extend(pair for pair in SECURITY_HEADERS if pair[0] not in present)
-            message = {**message, "headers": headers}
+            present = dict(message.get("headers", ()))
+            missing = [pair for pair in SECURITY_HEADERS if pair[0] not in present]
+            message = {**message, "headers": [*message.get("headers", ()), *missing]}
         await send(message)
 
     return sending

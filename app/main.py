@@ -22,6 +22,7 @@ from app.downloads import Downloads
 from app.gate import AttemptGate
 from app.graphiql import graphiql_routes
 from app.graphql import GraphQLApp, TransportLimits
+from app.header_fields import header_of
 from app.hosts import guard_for
 from app.logging import mask_logs
 from app.login import login_routes
@@ -254,7 +255,7 @@ class Application:
 
     def _context(self, caller: Caller, connection: HTTPConnection) -> RequestContext:
         assert self.services is not None, "surfaces exist only while the application runs"
-        client = connection.headers.get("x-packline-client") or connection.headers.get("user-agent")
+        client = header_of(connection, b"x-packline-client") or header_of(connection, b"user-agent")
         context = Context(
             services=self.services,
             caller=caller,

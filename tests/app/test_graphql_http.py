@@ -259,6 +259,22 @@ async def test_whole_numbers_are_kept_exactly_or_refused(client: GraphQLClient) 
         "n": 12345678901234567890,
     }
     assert decode_json(rb'"a literal \\u0000 is fine"') == r"a literal \u0000 is fine"
+    assert decode_json('{"n": 18446744073709551616}') == {"n": 2**64}
+    assert decode_json(b"[" + b"1234567890," * 9 + b"1]") == [*[1234567890] * 9, 1]
+    for nul in (rb'"\u0000"', rb'"a\\\u0000"', rb'{"\u0000": 12345678901234567890}'):
+        for data in (nul, nul.decode()):
+            with pytest.raises(json.JSONDecodeError, match="U\\+0000"):
+                decode_json(data)
+
+
+async def test_a_body_may_come_in_pieces(client: GraphQLClient) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        for piece in (b'{"query": ', b"", b'"{ hello }', b'"}'):
+            yield piece
+
+    headers = {"authorization": "Bearer all", "content-type": JSON}
+    response = await client.http.post(client.url, content=pieces(), headers=headers)
+    assert response.json() == {"data": {"hello": "world"}}
 
 
 async def test_a_large_body_is_refused_and_told(client: GraphQLClient) -> None:

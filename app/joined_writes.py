@@ -51,9 +51,11 @@ class JoiningTransport:
         self.write(b"".join(parts))
 
     def flush(self) -> None:
-        """Writes what is held; nothing when that was done before."""
+        """Writes what is held; nothing when that was done before, or the other side has gone."""
         if self._held:
             held, self._held, self._size = self._held, [], 0
+            if self._transport.is_closing():  # uvloop raises, and each client that hangs up would fill the log
+                return
             self._transport.write(held[0] if len(held) == 1 else b"".join(held))
 
     def is_closing(self) -> bool:

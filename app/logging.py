@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from runner.redaction import Redactor
 
 #: Loggers that say too much about every request at `info`.
-_QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite")
+_QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite", "mcp")
 
 #: Masks what is logged; the one of the server that was started last in this process.
 _redactor: Redactor | None = None

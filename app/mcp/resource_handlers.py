@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,8 +33,9 @@ if TYPE_CHECKING:
     from app.mcp.session import Session
     from app.mcp.toolbox import Toolbox
 
-#: Streams of word about changes at once, and runs one of them may ask for.
+#: Streams of word about changes at once, those of one caller, and runs one of them may ask for.
 STREAMS_MAX: Final = 256
+STREAMS_OF_CALLER_MAX: Final = 64
 RUNS_MAX: Final = 50
 #: Least time between two words about the same run, in seconds.
 PAUSE_SECONDS: Final = 0.2
@@ -89,18 +91,23 @@ class _Listening:
 
     def __init__(self, session_of: SessionOf) -> None:
         self._session_of = session_of
-        self._streams = 0
+        #: Open streams, by caller.
+        self._streams: Counter[str] = Counter()
 
     async def __call__(
         self, ctx: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        if self._streams >= STREAMS_MAX:
+        session = self._session_of(ctx)
+        caller_id = session.caller.id
+        if self._streams[caller_id] >= STREAMS_OF_CALLER_MAX or self._streams.total() >= STREAMS_MAX:
             raise MCPError(types.INTERNAL_ERROR, "Too many streams are open. Close some, or ask with wait_run.")
-        self._streams += 1
+        self._streams[caller_id] += 1
         try:
-            return await self._listen(ctx, self._session_of(ctx), params.notifications)
+            return await self._listen(ctx, session, params.notifications)
         finally:
-            self._streams -= 1
+            self._streams[caller_id] -= 1
+            if not self._streams[caller_id]:
+                del self._streams[caller_id]
 
     async def _listen(
         self, ctx: RequestContext, session: Session, wanted: types.SubscriptionFilter

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import ClientDisconnect
 
 from app.mcp.handshake import Handshakes, OpenCalls
 from app.mcp.quick import QuickCalls
@@ -23,6 +26,13 @@ if TYPE_CHECKING:
 
 #: Versions of the protocol from this one on name the method in a header.
 _HEADED: Final = b"2026"
+#: Where the SDK logs what broke while it read a request.
+_SDK_LOG: Final = "mcp.server.streamable_http"
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    """Whether a line is about the server: a client that hangs up in the middle of a request is no error of its."""
+    return record.exc_info is None or not isinstance(record.exc_info[1], ClientDisconnect)
 
 
 @asynccontextmanager
@@ -40,6 +50,7 @@ async def http_server(
         assert ctx.request is not None, "it came over HTTP"
         return session_in(ctx.request.scope)
 
+    logging.getLogger(_SDK_LOG).addFilter(_is_ours)
     toolbox = Toolbox(schema)
     calls = OpenCalls()
     server = build_server(toolbox, session_of, calls=calls)
@@ -56,7 +67,8 @@ async def http_server(
             await handshakes(scope, receive, send)
         else:
             manager = plain if method == b"tools/list" else streams
-            await manager.handle_request(scope, receive, send)
+            with contextlib.suppress(ClientDisconnect):
+                await manager.handle_request(scope, receive, send)
 
     async with streams.run(), plain.run():
         yield QuickCalls(toolbox, server, session_in, answer, body_bytes)

@@ -83,6 +83,16 @@ async def test_closing_writes_first_and_aborting_does_not():
     assert transport.get_extra_info("peer") == "the peer"
 
 
+async def test_what_is_held_is_let_go_with_a_connection_that_has_closed():
+    wire, transport = joined()
+    transport.write(b"too late")
+    wire.closed = True
+    await asyncio.sleep(0)
+    transport.write(b"and this")
+    transport.flush()
+    assert wire.done == []
+
+
 async def test_head_and_body_of_an_answer_leave_together(monkeypatch: pytest.MonkeyPatch):
     left: list[list[bytes]] = []
 

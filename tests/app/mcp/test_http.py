@@ -8,7 +8,9 @@ import json
 
 import httpx2
 import pytest
+from mcp.shared.exceptions import MCPError
 
+from app.mcp import resource_handlers
 from app.mcp.mount import BODY_BYTES
 from tests.support.mcp_agent import agent, told
 from tests.support.product import ADMIN_TOKEN
@@ -134,6 +136,40 @@ async def test_a_call_of_the_handshake_versions_is_cancelled_by_its_client_alone
         # A server that has never heard of the client serves it all the same, and nothing is ever called out of date.
         listed = {"jsonrpc": "2.0", "id": 9, "method": "tools/list"}
         assert (await posted(listed, **{**named, "mcp-session-id": "from-before-a-restart"})).status_code == 200
+
+
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_a_client_that_hangs_up_in_the_middle_of_a_request_is_no_error_of_the_server(house, caplog, era):
+    headers, _ = wire(era, "tools/call", name="run_pack", arguments={})
+    request = (
+        b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        + b"".join(f"{name}: {value}\r\n".encode() for name, value in headers.items())
+        + b'content-length: 1000000\r\n\r\n{"jsonrpc":'
+    )
+    async with agent(house) as client:
+        await client.call_tool("list_runs", {})
+    before = len(asyncio.all_tasks())
+    opened = [await asyncio.open_connection("127.0.0.1", house.served.port) for _ in range(5)]
+    for _, writer in opened:
+        writer.write(request)
+    await eventually(lambda: len(asyncio.all_tasks()) >= before + 5)
+    for _, writer in opened:
+        writer.transport.abort()
+    await eventually(lambda: len(asyncio.all_tasks()) <= before + 2)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+async def test_one_caller_does_not_take_all_streams(house, monkeypatch):
+    monkeypatch.setattr(resource_handlers, "STREAMS_OF_CALLER_MAX", 1)
+    other = await house.token_for("ben", "READ")
+    async with agent(house) as mine, agent(house, token=other) as his, mine.listen(tools_list_changed=True):
+        with pytest.raises(MCPError, match="Too many streams"):
+            async with mine.listen(tools_list_changed=True):
+                pass
+        async with his.listen(tools_list_changed=True):
+            pass
+    async with agent(house) as mine, mine.listen(tools_list_changed=True):
+        pass
 
 
 @pytest.mark.slow

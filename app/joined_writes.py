@@ -1,21 +1,48 @@
-"""HTTP connections that write what is written at once in one piece.
+"""HTTP connections that write what is written at once in one piece, and heads of answers as they were written before.
 
 uvicorn writes the head of an answer and its body one after the other, each by a call of the system that wakes the other
 side: 30 to 50 µs of a request of 250. Here both wait for the end of the turn of the event loop, and leave together.
+
+It also looks at each header of each answer for what must not stand there, and puts the head together anew: 19 µs for
+our dozen, which are the same in one answer after the other.
 """
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from uvicorn._types import ASGI3Application, ASGISendEvent
+
 #: What is held at most; more is written at once, so that whoever writes much notices when the other side is slow.
 _HELD_BYTES: Final = 65_536
+
+
+_Headers: TypeAlias = tuple[tuple[bytes, bytes], ...]
+
+
+class _Head(NamedTuple):
+    """The head of an answer, but for what the server adds to all of them.
+
+    Attributes:
+        status: Its first line.
+        headers: The application's, up to the body.
+        length: Of the body, as the headers tell it.
+    """
+
+    status: bytes
+    headers: bytes
+    length: int
+
+
+#: Heads that were written, by status and headers; those that differ in the length of the body count apart.
+_heads: dict[tuple[int, _Headers], _Head] = {}
+_HEADS_MAX: Final = 1024
 
 
 class JoiningTransport:
@@ -73,8 +100,56 @@ class JoiningTransport:
         self._transport.abort()
 
 
+class RememberingCycle(RequestResponseCycle):
+    """A request and its answer, whose head is written at once when one with the same headers was written before.
+
+    Only heads that uvicorn let pass are remembered, of answers whose length is told and whose connection stays open.
+    """
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Takes a part of the answer; see the ASGI specification."""
+        if message["type"] != "http.response.start" or not self._is_usual():
+            await super().send(message)
+            return
+        headers: _Headers = tuple((name, value) for name, value in message.get("headers", ()))
+        key = (message["status"], headers)
+        known = _heads.get(key)
+        if known is None:
+            await super().send({**message, "headers": headers})
+            self._remember(key)
+            return
+        self.response_started = True
+        self.waiting_for_100_continue = False
+        self.chunked_encoding = False
+        self.expected_content_length = known.length
+        content = [known.status]
+        for name, value in self.default_headers:
+            content += (name, b": ", value, b"\r\n")
+        content.append(known.headers)
+        self.transport.write(b"".join(content))
+
+    def _is_usual(self) -> bool:
+        """Whether the answer begins, and nothing but its headers tells how its head is written."""
+        started, going = self.response_started, not (self.flow.write_paused or self.disconnected)
+        return not started and going and self.keep_alive and not self.access_log
+
+    def _remember(self, key: tuple[int, _Headers]) -> None:
+        status, headers = key
+        if not (self.response_started and self.keep_alive and self.chunked_encoding is False):
+            return
+        if len(_heads) >= _HEADS_MAX:
+            _heads.clear()
+        written = b"".join(part for name, value in headers for part in (name.lower(), b": ", value, b"\r\n"))
+        _heads[key] = _Head(STATUS_LINE[status], written + b"\r\n", self.expected_content_length)
+
+
 class JoiningProtocol(HttpToolsProtocol):
     """uvicorn's protocol on such a transport; sockets that it hands on to go on with it."""
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        # uvicorn makes its own kind, and has no setting for another; ours adds no attribute.
+        cycle.__class__ = RememberingCycle
+        super()._start_asgi_task(cycle, app)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
         """Takes up a connection."""

@@ -1,4 +1,4 @@
-"""Writes of one turn of the loop leave together, in order, and none is lost."""
+"""Writes of one turn of the loop leave together, in order, and none is lost; heads are what uvicorn makes of them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import httpx2
+import pytest
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from app import joined_writes
-from app.joined_writes import JoiningProtocol, JoiningTransport
+from app.joined_writes import JoiningProtocol, JoiningTransport, RememberingCycle
 from tests.support.graphql_client import serve
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Iterable
 
 
 class Wire:
@@ -113,3 +115,73 @@ async def test_head_and_body_of_an_answer_leave_together(monkeypatch: pytest.Mon
     assert len(parts) > 1, "uvicorn writes head and body in one piece by itself: this module can go"
     assert parts[0].startswith(b"HTTP/1.1 200")
     assert parts[-1] == b"tide"
+
+
+HEADS: dict[str, tuple[int, Iterable[Any]]] = {
+    "plain": (200, [(b"content-length", b"4"), (b"Vary", b"accept"), (b"x-twice", b"1"), (b"x-twice", b"2")]),
+    "other": (201, [(b"content-length", b"4"), (b"vary", b"accept")]),
+    "listed": (200, [[b"content-length", b"4"], [b"a", b"b"]]),
+    "chunked": (200, [(b"vary", b"accept")]),
+    "chunked-told": (200, [(b"transfer-encoding", b"chunked")]),
+    "closing": (200, [(b"content-length", b"4"), (b"connection", b"close")]),
+    "empty": (204, []),
+    "bad-name": (200, [(b"content-length", b"4"), (b"a b", b"c")]),
+    "bad-value": (200, [(b"content-length", b"4"), (b"a", b"b\r\nset-cookie: c")]),
+    "too-long": (200, [(b"content-length", b"3")]),
+}
+
+
+async def _of_kind(scope: Any, receive: Any, send: Any) -> None:
+    kind = scope["path"][1:]
+    status, headers = HEADS[kind]
+    await send({"type": "http.response.start", "status": status, "headers": iter(list(headers))})
+    await send({"type": "http.response.body", "body": b"" if status == 204 else b"tide"})
+
+
+async def _answered(url: str) -> list[object]:
+    """What comes back, without the time: on a connection that stays, then on some that are closed."""
+    told: list[object] = []
+    closing = {"connection": "close"}
+    asked = [("GET", {}), ("GET", {}), ("HEAD", {}), ("GET", {}), ("GET", closing), ("GET", closing), ("GET", {})]
+    async with httpx2.AsyncClient() as client:
+        for method, headers in asked:
+            try:
+                answer = await client.request(method, url, headers=headers)
+            except httpx2.HTTPError as error:
+                told.append(type(error))
+                continue
+            told.append(
+                (answer.status_code, [pair for pair in answer.headers.raw if pair[0] != b"date"], answer.content)
+            )
+    return told
+
+
+@pytest.mark.parametrize("kind", HEADS)
+async def test_heads_are_written_as_uvicorn_does(kind: str):
+    joined_writes._heads.clear()
+    told = []
+    for protocol in (HttpToolsProtocol, JoiningProtocol):
+        async with serve(_of_kind, http=protocol) as served:
+            told.append(await _answered(served.url(f"/{kind}")))
+    assert told[0] == told[1]
+    usual = kind in {"plain", "other", "listed", "too-long"}
+    assert len(joined_writes._heads) == int(usual), "only what uvicorn let pass is remembered"
+
+
+async def test_few_heads_are_remembered(monkeypatch: pytest.MonkeyPatch):
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        name = scope["path"].encode()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0"), (b"p", name)]})
+        await send({"type": "http.response.body"})
+
+    monkeypatch.setattr(joined_writes, "_HEADS_MAX", 3)
+    joined_writes._heads.clear()
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+        for _ in range(2):
+            for number in range(5):
+                assert (await client.get(served.url(f"/{number}"))).headers["p"] == f"/{number}"
+                assert len(joined_writes._heads) <= 3
+
+
+def test_the_cycle_that_remembers_is_uvicorns_with_no_attribute_more():
+    assert "__init__" not in vars(RememberingCycle), "it takes the place of one that uvicorn made"

@@ -23,7 +23,9 @@ from resolvers.proposals import (
 )
 from resolvers.start_checks import (
     called_steps,
+    named,
     no_longer_fits,
+    not_from_memory,
     refuse_bad_start,
     refuse_wrong_agent,
     resolved_steps,
@@ -57,6 +59,7 @@ from store.states import RunCause, RunState, Scope
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from catalog.learning import LearnedField
     from resolvers.context import Context
     from runner.failures import JSONValue
     from runner.resume import PlannedStep, ResumePlan
@@ -196,7 +199,8 @@ def _instead_of_resuming(state: RunState) -> str:
             "wait_seconds": WAIT,
             "idempotency_key": IDEMPOTENCY,
             "force": Parameter(hidden=True),
-            "agent": Parameter(hidden=True),
+            "agent": Parameter(description="Profile for its agent steps instead of the earlier run's."),
+            "from_memory": Parameter(hidden=True),
         },
     ),
 )
@@ -205,6 +209,7 @@ async def rerun_run(
     *,
     id: str,
     inputs: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     from_step: str | None = None,
     force: bool = False,
@@ -224,7 +229,8 @@ async def rerun_run(
         raise Invalid(target.issues[0].message, target.issues)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs"), target)
-    if issues := input_issues(context, found, target, values):
+    issues = [*not_from_memory(values, from_memory), *input_issues(context, found, target, values)]
+    if issues:
         raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
     refuse_wrong_agent(context, target.compiled, agent)
     lacks = context.lacks(found.pipeline_id, agent=agent)
@@ -266,6 +272,7 @@ async def rerun_run(
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
+        from_memory=named(from_memory),
     )
     try:
         return await start(context, new, wait_seconds, warnings)

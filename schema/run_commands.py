@@ -278,6 +278,7 @@ class RunMutations:
         inputs: Annotated[
             JSON, strawberry.argument(description="Inputs to replace, those alone; null removes one.")
         ] = JSON({}),  # noqa: B008
+        from_memory: FromMemory = [],  # noqa: B006
         definition: RerunDefinition = DefinitionChoice.OF_RUN,
         from_step: FromStep = None,
         force: Force = False,
@@ -292,6 +293,7 @@ class RunMutations:
                 info.context.context,
                 id=id,
                 inputs=as_json(inputs),
+                from_memory=from_memory,
                 definition=definition,
                 from_step=from_step,
                 force=force,

@@ -205,11 +205,11 @@ RERUN_RUN = (
     + PROBLEM_PARTS
     + """
 mutation CliRerunRun(
-  $id: ID!, $inputs: JSON!, $definition: DefinitionChoice!, $fromStep: Key, $idempotencyKey: String,
-  $force: Boolean!, $agent: String
+  $id: ID!, $inputs: JSON!, $fromMemory: [LearnedField!]!, $definition: DefinitionChoice!, $fromStep: Key,
+  $idempotencyKey: String, $force: Boolean!, $agent: String
 ) {
   result: rerunRun(
-    id: $id, inputs: $inputs, definition: $definition, fromStep: $fromStep,
+    id: $id, inputs: $inputs, fromMemory: $fromMemory, definition: $definition, fromStep: $fromStep,
     idempotencyKey: $idempotencyKey, force: $force, agent: $agent
   ) {
     __typename"""

@@ -1,4 +1,4 @@
-"""Inputs that `packline run --from-memory` takes from what the caller usually chooses."""
+"""Inputs that `--from-memory` of `packline run` and `rerun` takes from what the caller usually chooses."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from app.cli.client import JSON, Client
+    from app.cli.output import Output
     from runner.failures import JSONValue
 
 #: Instead of a name: every input that has a usual value and was not given.
@@ -19,7 +20,12 @@ ALL = "all"
 
 
 def take_remembered(
-    client: Client, target: str, names: Sequence[str], given: Mapping[str, JSONValue], schema: dict[str, Any]
+    client: Client,
+    output: Output,
+    target: str,
+    names: Sequence[str],
+    given: Mapping[str, JSONValue],
+    schema: dict[str, Any],
 ) -> tuple[dict[str, JSONValue], list[str]]:
     """The inputs with those named filled in, and the learned fields that came from memory, as the server names them.
 
@@ -28,6 +34,7 @@ def take_remembered(
 
     Args:
         client: Of the server.
+        output: Where it is said what was taken.
         target: Key or id of the pipeline, or the pack.
         names: Names of inputs, or `all`.
         given: The inputs given otherwise.
@@ -53,6 +60,8 @@ def take_remembered(
         chosen = fitting if ALL in names else [name for name in wanted if name not in given]
         filled |= {name: usual[name] for name in chosen}
         taken.update(chosen)
+    told = ", ".join(f"{name}={filled[name]}" for name in FIELDS if name in taken)
+    output.note(f"From memory: {told or 'nothing'}.")
     return filled, [name.upper() for name in FIELDS if name in taken]
 
 

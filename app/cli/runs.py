@@ -73,9 +73,7 @@ def run(
         if from_memory:
             from app.cli.remembered import take_remembered
 
-            given, taken = take_remembered(client, target, from_memory, given, schema)
-            told = ", ".join(f"{name.lower()}={given[name.lower()]}" for name in taken)
-            output.note(f"From memory: {told or 'nothing'}.")
+            given, taken = take_remembered(client, output, target, from_memory, given, schema)
         if is_pack:
             result = client.execute(
                 documents.RUN_PACK,
@@ -156,6 +154,7 @@ def resume(
     from app.cli.client import EXIT_OK, EXIT_REFUSED, Client, CliError, Target
     from app.cli.inputs import read_inputs, read_json_object
     from app.cli.output import Output, accept, issue_line
+    from app.cli.watch import get_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -166,7 +165,7 @@ def resume(
             "definition": "CURRENT" if current else "OF_RUN",
         }
         if inputs or inputs_file:
-            change["inputs"] = read_inputs(inputs or (), inputs_file, _schema_of_run(client, run_id))
+            change["inputs"] = read_inputs(inputs or (), inputs_file, _schema_of_run(client, get_run(client, run_id)))
         found = client.execute(documents.RESUME_PREVIEW, change)["run"]
         if found is None:
             raise CliError(f"There is no run `{run_id}`, or your token may not see it.")
@@ -189,6 +188,7 @@ def rerun(
     run_id: RunId,
     inputs: Inputs = None,
     inputs_file: InputsFile = None,
+    from_memory: FromMemory = None,
     current: Annotated[bool, typer.Option("--current", help="Run the pipeline as it is now.")] = False,
     from_step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
@@ -209,18 +209,28 @@ def rerun(
     from app.cli.client import Client, Target
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
+    from app.cli.watch import get_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
-        changed = (
-            read_inputs(inputs or (), inputs_file, _schema_of_run(client, run_id)) if inputs or inputs_file else {}
-        )
+        changed: dict[str, Any] = {}
+        taken: list[str] = []
+        if inputs or inputs_file or from_memory:
+            found = get_run(client, run_id)
+            schema = _schema_of_run(client, found)
+            changed = read_inputs(inputs or (), inputs_file, schema)
+            if from_memory:
+                from app.cli.remembered import take_remembered
+
+                target = (found["pipeline"] or found["pack"])["id"]
+                changed, taken = take_remembered(client, output, target, from_memory, changed, schema)
         started = accept(
             client.execute(
                 documents.RERUN_RUN,
                 {
                     "id": run_id,
                     "inputs": changed,
+                    "fromMemory": taken,
                     "definition": "CURRENT" if current else "OF_RUN",
                     "fromStep": from_step,
                     "force": force,
@@ -289,11 +299,8 @@ def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, An
     return schema
 
 
-def _schema_of_run(client: Client, run_id: str) -> dict[str, Any]:
+def _schema_of_run(client: Client, found: JSON) -> dict[str, Any]:
     """The input schema of a run's pipeline as it is now; of a pack call, the pack's."""
-    from app.cli.watch import get_run
-
-    found = get_run(client, run_id)
     if found["pipeline"]:
         return _input_schema(client, found["pipeline"]["id"], is_pack=False)
     return _input_schema(client, found["pack"]["id"], is_pack=True) if found["pack"] else {}

@@ -32,6 +32,14 @@ def test_inputs_are_taken_from_memory_where_the_command_says_so(tmp_path):
         assert taken_by(machine, given.stdout) == (["PERSONA"], "student")
         plain = machine.run(*OUTLINE, "--json")
         assert taken_by(machine, plain.stdout) == ([], None)
+        first = json.loads(plain.stdout.splitlines()[0])["run"]["id"]
+        again = machine.run("rerun", first, "--from-memory", "persona")
+        assert again.returncode == 0, again.stderr
+        assert "From memory: persona=executive." in again.stderr
+        assert taken_by(machine, again.stdout) == (["PERSONA"], "executive")
+        changed = machine.run("rerun", first, "--from-memory", "all", "--input", "persona=student")
+        assert taken_by(machine, changed.stdout) == ([], "student")
+        assert taken_by(machine, machine.run("rerun", first, "--json").stdout) == ([], None)
         strange = machine.run(*OUTLINE, "--from-memory", "shoe_size")
         assert "Memory learns no input `shoe_size`" in strange.stderr
 

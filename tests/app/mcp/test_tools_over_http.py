@@ -255,6 +255,9 @@ async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, m
             if closest not in told_of.get(path, ""):
                 lacking[tool, path] = error
         assert lacking == {}
+        for tool, what in (("run_pipeline", {"pipeline": "brew"}), ("rerun_run", {"run_id": run["run_id"]})):
+            agentless = await refusal(client, tool, **what, agent="claude")
+            assert 'The agent \\"claude\\" was chosen' in json.dumps(agentless), "an agent may choose its agent"
         swapped = await refusal(client, "run_pipeline", pipeline="test.echo")
         assert "is a pack" in swapped["hint"]
         assert "is a pipeline" in (await refusal(client, "run_pack", pack="brew"))["hint"]
@@ -312,7 +315,7 @@ async def test_the_list_of_tools_is_short_and_portable(house):
         tools = (await client.list_tools()).tools
         raw = json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in tools], separators=(",", ":"))
     assert len(tools) <= 19
-    assert len(raw) <= 20_000
+    assert len(raw) <= 20_000, len(raw)
     assert [tool.name for tool in tools] == sorted(tool.name for tool in tools)
     for tool in tools:
         schema = tool.input_schema

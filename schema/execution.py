@@ -97,14 +97,24 @@ def _short(field: GraphQLField) -> Callable[..., Any] | None:
     if not names:
         if told is None:
             return lambda source, _info: call(source)
+
+        def alone(source: Any, info: Any) -> Any:
+            return call(source, info=Info(info, definition))
+
         if not is_loaded(call):
-            return lambda source, info: call(source, info=Info(_raw_info=info, _field=definition))
+            return alone
+
+        def alone_now(source: Any, info: Any) -> Any:
+            resolved = call(source, info=Info(info, definition))
+            return begun(resolved) if getattr(info.context, "at_once", False) else resolved
+
+        return alone_now
 
     def resolve(source: Any, info: Any, **given: Any) -> Any:
         # A list may be the default of the argument, which every operation is given.
         arguments = {names[name]: list(value) if type(value) is list else value for name, value in given.items()}
         if told is not None:
-            arguments["info"] = Info(_raw_info=info, _field=definition)
+            arguments["info"] = Info(info, definition)
         return call(source, **arguments)
 
     if not is_loaded(call):
@@ -231,7 +241,7 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
                     result = super().execute_field(parent_type, source_value, details, field_path, position_context)
                 if result is not Undefined:
                     results[name] = result
-                    if is_awaitable(result):
+                    if type(result) is not dict and is_awaitable(result):
                         waiting.append(name)
         except Exception:
             if waiting:
@@ -311,10 +321,12 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
                     field, detail.node, self.variable_values, detail.fragment_variable_values, self.hide_suggestions
                 )
             result = resolve(source, info, **arguments)
+            if result is None and type(returned) is not GraphQLNonNull:
+                return None
             if self.is_awaitable(result):
                 return self.complete_awaitable_value(returned, details, info, path, result, position_context)
             completed = self.complete_value(returned, details, info, path, result, position_context)
-            if self.is_awaitable(completed):
+            if type(completed) is not dict and self.is_awaitable(completed):
                 return self._settled(completed, returned, details, path)
         except Exception as error:
             self.handle_field_error(error, returned, details, path)
@@ -380,13 +392,12 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         kind = item_type.of_type if type(item_type) is GraphQLNonNull else item_type
         if type(kind) is not GraphQLObjectType:
             return False
-        is_type_of, is_awaitable = kind.is_type_of, self.is_awaitable
-        for item in items:
-            if item is None or item is Undefined or isinstance(item, Exception) or is_awaitable(item):
+        # Mostly all are of one class, which is looked at once.
+        for item in {type(item): item for item in items}.values():
+            if item is None or item is Undefined or isinstance(item, Exception) or self.is_awaitable(item):
                 return False
-            if is_type_of is not None and is_type_of(item, info) is not True:
-                return False
-        return True
+        is_type_of = kind.is_type_of
+        return is_type_of is None or all(is_type_of(item, info) is True for item in items)
 
     def _objects(self, item_type: Any, details: list[Any], path: Path, items: list[Any], position_context: Any) -> Any:
         """A list of objects by their fields, without the layers that look at each item for what it may be."""

@@ -10,6 +10,7 @@ from resolvers.artifacts import known_previews, made_previews
 from schema.loading import Loader
 from store.artifacts import ArtifactRecord, artifacts_of_attempts, artifacts_of_runs, find_artifacts
 from store.callers import CallerRecord, find_callers
+from store.lookups import NEAR
 from store.pipeline_reads import (
     PipelineRecord,
     VersionBody,
@@ -68,7 +69,9 @@ class Loaders:
 
         return Loader(load)
 
-    def _lookup(self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]]) -> Loader[str, V | None]:
+    def _lookup(
+        self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]], together: int = 1
+    ) -> Loader[str, V | None]:
         """As `_loader`, for what is read by prepared statements."""
         store = self._context.services.store
 
@@ -76,7 +79,7 @@ class Loaders:
             found = await find(store, keys)
             return [found.get(key) for key in keys]
 
-        return Loader(load, self._at_once)
+        return Loader(load, self._at_once, together)
 
     @cached_property
     def run(self) -> Loader[str, RunRecord | None]:
@@ -147,12 +150,12 @@ class Loaders:
     @cached_property
     def attempts(self) -> Loader[str, list[AttemptRecord] | None]:
         """Attempts of a step in order, by step id."""
-        return self._lookup(attempts_of_steps)
+        return self._lookup(attempts_of_steps, NEAR)
 
     @cached_property
     def attempt(self) -> Loader[str, AttemptRecord | None]:
         """Attempts by id."""
-        return self._lookup(find_attempts)
+        return self._lookup(find_attempts, NEAR)
 
     @cached_property
     def run_spending(self) -> Loader[str, Spending | None]:
@@ -223,7 +226,7 @@ class Loaders:
     @cached_property
     def pipeline(self) -> Loader[str, PipelineRecord | None]:
         """Pipelines by id, deleted ones too."""
-        return self._lookup(find_pipelines)
+        return self._lookup(find_pipelines, NEAR)
 
     @cached_property
     def version(self) -> Loader[str, VersionRecord | None]:
@@ -233,7 +236,7 @@ class Loaders:
     @cached_property
     def current_version(self) -> Loader[str, VersionRecord | None]:
         """The version new runs use, by pipeline id."""
-        return self._lookup(current_versions)
+        return self._lookup(current_versions, NEAR)
 
     @cached_property
     def version_body(self) -> Loader[str, VersionBody | None]:

@@ -8,17 +8,17 @@ list ask for is gathered into one read as ever.
 
 from __future__ import annotations
 
-from asyncio import gather
+from asyncio import Future, gather
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from strawberry.dataloader import DataLoader
 
 if TYPE_CHECKING:
-    from asyncio import Future
     from collections.abc import Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
 
 K = TypeVar("K")
 V = TypeVar("V")
+S = TypeVar("S")
 ResolverT = TypeVar("ResolverT", bound="Callable[..., Coroutine[Any, Any, Any]]")
 
 #: So many values a loader reads one by one, each for less than a gathered read costs around it.
@@ -41,30 +41,38 @@ class Loader(DataLoader[K, V]):
     Args:
         read: Values of keys, in their order.
         operation: What it reads for, when `read` mostly answers few keys without waiting.
+        together: So many keys at most it mostly answers without waiting when they are asked for together.
     """
 
     def __init__(
-        self, read: Callable[[list[K]], Coroutine[Any, Any, Sequence[V]]], operation: Operation | None = None
+        self,
+        read: Callable[[list[K]], Coroutine[Any, Any, Sequence[V]]],
+        operation: Operation | None = None,
+        together: int = 1,
     ) -> None:
         super().__init__(load_fn=read)
         self._read = read
         self._operation = operation
+        self._together = together
+        self._shown: dict[K, Any] = {}
         self._left = 0 if operation is None else _ONE_BY_ONE
 
     def load(self, key: K) -> Awaitable[V]:
         """The value of a key; read once."""
-        if self._left and self.cache_map.get(key) is None and not self._gathers():
+        known = self.cache_map.get(key)
+        if known is not None and not known.cancelled():
+            return known
+        if self._left and not self._gathers():
             self._left -= 1
-            reading = self._read([key])
-            try:
-                reading.send(None)
-            except StopIteration as ended:
-                found: Future[V] = self.loop.create_future()
-                found.set_result(ended.value[0])
-                self.cache_map.set(key, found)
-                return found
-            reading.close()  # somebody is writing: wait for it with the others
+            self._read_now([key])
         return super().load(key)
+
+    async def shown(self, key: K, show: Callable[[Any], S]) -> S | None:
+        """The value of a key as the object that it is shown as, made once for the operation; None where it is None."""
+        known: S | None = self._shown.get(key)
+        if known is None and (value := await self.load(key)) is not None:
+            known = self._shown[key] = show(value)
+        return known
 
     def _gathers(self) -> bool:
         return self._operation is None or self._operation.gathers
@@ -72,8 +80,27 @@ class Loader(DataLoader[K, V]):
     async def load_many(self, keys: Iterable[K]) -> list[V]:
         """The values of keys, in their order: read together, for a list to find them there."""
         wanted = list(keys)
+        missing = [key for key in dict.fromkeys(wanted) if self.cache_map.get(key) is None]
+        if 1 < len(missing) <= self._together and not self._gathers():
+            self._read_now(missing)
         load = self.load if len(wanted) <= self._left else super().load
-        return await gather(*map(load, wanted))
+        found = [load(key) for key in wanted]
+        if all(isinstance(value, Future) and value.done() for value in found):
+            return [await value for value in found]  # no turn of the loop for what is there
+        return await gather(*found)
+
+    def _read_now(self, keys: list[K]) -> None:
+        """Reads values and remembers them, if that can be done without waiting."""
+        reading = self._read(keys)
+        try:
+            reading.send(None)
+        except StopIteration as ended:
+            for key, value in zip(keys, ended.value, strict=True):
+                found: Future[V] = self.loop.create_future()
+                found.set_result(value)
+                self.cache_map.set(key, found)
+        else:
+            reading.close()  # somebody is writing: wait for it with the others
 
 
 def loaded(resolver: ResolverT) -> ResolverT:

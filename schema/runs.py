@@ -27,8 +27,9 @@ from schema.run_arguments import FromStep, RerunDefinition, ResumeDefinition, St
 from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
+from schema.selections import fields_of
 from schema.spending import SpendingCost
-from schema.steps import RunStep, retry_wait
+from schema.steps import OF_ATTEMPT, RunStep, retry_wait
 from schema.waits import Wait, WaitReason
 from store.run_reads import RunRecord
 from store.states import StepState
@@ -97,8 +98,7 @@ class Run(Node):
 
         if self.record.pipeline_id is None:
             return None
-        found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
-        return None if found is None else Pipeline.of(found)
+        return await info.context.loaders.pipeline.shown(self.record.pipeline_id, Pipeline.of)
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
     @loaded
@@ -222,8 +222,11 @@ class Run(Node):
     @loaded
     async def steps(self, info: Info) -> list[RunStep]:
         """Its steps."""
-        found = await info.context.loaders.steps.load(self.record.id)
-        return [RunStep.of(step) for step in found or ()]
+        found = await info.context.loaders.steps.load(self.record.id) or []
+        if not fields_of(info._raw_info).isdisjoint(OF_ATTEMPT):
+            # All in one read: each step asks for its own.
+            await info.context.loaders.attempt.load_many([step.attempt_id for step in found if step.attempt_id])
+        return [RunStep.of(step) for step in found]
 
     @strawberry.field(description="One step by key.")
     @loaded

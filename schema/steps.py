@@ -98,6 +98,10 @@ class Session:
         return RunStep.of(found)
 
 
+#: Fields of a step that mostly look at the attempt that counts.
+OF_ATTEMPT = frozenset({"packVersion", "artifacts", "session"})
+
+
 @strawberry.type(description="A step as it fares in one run.")
 class RunStep(Node):
     """Make one with `of`."""

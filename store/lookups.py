@@ -25,7 +25,7 @@ R = TypeVar("R")
 #: Values of one statement at most; both databases take more, but nobody asks for more than a few pages at once.
 _VALUES_MAX = 512
 #: So many values lead to a few rows, or to a few large ones: a run has at most 64 steps and some attempts more.
-_NEAR, _NEAR_LARGE = 16, 1
+NEAR, _NEAR_LARGE = 16, 1
 
 
 class Lookup(Generic[R]):
@@ -64,11 +64,13 @@ class Lookup(Generic[R]):
             for index, name in enumerate(names)
             if (decoder := (decode or {}).get(name) or _decoder(COLUMNS[table.name][name])) is not None
         ]
-        self._near = _NEAR_LARGE if large else _NEAR
+        self._near = _NEAR_LARGE if large else NEAR
         self._statement = lru_cache(maxsize=16)(self._make)
 
     async def read(self, store: Store, values: Sequence[str]) -> list[R]:
         """The records whose column has one of these values, in order where the lookup has one and values are few."""
+        if len(values) == 1:  # as it mostly is
+            return [*map(self.make, await store.rows(self._statement(1), {"v0": values[0]}, few=True))]
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
             part = values[start : start + _VALUES_MAX]

@@ -43,6 +43,23 @@ async def test_the_first_values_are_read_at_once_and_the_others_together():
     assert shelf.asked[5:] == [["h", "i"]]
 
 
+async def test_what_is_asked_for_together_is_read_together_at_once():
+    shelf, asking = Shelf(), Asking()
+    loader = Loader(shelf.read, asking, 4)
+    assert begun(loader.load_many(["a", "b", "a", "c"])) == ["A", "B", "A", "C"]
+    assert begun(_awaited(loader.load("b"))) == "B"
+    assert begun(loader.load_many(["c", "d"])) == ["C", "D"]
+    assert shelf.asked == [["a", "b", "c"], ["d"]]
+    many = [str(number) for number in range(5)]
+    assert await loader.load_many(many) == many
+    asking.gathers = True
+    assert await asyncio.gather(loader.load_many("ef"), loader.load_many("fg")) == [["E", "F"], ["F", "G"]]
+    assert shelf.asked[2:] == [many, ["e", "f", "g"]]
+    waiting = Shelf(waits=True)
+    assert await Loader(waiting.read, Asking(), 4).load_many("ab") == ["A", "B"]
+    assert waiting.asked[-1] == ["a", "b"]
+
+
 async def test_a_read_that_has_to_wait_is_gathered_with_the_others():
     shelf = Shelf(waits=True)
     loader = Loader(shelf.read, Asking())

@@ -332,6 +332,17 @@ async def test_the_history_is_paged_with_the_cursors_of_the_stream(it: Product) 
     assert await page(f'last: 2, before: "{events[4]["cursor"]}"') == events[2:4]
 
 
+async def test_a_look_at_a_run_reads_the_attempts_of_its_steps_together(it: Product) -> None:
+    await save(it, "three", *(step(name, "test.echo", text="${{ inputs.text }}") for name in ("a", "b", "c")))
+    run = await ran(it, "three", {"text": "t"})
+    query = "query ($id: ID!) { run(id: $id) { pipeline { key } steps { key packVersion artifacts { id } } } }"
+    with statements() as seen:
+        data = await it.query(query, {"id": run["id"]})
+    assert [one["packVersion"] for one in data["run"]["steps"]] == ["1.0.0"] * 3
+    read = [statement.partition(" FROM ")[2].split()[0] for statement in seen if "memory_due" not in statement]
+    assert sorted(read) == ["artifact", "attempt", "pipeline", "run", "run_step"]
+
+
 async def test_a_long_list_takes_a_fixed_number_of_statements(it: Product, bench: Workbench) -> None:
     await save(it, "one", step("only", "test.echo", text="${{ inputs.text }}"))
     await save(it, "two", step("a", "test.artifact"), step("b", "test.switch", text="${{ inputs.text }}"))

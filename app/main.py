@@ -15,7 +15,6 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
 from app.agent_files import agent_file_routes
-from app.artifact_store import artifact_store
 from app.auth import Authenticator
 from app.base_path import inside
 from app.downloads import Downloads
@@ -29,8 +28,7 @@ from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
 from app.pages import health_route, nothing_here, page_routes
-from app.settings_agents import agents_of, given_secrets
-from app.settings_models import given_keys, providers_of, roles_of
+from app.resources import resources_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
 from catalog.defaults import DefaultsBook
@@ -40,22 +38,17 @@ from resolvers.routing_desk import RoutingDesk
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
-from runner.gateway.gateway import Gateway
-from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
 from runner.mounts.mounts import Mounts
 from runner.previews import Previews
 from runner.processes import stop_processes
 from runner.redaction import Redactor
 from runner.registry import builtins_folder, load_registry
-from runner.resources import Resources, RunLimits
-from runner.secret_forms import MIN_SECRET_LENGTH
 from runner.starters import seed_starters
 from runner.tail import Tails
 from runner.vault_keeper import VaultKeeper
 from schema.build import build_schema
 from schema.context import RequestContext
 from store.engine import open_store
-from store.retention import RetentionPolicy
 from store.states import RunCause
 from store.vault_key import key_source
 
@@ -64,7 +57,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from app.settings import Settings
-    from runner.vault import Vault
+    from runner.registry import Registry
+    from store.engine import Store
 
 log = structlog.get_logger(__name__)
 
@@ -122,61 +116,31 @@ class Application:
             StoreError: the database cannot be used; the message says what to do.
             EgressPolicyError: PACKLINE_EGRESS_ALLOW has a bad entry.
         """
-        settings, stack = self.settings, self._stack
-        embedded = settings.database_url == "sqlite"
+        settings = self.settings
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
-        store = await open_store(settings.database_url, settings.data_dir, migrate=embedded)
-        stack.push_async_callback(store.close)
-        stack.push_async_callback(stop_processes)
-        registry = load_registry(builtins_folder(), settings.pack_path)
-        for problem in registry.load_errors():
-            log.warning("a pack could not be loaded; the others were", origin=problem.origin, problem=problem.message)
-        await seed_starters(store, registry, builtins_folder() / "pipelines")
+        store = await self._open_store()
+        registry = await self._load_packs(store)
         egress = Egress(policy)
-        stack.push_async_callback(egress.aclose)
+        self._stack.push_async_callback(egress.aclose)
         redactor = Redactor()
         mask_logs(redactor)
-        keeper = VaultKeeper(store, key_source(settings.data_dir, settings.vault_key_text()), redactor)
-        await keeper.start()
-        stack.push_async_callback(keeper.stop)
+        keeper = await self._open_vault(store, redactor)
         memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         desk = RoutingDesk()
-        agents = agents_of(
-            settings.agents,
-            folder=settings.data_dir / "agents",
-            output_bytes=settings.agent_output_bytes,
-            workspace_bytes=settings.agent_workspace_bytes,
-            mcp_url=_mcp_url(settings),
-        )
-        redactor.learn(given_secrets(agents))
-        resources = Resources(
+        resources = resources_of(
+            settings,
             store=store,
-            blobs=artifact_store(settings),
             registry=registry,
             redactor=redactor,
             egress=egress,
-            sessions_folder=settings.data_dir / "sessions",
-            limits=_limits(settings),
-            retention=RetentionPolicy(
-                run_days=settings.run_days,
-                run_count=settings.run_count,
-                audit_days=settings.audit_days,
-                memory_days=settings.memory_days,
-            ),
-            service_urls=dict(settings.service_urls),
-            gateway=_gateway(settings, egress, keeper.vault, redactor),
             vault=keeper.vault,
             memory=memory,
-            agents=agents,
-            router=desk,
+            desk=desk,
         )
-        authenticator = Authenticator(store, settings)
-        await authenticator.start()
-        stack.push_async_callback(authenticator.stop)
+        authenticator = await self._open_sign_in(store)
         previews = Previews(store, resources.blobs)
-        stack.push_async_callback(previews.stop)
+        self._stack.push_async_callback(previews.stop)
         downloads = Downloads(store, resources.blobs, previews, authenticator, settings)
-        engine = Engine(resources)
         mounts = Mounts(
             mount_specs(settings.mcp_servers, settings.mcp_commands),
             store,
@@ -185,32 +149,11 @@ class Application:
             settings.data_dir / "mcp",
             keeper.vault.find,
         )
-        self.services = Services(
-            engine=engine,
-            keeper=keeper,
-            tails=Tails(store, engine.bus),
-            settings=settings.describe,
-            sign_download=downloads.sign,
-            sign_transcript=downloads.sign_transcript,
-            upload_url=f"{settings.outward}/artifacts",
-            previews=previews,
-            version=version("packline"),
-            versions=Versions(),
-            mounts=mounts,
-            memory=memory,
-            defaults=DefaultsBook(store, memory),
-        )
+        self.services = _services(settings, Engine(resources), keeper, memory, mounts, previews, downloads)
         desk.open(self.services)
-        await memory.start()
-        stack.push_async_callback(memory.stop)
-        await mounts.start()
-        stack.push_async_callback(mounts.stop)
-        await engine.start()
-        stack.push_async_callback(engine.stop, settings.shutdown_grace_seconds)
+        await self._set_to_work(self.services)
         self.authenticator = authenticator
-        self._mcp = McpMount(self.schema, authenticator, settings, self._command)
-        self._mcp.start()
-        stack.push_async_callback(self._mcp.stop)
+        self._mcp = self._open_mcp(authenticator)
         self._inner = self._surfaces(authenticator, downloads, self._mcp)
         store.warm()
 
@@ -219,6 +162,48 @@ class Application:
         self._inner = None
         await self._stack.aclose()
         self.services = self.authenticator = self._graphql = self._mcp = None
+
+    async def _open_store(self) -> Store:
+        url = self.settings.database_url
+        store = await open_store(url, self.settings.data_dir, migrate=url == "sqlite")
+        self._stack.push_async_callback(store.close)
+        self._stack.push_async_callback(stop_processes)
+        return store
+
+    async def _load_packs(self, store: Store) -> Registry:
+        registry = load_registry(builtins_folder(), self.settings.pack_path)
+        for problem in registry.load_errors():
+            log.warning("a pack could not be loaded; the others were", origin=problem.origin, problem=problem.message)
+        await seed_starters(store, registry, builtins_folder() / "pipelines")
+        return registry
+
+    async def _open_vault(self, store: Store, redactor: Redactor) -> VaultKeeper:
+        key = key_source(self.settings.data_dir, self.settings.vault_key_text())
+        keeper = VaultKeeper(store, key, redactor)
+        await keeper.start()
+        self._stack.push_async_callback(keeper.stop)
+        return keeper
+
+    async def _open_sign_in(self, store: Store) -> Authenticator:
+        authenticator = Authenticator(store, self.settings)
+        await authenticator.start()
+        self._stack.push_async_callback(authenticator.stop)
+        return authenticator
+
+    async def _set_to_work(self, services: Services) -> None:
+        """Starts what works by itself; the engine last, since its runs need the others."""
+        await services.memory.start()
+        self._stack.push_async_callback(services.memory.stop)
+        await services.mounts.start()
+        self._stack.push_async_callback(services.mounts.stop)
+        await services.engine.start()
+        self._stack.push_async_callback(services.engine.stop, self.settings.shutdown_grace_seconds)
+
+    def _open_mcp(self, authenticator: Authenticator) -> McpMount:
+        mcp = McpMount(self.schema, authenticator, self.settings, self._command)
+        mcp.start()
+        self._stack.push_async_callback(mcp.stop)
+        return mcp
 
     def _surfaces(self, authenticator: Authenticator, downloads: Downloads, mcp: McpMount) -> ASGIApp:
         graphql = self._graphql = GraphQLApp(
@@ -292,43 +277,28 @@ def transport_limits(settings: Settings) -> TransportLimits:
     )
 
 
-def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor) -> Gateway:
-    providers = providers_of(settings.model_providers)
-    given = given_keys(providers)
-    # What is shorter is no key anybody gives out, and would be masked inside ordinary words.
-    redactor.learn({f"{name}.{KEY_FIELD}": key for name, key in given.items() if len(key) >= MIN_SECRET_LENGTH})
-    return Gateway(
-        providers,
-        roles_of(settings.model_roles),
-        FirstOf((vault, GivenKeys(given))),
-        egress,
-        call_seconds=settings.model_call_seconds,
-    )
-
-
-def _mcp_url(settings: Settings) -> str:
-    """Where agents of this machine reach Packline's tools: by its public address, else on loopback."""
-    if settings.public_url:
-        return f"{settings.outward}{MCP_PATH}"
-    return f"http://127.0.0.1:{settings.port}{settings.base}{MCP_PATH}"
-
-
-def _limits(settings: Settings) -> RunLimits:
-    return RunLimits(
-        deadline_seconds=settings.run_deadline_seconds,
-        step_timeout_seconds=settings.step_timeout_seconds,
-        steps=settings.steps_max,
-        concurrent_runs=settings.caller_concurrent_runs,
-        queued_runs=settings.queue_limit,
-        step_input_bytes=settings.step_input_bytes,
-        step_output_bytes=settings.step_output_bytes,
-        transcript_bytes=settings.transcript_bytes,
-        wait_seconds=settings.wait_seconds_max,
-        session_idle_seconds=settings.session_idle_seconds,
-        session_sweep_seconds=settings.session_sweep_seconds,
-        artifact_days=settings.artifact_days,
-        upload_bytes=settings.upload_bytes,
-        lease_seconds=settings.lease_seconds,
-        rescue_seconds=settings.rescue_seconds,
-        lanes=settings.lanes,
+def _services(
+    settings: Settings,
+    engine: Engine,
+    keeper: VaultKeeper,
+    memory: Memory,
+    mounts: Mounts,
+    previews: Previews,
+    downloads: Downloads,
+) -> Services:
+    store = engine.resources.store
+    return Services(
+        engine=engine,
+        keeper=keeper,
+        tails=Tails(store, engine.bus),
+        settings=settings.describe,
+        sign_download=downloads.sign,
+        sign_transcript=downloads.sign_transcript,
+        upload_url=f"{settings.outward}/artifacts",
+        previews=previews,
+        version=version("packline"),
+        versions=Versions(),
+        mounts=mounts,
+        memory=memory,
+        defaults=DefaultsBook(store, memory),
     )

@@ -1,4 +1,4 @@
-"""What the runner works with, made once by `app.main` and handed down."""
+"""What the runner works with, made once by `app.resources` and handed down."""
 
 from __future__ import annotations
 

@@ -1,0 +1,110 @@
+"""What runs are given to work with, made of the settings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from app.artifact_store import artifact_store
+from app.mcp.mount import PATH as MCP_PATH
+from app.settings_agents import agents_of, given_secrets
+from app.settings_models import given_keys, providers_of, roles_of
+from runner.gateway.gateway import Gateway
+from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
+from runner.resources import Resources, RunLimits
+from runner.secret_forms import MIN_SECRET_LENGTH
+from store.retention import RetentionPolicy
+
+if TYPE_CHECKING:
+    from app.settings import Settings
+    from catalog.memory import Memory
+    from resolvers.routing_desk import RoutingDesk
+    from runner.egress import Egress
+    from runner.redaction import Redactor
+    from runner.registry import Registry
+    from runner.vault import Vault
+    from store.engine import Store
+
+
+def resources_of(
+    settings: Settings,
+    *,
+    store: Store,
+    registry: Registry,
+    redactor: Redactor,
+    egress: Egress,
+    vault: Vault,
+    memory: Memory,
+    desk: RoutingDesk,
+) -> Resources:
+    """The resources of the engine; the redactor learns the secrets that settings hold."""
+    agents = agents_of(
+        settings.agents,
+        folder=settings.data_dir / "agents",
+        output_bytes=settings.agent_output_bytes,
+        workspace_bytes=settings.agent_workspace_bytes,
+        mcp_url=_mcp_url(settings),
+    )
+    redactor.learn(given_secrets(agents))
+    return Resources(
+        store=store,
+        blobs=artifact_store(settings),
+        registry=registry,
+        redactor=redactor,
+        egress=egress,
+        sessions_folder=settings.data_dir / "sessions",
+        limits=_limits(settings),
+        retention=RetentionPolicy(
+            run_days=settings.run_days,
+            run_count=settings.run_count,
+            audit_days=settings.audit_days,
+            memory_days=settings.memory_days,
+        ),
+        service_urls=dict(settings.service_urls),
+        gateway=_gateway(settings, egress, vault, redactor),
+        vault=vault,
+        memory=memory,
+        agents=agents,
+        router=desk,
+    )
+
+
+def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redactor) -> Gateway:
+    providers = providers_of(settings.model_providers)
+    given = given_keys(providers)
+    # What is shorter is no key anybody gives out, and would be masked inside ordinary words.
+    redactor.learn({f"{name}.{KEY_FIELD}": key for name, key in given.items() if len(key) >= MIN_SECRET_LENGTH})
+    return Gateway(
+        providers,
+        roles_of(settings.model_roles),
+        FirstOf((vault, GivenKeys(given))),
+        egress,
+        call_seconds=settings.model_call_seconds,
+    )
+
+
+def _mcp_url(settings: Settings) -> str:
+    """Where agents of this machine reach Packline's tools: by its public address, else on loopback."""
+    if settings.public_url:
+        return f"{settings.outward}{MCP_PATH}"
+    return f"http://127.0.0.1:{settings.port}{settings.base}{MCP_PATH}"
+
+
+def _limits(settings: Settings) -> RunLimits:
+    return RunLimits(
+        deadline_seconds=settings.run_deadline_seconds,
+        step_timeout_seconds=settings.step_timeout_seconds,
+        steps=settings.steps_max,
+        concurrent_runs=settings.caller_concurrent_runs,
+        queued_runs=settings.queue_limit,
+        step_input_bytes=settings.step_input_bytes,
+        step_output_bytes=settings.step_output_bytes,
+        transcript_bytes=settings.transcript_bytes,
+        wait_seconds=settings.wait_seconds_max,
+        session_idle_seconds=settings.session_idle_seconds,
+        session_sweep_seconds=settings.session_sweep_seconds,
+        artifact_days=settings.artifact_days,
+        upload_bytes=settings.upload_bytes,
+        lease_seconds=settings.lease_seconds,
+        rescue_seconds=settings.rescue_seconds,
+        lanes=settings.lanes,
+    )

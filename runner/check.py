@@ -15,8 +15,9 @@ from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema
 from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
+from runner.schema_admission import check_schema
 from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
-from runner.schemas import check_schema, compile_schema
+from runner.schemas import compile_schema
 from runner.step_packs import pack_of_step
 from runner.templating import Template, compile_template
 

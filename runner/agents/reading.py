@@ -15,7 +15,7 @@ from runner.agents.definition import (
     IsolationName,
 )
 from runner.issues import Issue, error, nearest, shown
-from runner.schemas import check_schema
+from runner.schema_admission import check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

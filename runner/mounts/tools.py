@@ -20,7 +20,8 @@ from runner.metadata import Metadata
 from runner.pack import Pack
 from runner.pack_context import ArtifactRef, PackContext
 from runner.pack_needs import Missing, Service
-from runner.schemas import CompiledSchema, check_schema, compile_schema
+from runner.schema_admission import check_schema
+from runner.schemas import CompiledSchema, compile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

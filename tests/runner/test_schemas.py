@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from runner.formats import is_of_format
 from runner.pack_schemas import pack_schemas
+from runner.schema_admission import check_schema
 from runner.schema_types import ABSENT, OPEN, field_schema, fits
-from runner.schemas import check_schema, compile_schema
+from runner.schemas import compile_schema
 from tests.support.checked_packs import render, scrape
 
 

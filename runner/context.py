@@ -421,7 +421,7 @@ class AttemptContext:
         self._milestones = [*self._milestones[1 - MILESTONES :], milestone]
         fraction = milestone["fraction"]
         assert fraction is None or isinstance(fraction, float), "set by `progress`"
-        await self._resources.store.write(
+        await self._resources.store.write_few(
             record_progress,
             self._fence,
             self._step_id,

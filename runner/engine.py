@@ -83,7 +83,7 @@ class Engine:
             handler = partial(self.worker.open, submit=submit_and_take, answer=answer)
             if self._dispatcher.take(run_id, new.caller_id, handler):
                 return await answer
-        submitted, _ = await self._store.write(self._submit, run_id, new, along, at_once=False)
+        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, at_once=False)
         return submitted
 
     async def cancel(self, run_id: str, reason: str | None) -> RunState:

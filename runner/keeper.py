@@ -68,7 +68,7 @@ class Keeper:
     async def abandon(self, fence: Fence) -> None:
         """Lets go of a run that cannot be recorded now; if not even that can be, the next renewal does it."""
         try:
-            await self._store.write(abandon, fence.run_id, fence.epoch, self._owner)
+            await self._store.write_few(abandon, fence.run_id, fence.epoch, self._owner)
         except StoreError as error:
             log.debug("a run could not be let go yet", run=fence.run_id, error=str(error))
 

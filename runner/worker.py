@@ -128,7 +128,7 @@ class Worker:
         with self._busy(run_id):
             try:
                 async with self._claiming:
-                    taken = await self._store.write(self._takeover.take, run_id)
+                    taken = await self._store.write_few(self._takeover.take, run_id)
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
@@ -155,7 +155,7 @@ class Worker:
         with self._busy(run_id):
             try:
                 async with self._claiming:
-                    submitted, taken = await self._store.write(submit)
+                    submitted, taken = await self._store.write_few(submit)
             except Exception as error:
                 if not answer.done():
                     answer.set_exception(error)
@@ -222,7 +222,7 @@ class Worker:
             await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
             return None
         if state is RunState.SUCCEEDED and stretch.sessions:
-            await self._store.write(end_sessions_of_run, claimed.run_id)
+            await self._store.write_few(end_sessions_of_run, claimed.run_id)
         if state is RunState.WAITING:
             return NotClaimed(Refusal.LATER, claimed.caller_id, stretch.wait_until)
         return None
@@ -242,7 +242,7 @@ class Worker:
             if outcome.failure is STOPPED:
                 return await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent)
             following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
-            started = await self._store.write(
+            started = await self._store.write_few(
                 settle,
                 stretch.fence,
                 end,
@@ -266,33 +266,35 @@ class Worker:
             return await self._fail_run(stretch.fence, broken)
         current = self._preparation.next(stretch)
         if current is None:
-            done = await self._store.write(
+            done = await self._store.write_few(
                 finish_run, stretch.fence, artifact_days=self._resources.limits.artifact_days
             )
             return done.state
         if isinstance(current, Refused):
             return await self._refuse_first(stretch, current)
-        started = await self._store.write(start_attempt, stretch.fence, current.start, stretch.states[current.step.key])
+        started = await self._store.write_few(
+            start_attempt, stretch.fence, current.start, stretch.states[current.step.key]
+        )
         return current, started
 
     async def _after_pause(self, stretch: Stretch, upcoming: Prepared | None) -> tuple[Settled, Prepared | None]:
         """The run is held between two steps: either the server stops, or an at-most-once step starts by itself."""
         if self._stopping or upcoming is None:
             return Settled(await self._release(stretch.fence, None)), None
-        started = await self._store.write(
+        started = await self._store.write_few(
             start_attempt, stretch.fence, upcoming.start, stretch.states[upcoming.step.key]
         )
         return started, upcoming
 
     async def _refuse_first(self, stretch: Stretch, refused: Refused) -> RunState:
         fail = Fail(stored(refused.failure), refused.failure.message)
-        settled = await self._store.write(
+        settled = await self._store.write_few(
             fail_step, stretch.fence, refused.start, stretch.states[refused.step.key], fail
         )
         return settled.state
 
     async def _fail_run(self, fence: Fence, failure: Failure) -> RunState:
-        settled = await self._store.write(fail_run, fence, Fail(stored(failure), failure.message))
+        settled = await self._store.write_few(fail_run, fence, Fail(stored(failure), failure.message))
         return settled.state
 
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> RunState:
@@ -302,7 +304,7 @@ class Worker:
             release(conn, fence, attempt, STOPPED.message, spent)
             self._dispatcher.enqueue(conn, fence.run_id, priority=RESCUE_PRIORITY)
 
-        await self._store.write(unit)
+        await self._store.write_few(unit)
         return RunState.QUEUED
 
     def _woken(self, keys: frozenset[str]) -> None:

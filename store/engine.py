@@ -1,7 +1,7 @@
 """The one way in and out of the database.
 
-`Store.write` runs a synchronous unit of work in a transaction and answers after COMMIT; `Store.read` lends a
-read-only SQLAlchemy connection. `store.sqlite` and `store.postgres` implement them.
+`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT;
+`Store.read` lends a read-only SQLAlchemy connection. `store.sqlite` and `store.postgres` implement them.
 """
 
 from __future__ import annotations
@@ -105,6 +105,13 @@ class Store(Protocol):
 
         Raises:
             StoreError: the transaction could not be committed.
+        """
+
+    async def write_few(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, for a unit that finds its rows by an index and touches few, none of them large.
+
+        SQLite runs it at once on the event loop's thread, which then does not wait for the disk: see
+        `store.sqlite_writer`.
         """
 
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:

@@ -129,6 +129,8 @@ class PostgresStore:
         task.add_done_callback(self._running.discard)
         return await asyncio.shield(task)
 
+    write_few = write
+
     @asynccontextmanager
     async def read(self) -> AsyncIterator[AsyncConnection]:
         """Lends a connection without a transaction; see `store.engine.Store.read`."""

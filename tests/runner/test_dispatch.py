@@ -94,7 +94,7 @@ async def test_one_callers_crowd_does_not_hold_up_another(tmp_path: Path, signal
         crowd = Crowd(signals)
         for _ in range(20):
             await lab.start(SLOW)
-        bob = await lab.store.write(ensure_caller, "bob", "Bob")
+        bob = await lab.store.write_few(ensure_caller, "bob", "Bob")
         theirs = await lab.start(SLOW, caller_id=bob.id)
         await until(lambda: crowd.inside["bob"] == 1)
         crowd.let(30)
@@ -108,7 +108,7 @@ async def test_a_parked_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_pat
         await until(lambda: lab.engine.queued() == 3)
         await lab.engine.cancel(second, None)
         await lab.engine.cancel(third, None)
-        await lab.store.write(delete_run, third)
+        await lab.store.write_few(delete_run, third)
         crowd.let(2)
         assert (await lab.ended(first)).state is RunState.SUCCEEDED
         assert (await lab.ended(fourth)).state is RunState.SUCCEEDED
@@ -157,13 +157,13 @@ async def test_a_run_waiting_for_its_retry_leaves_its_slot(tmp_path: Path):
 def written(lab: Laboratory) -> list[str]:
     """Names of the units that are written from now on, as they come."""
     units: list[str] = []
-    write = lab.store.write
+    write = lab.store.write_few
 
     async def noting(unit: object, *args: object, **kwargs: object) -> object:
         units.append(named(unit))
         return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
 
-    lab.store.write = noting  # type: ignore[method-assign, assignment]
+    lab.store.write_few = noting  # type: ignore[method-assign, assignment]
     return units
 
 
@@ -183,7 +183,7 @@ async def test_a_start_goes_behind_runs_of_its_caller_that_no_dispatcher_here_kn
     """As another process on the same database may have stored them."""
     bench = Workbench()
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, rescue_seconds=600)) as lab:
-        older = await lab.store.write(submit, await lab.new_run([step("a", "test.echo")]), queue_limit=10)
+        older = await lab.store.write_few(submit, await lab.new_run([step("a", "test.echo")]), queue_limit=10)
         units = written(lab)
         run = await lab.run([step("a", "test.echo", text="new")])
         assert (run.state, "take" in units) == (RunState.SUCCEEDED, True), "it was claimed from the queue"
@@ -193,7 +193,7 @@ async def test_a_start_goes_behind_runs_of_its_caller_that_no_dispatcher_here_kn
 async def test_no_start_goes_past_a_run_that_waits_for_a_slot_or_a_lane(tmp_path: Path, signals: Signals):
     async with lab_with(tmp_path, signals, concurrent_runs=1, lanes=2) as lab:
         crowd = Crowd(signals)
-        bob = await lab.store.write(ensure_caller, "bob", "Bob")
+        bob = await lab.store.write_few(ensure_caller, "bob", "Bob")
         mine = [await lab.start(SLOW) for _ in range(3)]
         await until(lambda: lab.engine.queued() == 2)
         theirs = [await lab.start(SLOW, caller_id=bob.id) for _ in range(2)]

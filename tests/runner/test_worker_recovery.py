@@ -19,7 +19,7 @@ from tests.support.engine_packs import Anything, Signals, engine_packs
 from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from packline import PackContext
@@ -106,7 +106,7 @@ async def test_a_cancel_of_a_run_whose_lease_is_over_ends_it_at_once(lab: Labora
     run_id = await lab.start([step("a", "test.slow")])
     await bench.started.wait()
     await lab.crash()
-    await lab.store.write(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
+    await lab.store.write_few(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
     assert await lab.engine.cancel(run_id, None) is RunState.CANCELLED
     assert (await lab.fared(run_id)).ends() == ["cancelled"]
 
@@ -127,7 +127,7 @@ async def test_repeated_deliveries_run_nothing_twice(lab: Laboratory, bench: Wor
     run_id = await lab.start([step("a", "test.slow")])
     await bench.started.wait()
     for _ in range(10):
-        await lab.store.write(lambda conn: lab.engine._dispatcher.enqueue(conn, run_id))
+        await lab.store.write_few(lambda conn: lab.engine._dispatcher.enqueue(conn, run_id))
         await lab.engine.worker.advance(run_id)
     bench.release.set()
     run = await lab.ended(run_id)
@@ -143,8 +143,8 @@ async def test_a_worker_that_lost_its_run_stops_and_writes_nothing(tmp_path: Pat
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=0.3, rescue_seconds=30)) as lab:
         run_id = await lab.start([step("a", "test.slow")])
         await bench.started.wait()
-        await lab.store.write(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
-        taken = await lab.store.write(claim, run_id, owner="another", lease_seconds=60, caller_limit=8)
+        await lab.store.write_few(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
+        taken = await lab.store.write_few(claim, run_id, owner="another", lease_seconds=60, caller_limit=8)
         assert getattr(taken, "epoch", None) == 2
         before = (await lab.fared(run_id)).record.next_seq
         await lab.reached(run_id, lambda _: lab.engine.worker.running == 0)
@@ -184,7 +184,7 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
         bench.release.set()
         if failing == "take":
             lab.engine._dispatcher.take = lambda *given: False  # type: ignore[method-assign]
-        write = lab.store.write
+        write = lab.store.write_few
         refused: list[str] = []
 
         async def refuse(unit: object, *args: object, **kwargs: object) -> object:
@@ -194,7 +194,7 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
                 raise error
             return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
 
-        lab.store.write = refuse  # type: ignore[method-assign, assignment]
+        lab.store.write_few = refuse  # type: ignore[method-assign, assignment]
         bad = failing == "fail_run"
         # The first step begins with the claim, but one that must not run twice by itself.
         first = "test.once" if failing == "start_attempt" else "test.scripted"
@@ -217,16 +217,23 @@ async def test_a_defect_fails_the_run_instead_of_keeping_it(lab: Laboratory, ben
 
 
 async def test_progress_that_cannot_be_recorded_does_not_fail_the_step(lab: Laboratory):
-    write = lab.store.write
+    refused: set[str] = set()
 
-    async def refuse(unit: object, *args: object, **kwargs: object) -> object:
-        if getattr(unit, "__name__", "") in {"record_progress", "append_log_lines"}:
-            raise StoreFullError("The disk is full.")
-        return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
+    def refusing(way: Callable[..., Awaitable[object]]) -> Callable[..., Awaitable[object]]:
+        async def write(unit: object, *args: object, **kwargs: object) -> object:
+            name = getattr(unit, "__name__", "")
+            if name in {"record_progress", "append_log_lines"}:
+                refused.add(name)
+                raise StoreFullError("The disk is full.")
+            return await way(unit, *args, **kwargs)
 
-    lab.store.write = refuse  # type: ignore[method-assign, assignment]
+        return write
+
+    lab.store.write = refusing(lab.store.write)  # type: ignore[method-assign, assignment]
+    lab.store.write_few = refusing(lab.store.write_few)  # type: ignore[method-assign, assignment]
     run = await lab.run([step("a", "test.progress", count=10)])
     assert run.state is RunState.SUCCEEDED
+    assert refused == {"record_progress", "append_log_lines"}
 
 
 # ------------------------------------------------------------------------------------------------ any prefix

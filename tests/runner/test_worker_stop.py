@@ -100,7 +100,7 @@ async def test_a_cancel_between_two_attempts_is_heard_at_once(tmp_path: Path, be
     """The cancel commits right behind the settle that began the next step, before the worker knows of it."""
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=3600)) as lab:
         run_id = await lab.start([step("a", "test.echo"), step("b", "test.slow")])
-        write = lab.store.write
+        write = lab.store.write_few
 
         async def cancelled_behind(unit: object, *args: object, **kwargs: object) -> object:
             if getattr(unit, "__name__", "") != "settle":
@@ -114,7 +114,7 @@ async def test_a_cancel_between_two_attempts_is_heard_at_once(tmp_path: Path, be
 
             return await write(both)
 
-        lab.store.write = cancelled_behind  # type: ignore[method-assign, assignment]
+        lab.store.write_few = cancelled_behind  # type: ignore[method-assign, assignment]
         run = await lab.ended(run_id)
         assert run.state is RunState.CANCELLED
         assert run.step("b").state is StepState.CANCELLED
@@ -125,7 +125,7 @@ async def test_a_cancel_between_two_attempts_is_heard_at_once(tmp_path: Path, be
 async def test_a_cancel_right_behind_the_claim_is_heard_at_once(tmp_path: Path, bench: Workbench, claiming: str):
     """The cancel commits with the claim that began the first step, before the worker knows of it."""
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=3600)) as lab:
-        write = lab.store.write
+        write = lab.store.write_few
 
         async def cancelled_behind(unit: object, *args: object, **kwargs: object) -> object:
             if named(unit) != claiming:
@@ -141,7 +141,7 @@ async def test_a_cancel_right_behind_the_claim_is_heard_at_once(tmp_path: Path, 
 
         if claiming == "take":
             queue_every_start(lab)
-        lab.store.write = cancelled_behind  # type: ignore[method-assign, assignment]
+        lab.store.write_few = cancelled_behind  # type: ignore[method-assign, assignment]
         run = await lab.run([step("a", "test.slow")])
         assert run.state is RunState.CANCELLED
         assert run.step("a").state is StepState.CANCELLED
@@ -286,7 +286,7 @@ async def test_a_stop_during_a_cancel_still_ends_cancelled(lab: Laboratory, sign
 async def test_a_stop_while_a_run_is_being_claimed_gives_it_back(
     lab: Laboratory, bench: Workbench, claiming: str, pack: str
 ):
-    write = lab.store.write
+    write = lab.store.write_few
     stopping: list[asyncio.Task[None]] = []
 
     async def stop_meanwhile(unit: object, *args: object, **kwargs: object) -> object:
@@ -298,7 +298,7 @@ async def test_a_stop_while_a_run_is_being_claimed_gives_it_back(
 
     if claiming == "take":
         queue_every_start(lab)
-    lab.store.write = stop_meanwhile  # type: ignore[method-assign, assignment]
+    lab.store.write_few = stop_meanwhile  # type: ignore[method-assign, assignment]
     run_id = await lab.start([step("a", pack)])
     await lab.reached(run_id, lambda found: "run running" in found.told())
     await asyncio.gather(*stopping)

@@ -177,7 +177,7 @@ async def test_pack_input_is_checked(it: Product) -> None:
 async def test_a_full_disk_is_said_and_nothing_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
-        patched.setattr(it.services.store, "write", AsyncMock(side_effect=full))
+        patched.setattr(it.services.store, "write_few", AsyncMock(side_effect=full))
         answer = await it.answer('mutation { runPack(pack: "test.echo", input: {text: "x"}) { __typename } }')
     (said,) = answer.errors
     assert said["message"] == str(full)

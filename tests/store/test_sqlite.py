@@ -72,6 +72,9 @@ async def test_nothing_is_written_by_way_of_a_read_of_a_few_rows(embedded: SQLit
         await embedded.rows(ADD, {"id": "ada", "name": "Ada", "now": None}, few=True)
 
 
+both_ways = pytest.mark.parametrize("way", ["write", "write_few"])
+
+
 class Gate:
     """Holds the writer inside one unit, so that what is queued meanwhile becomes one batch."""
 
@@ -83,25 +86,27 @@ class Gate:
         self.entered.set()
         assert self.open.wait(10)
 
-    async def batch(self, opened: Store, *units: object) -> list[object]:
+    async def batch(self, opened: Store, way: str, *units: object) -> list[object]:
         held = asyncio.ensure_future(opened.write(self.unit))
         await asyncio.to_thread(self.entered.wait, 10)
-        waiting = [asyncio.ensure_future(opened.write(unit)) for unit in units]  # type: ignore[arg-type]
+        waiting = [asyncio.ensure_future(getattr(opened, way)(unit)) for unit in units]
         await asyncio.sleep(0)
         self.open.set()
         await held
         return await asyncio.gather(*waiting, return_exceptions=True)
 
 
-async def test_waiting_units_share_one_commit(embedded: SQLiteStore):
+@both_ways
+async def test_waiting_units_share_one_commit(embedded: SQLiteStore, way: str):
     commits = []
     embedded._writer._raw.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
-    answers = await Gate().batch(embedded, *(lambda conn, n=n: add(conn, f"c{n}") for n in range(40)))
+    answers = await Gate().batch(embedded, way, *(lambda conn, n=n: add(conn, f"c{n}") for n in range(40)))
     assert answers == [f"c{n}" for n in range(40)]
     assert len(commits) == 2, "the gate's and one for all forty"
 
 
-async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(embedded: SQLiteStore):
+@both_ways
+async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(embedded: SQLiteStore, way: str):
     heard: set[str] = set()
     embedded.on_wake(heard.update)
 
@@ -110,7 +115,7 @@ async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_wok
         conn.run(Sql("INSERT INTO caller_slot (caller_id) VALUES ('nobody')"))
 
     answers = await Gate().batch(
-        embedded, lambda conn: add(conn, "a"), dangle, lambda conn: add(conn, "b"), lambda conn: add(conn, "c")
+        embedded, way, lambda conn: add(conn, "a"), dangle, lambda conn: add(conn, "b"), lambda conn: add(conn, "c")
     )
     assert len(answers) == 4
     assert all(isinstance(answer, StoreError) for answer in answers), answers
@@ -119,7 +124,10 @@ async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_wok
     assert await embedded.write(add, "after") == "after"
 
 
-async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_store_goes_on(embedded: SQLiteStore):
+@both_ways
+async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_store_goes_on(
+    embedded: SQLiteStore, way: str
+):
     await embedded.write(add, "first")
 
     def limit(conn: Connection) -> None:
@@ -132,6 +140,7 @@ async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_stor
     await embedded.write(limit)
     answers = await Gate().batch(
         embedded,
+        way,
         lambda conn: add(conn, "small"),
         lambda conn: add(conn, "huge", 1_000_000),
         lambda conn: add(conn, "late"),
@@ -148,7 +157,8 @@ async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_stor
     assert await embedded.write(add, "huge", 1_000_000) == "huge"
 
 
-async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded: SQLiteStore):
+@both_ways
+async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded: SQLiteStore, way: str):
     """As a full disk or an I/O error may: the units before have lost their writes, and none may run outside."""
     ran: list[str] = []
 
@@ -160,11 +170,57 @@ async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded:
         ran.append("ran")
         add(conn, "outside")
 
-    answers = await Gate().batch(embedded, lambda conn: add(conn, "lost"), rolled_back, note)
+    answers = await Gate().batch(embedded, way, lambda conn: add(conn, "lost"), rolled_back, note)
     assert all(isinstance(answer, StoreFullError) for answer in answers), answers
     assert ran == []
     assert await count(embedded) == 0
     assert await embedded.write(add, "after") == "after"
+
+
+async def test_units_of_a_few_rows_run_on_the_loop_and_only_their_commit_waits_elsewhere(embedded: SQLiteStore):
+    threads: list[tuple[str, int]] = []
+    embedded._writer._raw.set_trace_callback(lambda sql: threads.append((sql.split()[0], threading.get_ident())))
+    assert await embedded.write_few(add, "ada") == "ada"
+    here = threading.get_ident()
+    assert [(said, thread == here) for said, thread in threads] == [
+        ("BEGIN", True),
+        ("INSERT", True),
+        ("COMMIT", False),
+    ]
+
+
+async def test_units_run_in_the_order_they_were_given_whichever_way_they_are_run(embedded: SQLiteStore):
+    ran: list[int] = []
+    ways = [embedded.write_few, embedded.write, embedded.write_few, embedded.write_few, embedded.write] * 40
+    await asyncio.gather(*(way(lambda _, number=number: ran.append(number)) for number, way in enumerate(ways)))
+    assert ran == list(range(200))
+
+
+async def test_a_unit_of_a_few_rows_that_fails_takes_nothing_else_along(embedded: SQLiteStore):
+    def fail(conn: Connection) -> None:
+        add(conn, "never")
+        raise LookupError("no")
+
+    with pytest.raises(LookupError):
+        await embedded.write_few(fail)
+    answers = await Gate().batch(embedded, "write_few", lambda conn: add(conn, "a"), fail, lambda conn: add(conn, "b"))
+    assert [answers[0], type(answers[1]), answers[2]] == ["a", LookupError, "b"]
+    assert await count(embedded) == 2
+
+
+async def test_a_file_that_another_program_has_locked_holds_up_the_write_and_not_the_loop(
+    embedded: SQLiteStore, tmp_path: Path
+):
+    other = sqlite3.connect(tmp_path / "packline.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    assert embedded._writer._raw.execute("PRAGMA busy_timeout").fetchone() == (0,), "nothing waits on the loop"
+    waiting = asyncio.ensure_future(embedded.write_few(add, "ada"))
+    for _ in range(20):
+        await asyncio.sleep(0)  # the loop goes round: it is the thread that waits
+    assert not waiting.done()
+    other.execute("ROLLBACK")
+    other.close()
+    assert await waiting == "ada"
 
 
 async def test_the_data_folder_is_for_its_own_user_alone(tmp_path: Path):

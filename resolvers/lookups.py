@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 async def no_pipeline(context: Context, ref: str) -> NotFound:
     """There is no pipeline of that id, key or alias."""
     if context.services.registry.find(ref) is not None:
-        return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: it is called by itself, or is a step of a pipeline.")
+        return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: run_pack calls it, or it is a step of a pipeline.")
     return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
 
 
 async def no_pack(context: Context, ref: str) -> NotFound:
     """There is no pack of that name."""
     if await find_pipeline(context.services.store, ref) is not None:
-        return NotFound("pack", ref, hint=f"`{ref}` is a pipeline: it is run, not called.")
+        return NotFound("pack", ref, hint=f"`{ref}` is a pipeline: run_pipeline runs it.")
     return NotFound("pack", ref, suggestion=nearest(ref, context.services.registry.names()))
 
 

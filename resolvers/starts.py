@@ -22,7 +22,7 @@ from resolvers.start_checks import (
     refuse_wrong_agent,
     unavailable,
 )
-from resolvers.tools import IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
+from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
 from resolvers.versions import get_pipeline
 from runner.agents.definition import AGENT
 from runner.aliases import translated
@@ -75,6 +75,7 @@ class Started:
         parameters={
             "inputs": Parameter(description="Inputs by name, as input_schema of get_pipeline asks."),
             "wait_seconds": WAIT,
+            "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,
             "deadline_seconds": Parameter(hidden=True),
             "force": Parameter(hidden=True),
@@ -183,6 +184,7 @@ def _agents_of(steps: Sequence[NewStep]) -> str:
         parameters={
             "input": Parameter(description="Input by name, as the pack's input_schema asks."),
             "wait_seconds": WAIT,
+            "from_memory": FROM_MEMORY,
             "idempotency_key": IDEMPOTENCY,
             "force": Parameter(hidden=True),
             "version": Parameter(hidden=True),

@@ -92,14 +92,15 @@ WAIT: Final = Parameter(
     maximum=WAIT_SECONDS_MAX,
     description="Wait this long for the end; then `next` says how to go on.",
 )
+FROM_MEMORY: Final = Parameter(description="Inputs whose values were taken from get_defaults; the run tells them.")
 IDEMPOTENCY: Final = Parameter(description="Repeat a call with the same key, and no second run starts.")
 RUN_ID: Final = Parameter(name="run_id", description="The run's id.")
 
 _ARTIFACTS: Final = "artifacts { id name mediaType sizeBytes }"
 _FAILURE: Final = "failure { code message field hint retryable retryAfterSeconds stepKey }"
 #: A run in a few words, as every tool that leads to one tells of it.
-RUN: Final = f"""run_id: id title state progress pipeline {{ key }} pack {{ name }} currentStep {{ key state }}
-    wait {{ reason message }} {_FAILURE} output(limitBytes: 4000) {_ARTIFACTS}
+RUN: Final = f"""run_id: id title state progress pipeline {{ key }} pack {{ name }} currentStep {{ key state progress }}
+    wait {{ reason message until }} {_FAILURE} output(limitBytes: 4000) {_ARTIFACTS}
     actions"""
 #: Its steps, each with state, error and artifacts.
 RUN_STEPS: Final = """createdAt endedAt inputs steps { key state packVersion failure { code message hint } warnings

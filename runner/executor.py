@@ -165,7 +165,7 @@ class Attempt:
         return PackError(
             FailureCode.HANDLER_FAILED,
             f"{self.pack.name} raised {type(error).__name__}: {_words(error)[:500]}",
-            hint="This is a defect of the pack: report it with the detail below.",
+            hint="This is a defect of the pack: report it, naming the run.",
             detail={"stack": stack},
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import Answer, CallError, answer_of
 from app.mcp.operation_tools import OperationTool, with_next
+from app.mcp.refusals import PACK_INPUT_HELP
 from app.mcp.tool import Call, ToolText
 from app.mcp.waiting import FIRST_SECONDS
 from resolvers.tools import WAIT
@@ -93,4 +94,6 @@ def _of_arguments(error: CallError) -> CallError:
     """The refusal with paths as they are in this tool, whose arguments are the pack's input."""
     for told in error.body.get("field_errors", ()):
         told["path"] = told["path"].removeprefix("input.")
+    if hint := error.body.get("hint"):
+        error.body["hint"] = hint.replace(PACK_INPUT_HELP, "Its input schema says what it takes.")
     return error

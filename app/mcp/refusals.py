@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from strawberry.utils.str_converters import to_snake_case
+
 from app.mcp.answers import CallError, hinted
 from resolvers.problems import REF_CHARACTERS
 from runner.issues import cut
@@ -25,23 +27,35 @@ _FINDERS: Final = {
     "accepts": ("kind", "search_catalog without it tells what there is, and what each takes and makes."),
     "produces": ("kind", "search_catalog without it tells what there is, and what each takes and makes."),
 }
-#: Which tool helps, by the code of a refusal; more precise where the call names a pipeline or a pack.
+#: Which tool helps, by the code of a refusal; more precise where the call names what it is about.
 _HELP: Final = {
     "WRONG_STATE": "get_run tells the run's state and what can be done with it.",
     "UNAVAILABLE": "search_catalog with usable: true tells what can run here.",
     "LIMITED": "list_runs tells the runs under way; wait_run or cancel_run make room.",
 }
+#: Where the input of a pack is told, of a tool that calls any.
+PACK_INPUT_HELP: Final = "search_catalog with detail: full tells the input it takes."
+#: Which tool tells what inputs there may be, by the parameter that names what takes them.
 _INPUT_HELP: Final = {
     "pipeline": "get_pipeline tells the inputs it takes.",
-    "pack": "search_catalog with detail: full tells the input it takes.",
+    "pack": PACK_INPUT_HELP,
+}
+#: Which tool helps with what is written, by the parameter that holds it.
+_WRITTEN_HELP: Final = {
     "definition": "check_pipeline tells every issue of a definition.",
     "yaml": "check_pipeline tells every issue of a definition.",
+    "document": "check_pipeline tells every issue of a definition.",
+    "fields": "get_pipeline with detail: full tells the whole definition; check_pipeline tells every issue of one.",
     "query": '`{ __type(name: "Query") { fields { name args { name } } } }` tells what can be asked.',
 }
 
 
 #: What does what can be done with a run; a run that can be cancelled can be waited for, too.
 _OF_ACTION: Final = {"RESUME": ("resume_run",), "RERUN": ("rerun_run",), "CANCEL": ("wait_run", "cancel_run")}
+#: How the schema tells of a variable; agents have never seen one.
+_VARIABLE: Final = re.compile(r"Variable '\$(\w+)' has invalid value: (.+)", re.DOTALL)
+#: Addresses that answers tell, where an id is asked for.
+_ADDRESS: Final = re.compile(r"packline://(?:run|artifact|pipeline)/([^/]+)")
 #: What the schema says of a field that is not there.
 _UNKNOWN_FIELD: Final = re.compile(r"Cannot query field '\w+' on type '(\w+)'")
 
@@ -53,7 +67,7 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
             return CallError(
                 "NOT_FOUND",
                 f"There is no {noun} `{cut(str(arguments[name]))}` that you may see.",
-                field_errors=[{"path": name, "problem": f"no such {noun}"}],
+                field_errors=[{"path": name, "problem": f"no such {noun}"} | _within(arguments[name])],
                 hint=help_text,
             )
     return CallError("NOT_FOUND", "There is no such thing.", hint="search_catalog tells what there is.")
@@ -76,7 +90,7 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
         problem["message"],
         retryable=bool(problem["retryable"]),
         field_errors=errors,
-        hint=_joined(problem.get("hint"), _possible(problem.get("actions")) or _help(code, arguments)),
+        hint=_joined(problem.get("hint"), _possible(problem.get("actions")) or _help(code, arguments, errors)),
         requires=problem.get("requires"),
         current_id=current.get("id"),
         actions=problem.get("actions"),
@@ -89,15 +103,21 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
     first, *others = error.errors
     told = first["extensions"]
     code = told.get("code") or "INVALID"
+    message, errors, hint = first["message"], _unfound(told, arguments), told.get("hint")
+    if told.get("reason") == "BAD_CURSOR" and "cursor" in arguments:
+        message = "`cursor` is none that this tool told."
+        errors = [{"path": "cursor", "problem": message}]
+        hint = "Pass `next_cursor` of the last answer as it is, or leave it out to begin anew."
+    elif (variable := _VARIABLE.match(message)) and "query" not in arguments:
+        message = variable[2]
+        errors = [{"path": to_snake_case(variable[1]), "problem": message}]
+    errors += [{"path": "query", "problem": other["message"]} for other in others]
     return CallError(
         code,
-        first["message"],
+        message,
         retryable=bool(told.get("retryable", code == "INTERNAL")),
-        field_errors=[
-            *_unfound(told, arguments),
-            *({"path": "query", "problem": other["message"]} for other in others),
-        ],
-        hint=_joined(told.get("hint"), _fields_of(first["message"]) or _help(code, arguments)),
+        field_errors=errors,
+        hint=_joined(hint, _fields_of(first["message"]) or _help(code, arguments, errors)),
         requires=told.get("scope"),
         request_id=told.get("id"),
     )
@@ -128,7 +148,13 @@ def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict
         if any(isinstance(one, str) and cut(one, REF_CHARACTERS) == ref for one in _each(value))
     )
     error = {"path": next(named, "ref"), "problem": "no such thing"}
-    return [error | {"closest": told["suggestion"]} if told.get("suggestion") else error]
+    return [error | ({"closest": told["suggestion"]} if told.get("suggestion") else _within(ref))]
+
+
+def _within(named: object) -> dict[str, str]:
+    """The id in an address that was given in its place."""
+    address = _ADDRESS.fullmatch(str(named))
+    return {} if address is None else {"closest": address[1]}
 
 
 def _each(value: object) -> list[object]:
@@ -148,12 +174,20 @@ def bad_arguments(tool: str, issues: list[dict[str, Any]]) -> CallError:
     )
 
 
-def _help(code: str, arguments: Mapping[str, Any]) -> str | None:
-    if code in ("INVALID", "BAD_REQUEST"):
-        return next((text for name, text in _INPUT_HELP.items() if name in arguments), None)
-    if code == "NOT_FOUND":
-        return next((text for name, (_, text) in _FINDERS.items() if name in arguments), None)
-    return _HELP.get(code)
+def _help(code: str, arguments: Mapping[str, Any], errors: Sequence[Mapping[str, Any]]) -> str | None:
+    match code:
+        case "INVALID" | "BAD_REQUEST":
+            about = {str(error["path"]).partition(".")[0] for error in errors}
+            told = _INPUT_HELP if not about or about & {"inputs", "input"} else {}
+            if "run_id" not in arguments and arguments.keys() & _WRITTEN_HELP.keys():
+                told = _WRITTEN_HELP
+        case "NOT_FOUND":
+            told = {name: text for name, (_, text) in _FINDERS.items()}
+        case "CONFLICT" | "FORBIDDEN" if "if_version" in arguments:
+            return "get_pipeline with detail: full tells the current definition; clone_pipeline copies it."
+        case _:
+            return _HELP.get(code)
+    return next((text for name, text in told.items() if name in arguments), None)
 
 
 def _joined(*parts: str | None) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from app.mcp.answers import CallError
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 _REMEMBERED: Final = 256
 #: What goes on with a pack's run, shown beside packs even where no tool set is.
 _BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact"})
+#: Between two sentences of a hint, and what may be the name of a tool in one.
+_SENTENCE: Final = re.compile(r"(?<=[.?]) (?=[\w`])")
+_NAME: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
 class UnknownToolError(Exception):
@@ -107,7 +111,20 @@ class Toolbox:
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
+            if (hint := error.body.get("hint")) and not self._for(hint, shown):
+                del error.body["hint"]
+            elif hint:
+                error.body["hint"] = self._for(hint, shown)
             return error.answer()
+
+    def _for(self, hint: str, shown: Mapping[str, Tool]) -> str:
+        """A hint without the sentences that lead only to tools a caller does not have."""
+        kept = []
+        for sentence in _SENTENCE.split(hint):
+            named = self._tools.keys() & _NAME.findall(sentence)
+            if not named or named & shown.keys():
+                kept.append(sentence)
+        return " ".join(kept)
 
     def _pack_tools(self, session: Session) -> list[PackTool]:
         """The packs a session asks for, as far as they are installed now."""

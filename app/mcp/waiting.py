@@ -89,10 +89,14 @@ class _Told:
     async def tell(self, run: Mapping[str, Any]) -> None:
         if self._progress is None:
             return
-        self._last = max(float(run.get("progress") or 0.0), self._last + 1e-4)
         step = run.get("current_step")
+        alone = step if step and "pack" in run else {}  # a single pack's run has this one step
+        done = max(float(run.get("progress") or 0.0), float(alone.get("progress") or 0.0))
+        self._last = max(done, self._last + 1e-4)
         state = str(run.get("state", "")).lower()
         line = f"{state}: step {step['key']}" if step else state
+        if step and step.get("progress"):
+            line = f"{line}, {step['progress']:.0%}"
         wait = run.get("wait")
         if wait:
             line = f"{line}, {wait['message']}"

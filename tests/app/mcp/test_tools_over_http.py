@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import UTC, datetime
+from typing import Any
 
 import httpx2
 import pytest
@@ -109,6 +111,21 @@ async def test_a_wait_tells_how_far_it_is_and_ends_as_a_normal_answer(house, ben
         bench.release.set()
         last = told(await client.call_tool("wait_run", first["next"]["arguments"], progress_callback=progress))
         assert (last["state"], last["timed_out"]) == ("SUCCEEDED", False)
+
+
+async def test_a_run_that_waits_to_try_again_tells_until_when(house, bench):
+    bench.switch_code = "upstream_unavailable"
+    async with agent(house) as client:
+        await save(client, "brew", SWITCH)
+        arguments = {"pipeline": "brew", "inputs": {"words": "tea"}, "wait_seconds": 0}
+        run = told(await client.call_tool("run_pipeline", arguments))
+        while run["state"] != "WAITING":
+            given = {"run_id": run["run_id"], "until_change": True, "wait_seconds": 5}
+            given |= {"cursor": run["cursor"]} if "cursor" in run else {}
+            run = told(await client.call_tool("wait_run", given))
+        assert run["wait"]["message"].startswith("retry")
+        assert datetime.fromisoformat(run["wait"]["until"]).tzinfo == UTC
+        bench.failing = False
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -264,6 +281,52 @@ async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, m
         asked = told(await client.call_tool("graphql_query", {"query": '{ pipeline(id: "brow") { id } }'}))
         assert asked["data"] == {"pipeline": None}
         assert (asked["errors"][0]["code"], asked["errors"][0]["closest"]) == ("NOT_FOUND", "brew")
+
+
+#: A call that is refused: what its error says about which argument, and words of its hint.
+HINTED: list[tuple[str, dict[str, Any], tuple[str, str | None], str]] = [
+    ("run_pipeline", {"pipeline": "test.echo"}, ("pipeline", None), "run_pack calls it"),
+    ("run_pack", {"pack": "brew"}, ("pack", None), "run_pipeline runs it"),
+    ("get_run", {"run_id": "packline://run/run_x"}, ("run_id", "run_x"), "list_runs"),
+    ("resume_run", {"run_id": "packline://run/run_x"}, ("run_id", "run_x"), "list_runs"),
+    ("get_artifact", {"artifact_id": "packline://artifact/art_x"}, ("artifact_id", "art_x"), "get_run"),
+    ("list_runs", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
+    ("search_catalog", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
+    ("run_pack", {"pack": "test.echo", "input": {"text": 2**70}}, ("input", None), "search_catalog"),
+    ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "get_pipeline"),
+    ("update_pipeline", {"pipeline": "brew", "fields": {"nme": "x"}, "if_version": 1}, ("nme", "name"), "get_pipeline"),
+    ("rerun_run", {"run_id": "RUN", "definition": "CURRENT", "inputs": {"x": 1}}, ("inputs.x", None), "Known here"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_refusal_names_the_argument_and_the_tool_that_helps(house, bench, mode):
+    bench.failing = False
+    async with agent(house, mode, query="?toolsets=author") as client:
+        await save(client, "brew", SWITCH)
+        run = told(await client.call_tool("run_pipeline", {"pipeline": "brew", "inputs": {"words": "tea"}}))
+        lacking = {}
+        for tool, given, (path, closest), word in HINTED:
+            arguments = {name: run["run_id"] if value == "RUN" else value for name, value in given.items()}
+            error = await refusal(client, tool, **arguments)
+            about = {each["path"]: each.get("closest") for each in error.get("field_errors", ())}
+            if path not in about or about[path] != closest or word not in error["hint"] or "$" in error["message"]:
+                lacking[tool, path] = error
+        assert lacking == {}
+        stale = await refusal(client, "update_pipeline", pipeline="brew", fields={"name": "x"}, if_version=9)
+        assert "get_pipeline with detail: full" in stale["hint"]
+        unsure = await refusal(client, "delete_pipeline", pipeline="brew", confirm_key="brow")
+        assert unsure["hint"] == "Give `brew`."
+
+
+async def test_hints_lead_to_no_tool_that_is_not_shown(house):
+    async with agent(house, query="?packs=test.echo") as client:
+        assert "hint" not in await refusal(client, "get_run", run_id="run_x")
+        bad = await refusal(client, "test_echo", txt="hi")
+        assert bad["hint"] == "Did you mean `text`? Its input schema says what it takes."
+    starter = await house.token_for("starter", "RUN")
+    async with agent(house, token=starter) as client:
+        assert (await refusal(client, "run_pack", pack="test.ecko"))["hint"] == "Did you mean `test.echo`?"
 
 
 async def test_names_looked_for_in_vain_are_told_beside_the_data(house):

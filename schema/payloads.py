@@ -1,7 +1,7 @@
 """JSON values that may be too long to send."""
 
 # mypy: disallow-untyped-decorators=False
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import orjson
 import strawberry
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LONGEST = 1 << 20
 #: Characters of the beginning that are shown in place of a value that is too long.
 EXCERPT = 2_000
+#: Characters of a stretch unless asked otherwise: what fits an answer to an agent, escaped and in any script.
+STRETCH = 8_000
+STRETCH_MAX = 200_000
 
 
 @strawberry.type(description="A JSON value that may be too long to send.")
@@ -26,6 +29,23 @@ class Payload:
     excerpt: str | None = strawberry.field(description="The beginning as text, when truncated.")
     truncated: bool = strawberry.field(description="Whether it was longer than the limit asked for.")
     size_bytes: Long = strawberry.field(description="Length of the whole as JSON.")
+    text: strawberry.Private[str]
+
+    @strawberry.field(
+        description="Part of the whole as JSON text, secrets masked; empty behind its end. Reads what is too long to "
+        "send at once."
+    )
+    def stretch(
+        self,
+        offset: Annotated[int, strawberry.argument(description="First character.")] = 0,
+        limit: Annotated[int, strawberry.argument(description="Most characters, up to 200000.")] = STRETCH,
+    ) -> str:
+        """A stretch of the text."""
+        if offset < 0:
+            raise PublicError(f"offset is {offset}; use 0 or more.", "INVALID")
+        if not 1 <= limit <= STRETCH_MAX:
+            raise PublicError(f"limit is {limit}; use 1 to {STRETCH_MAX}.", "INVALID")
+        return self.text[offset : offset + limit]
 
 
 def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
@@ -40,8 +60,9 @@ def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
         return None
     size = len(text.encode())
     if size > limit_bytes:
-        return Payload(json=None, excerpt=text[: min(EXCERPT, limit_bytes)], truncated=True, size_bytes=Long(size))
-    return Payload(json=JSON(orjson.loads(text)), excerpt=None, truncated=False, size_bytes=Long(size))
+        excerpt = text[: min(EXCERPT, limit_bytes)]
+        return Payload(json=None, excerpt=excerpt, truncated=True, size_bytes=Long(size), text=text)
+    return Payload(json=JSON(orjson.loads(text)), excerpt=None, truncated=False, size_bytes=Long(size), text=text)
 
 
 def as_json(value: JSON | None) -> "JSONValue":

@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 _OF_START: Final = ("coalesced", "replayed", "warnings")
 _REST_OF_PAGE: Final = "Ask for fewer with `limit`, and go on with `next_cursor` of that answer."
 _REST_OF_TEXT: Final = "Ask for a shorter stretch with `limit_bytes`, and go on with `next_offset` of that answer."
-_REST: Final = "graphql_query reads any part by itself; get_artifact reads artifacts in stretches."
+_REST: Final = (
+    "graphql_query reads any part by itself, a long `output` by its `stretch`; "
+    "get_artifact reads artifacts in stretches."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,11 @@ _REFUSALS: Final = {
 }
 #: What clients are told of a run in an output schema; answers hold more.
 _OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "next", "timed_out"})
+#: How to read on in a value that was cut.
+_REST_OF_PAYLOAD: Final = (
+    'graphql_query reads on: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '
+    'step(key: "…") {{ output {{ stretch(offset: {offset}) }} }}.'
+)
 _PAYLOAD: Final = "{ json excerpt truncated sizeBytes }"
 
 
@@ -316,9 +321,11 @@ def _each(inner: Shaper | None) -> Shaper:
 
 
 def _payload(value: Any, _found: list[dict[str, Any]]) -> Any:  # noqa: ANN401
-    """A payload's value; of one that is too long its beginning, and how long it is."""
+    """A payload's value; of one that is too long its beginning, how long it is, and how to read on."""
     if value["truncated"]:
-        return {"truncated": True, "excerpt": value["excerpt"], "size_bytes": value["sizeBytes"]}
+        excerpt = value["excerpt"] or ""
+        rest = _REST_OF_PAYLOAD.format(offset=len(excerpt))
+        return {"truncated": True, "excerpt": excerpt, "size_bytes": value["sizeBytes"], "rest": rest}
     return value["json"]
 
 

@@ -36,7 +36,10 @@ _TEXT: Final = ToolText(
     },
     read_only=True,
 )
-_REST: Final = "Select fewer fields, page with `first` and `after`, or lower `limitBytes` of payloads."
+_REST: Final = (
+    "Select fewer fields, page with `first` and `after`, lower `limitBytes` of payloads, or read one by its "
+    "`stretch(offset, limit)`."
+)
 
 
 @dataclass(frozen=True, slots=True)

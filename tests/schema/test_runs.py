@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -207,6 +208,14 @@ async def test_long_values_are_cut_to_what_was_asked_for(it: Product) -> None:
     assert data["run"]["steps"] == [
         {"tiny": {"json": None, "excerpt": '{"text":"x', "truncated": True}, "none": {"excerpt": ""}}
     ]
+    parts = """query ($id: ID!) { run(id: $id) { output(limitBytes: 0) {
+        first: stretch(limit: 10) rest: stretch(offset: 10) beyond: stretch(offset: 9999999) } } }"""
+    stretches = (await it.answer(parts, run)).data["run"]["output"]
+    assert json.loads(stretches["first"] + stretches["rest"]) == whole["json"]
+    assert (len(stretches["first"]), stretches["beyond"]) == (10, "")
+    for wrong in ("offset: -1", "limit: 0", "limit: 200001"):
+        asked = f"query ($id: ID!) {{ run(id: $id) {{ output {{ stretch({wrong}) }} }} }}"
+        assert (await it.answer(asked, run)).codes == ["INVALID"]
     refused = await it.answer("query ($id: ID!) { run(id: $id) { output(limitBytes: 2000000) { json } } }", run)
     assert refused.codes == ["INVALID"]
 

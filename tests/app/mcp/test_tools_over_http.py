@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -192,6 +193,33 @@ async def test_what_is_too_long_is_cut_and_says_how_to_get_the_rest(house):
         assert cut["truncated"] is True
         assert "fewer fields" in cut["rest"]
         assert len(json.dumps(cut)) <= ANSWER_BYTES
+
+
+async def test_a_value_too_long_for_an_answer_is_read_whole_as_its_rest_says(house):
+    text = "".join(f'{number} "tides" 潮\n' for number in range(2_000))
+    async with agent(house) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.echo", "input": {"text": text}}))
+        assert run["output"]["truncated"] is True
+        asked = re.search(r"\{ run.*?\} \} \}", run["output"]["rest"])[0].replace("…", run["run_id"])
+        begun = len(run["output"]["excerpt"])
+        assert f"offset: {begun})" in asked
+        whole = run["output"]["excerpt"]
+        while True:
+            answer = told(await client.call_tool("graphql_query", {"query": asked}))
+            assert "truncated" not in answer
+            stretch = answer["data"]["run"]["output"]["stretch"]
+            if not stretch:
+                break
+            asked = asked.replace(f"offset: {len(whole)})", f"offset: {len(whole) + len(stretch)})")
+            whole += stretch
+    assert json.loads(whole)["text"] == text
+
+
+async def test_a_file_of_a_run_is_linked_once(house):
+    async with agent(house) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.artifact"}))
+        result = await client.call_tool("get_run", {"run_id": run["run_id"]})
+    assert [content.type for content in result.content] == ["text", "resource_link"]
 
 
 async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from resolvers.access import require_owner
-from resolvers.definitions import CheckedDefinition, checked_definition, unreadable
+from resolvers.definitions import CheckedDefinition, checked_definition, documents_of
 from resolvers.keys import key_taken
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid
 from resolvers.tools import Tool
-from runner.document import DocumentError, load_documents
 from runner.issues import Issue, error
 from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
@@ -70,10 +69,7 @@ class _Planned:
 )
 async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
     """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
-    try:
-        documents = load_documents(yaml)
-    except DocumentError as refused:
-        raise unreadable(refused) from refused
+    documents = await documents_of(yaml)
     if not documents:
         raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
     planned: list[_Planned] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from resolvers.agent_tools import with_tools_checked
 from resolvers.keys import taken_issue
@@ -14,7 +16,7 @@ from resolvers.tools import DEFINITION, ISSUES, Tool
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
-from runner.document import DocumentError, forbidden_text, load_document
+from runner.document import DocumentError, forbidden_text, load_document, load_documents
 from runner.inputs import check_inputs
 from runner.issues import Issue, error, shown
 from runner.literal_secrets import literal_secrets
@@ -23,10 +25,18 @@ from runner.stored_definition import stored_form
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from resolvers.context import Context
     from runner.availability import Requirement
     from runner.failures import JSONValue
     from store.pipelines import Definition, Heading
+
+_Read = TypeVar("_Read")
+
+#: Reads YAML: the largest text takes seconds, in which nobody else would be answered. One thread, so that many large
+#: texts wait for each other rather than slow down everything.
+_reader = ThreadPoolExecutor(1, "yaml-reader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,7 @@ async def check_pipeline(
     A key that is the caller's own is fine: applying the document changes that pipeline.
     """
     try:
-        document = document_of(definition)
+        document = await document_of(definition)
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
     check = _check(context, document, definition.yaml)
@@ -107,21 +117,35 @@ async def check_pipeline(
     )
 
 
-def document_of(definition: DefinitionText) -> dict[str, JSONValue]:
+async def document_of(definition: DefinitionText) -> dict[str, JSONValue]:
     """The document a definition is.
 
     Raises:
         Invalid: it cannot be read, or holds text that is refused everywhere.
     """
     if definition.yaml is not None:
-        try:
-            return load_document(definition.yaml)
-        except DocumentError as refused:
-            raise unreadable(refused) from refused
+        return await _read(load_document, definition.yaml)
     document = object_of(definition.document, "definition")
     if unsafe := forbidden_text(document):
         raise Invalid(unsafe[0].message, unsafe)
     return document
+
+
+async def documents_of(yaml: str) -> list[dict[str, JSONValue]]:
+    """Every document of a YAML text.
+
+    Raises:
+        Invalid: it cannot be read.
+    """
+    return await _read(load_documents, yaml)
+
+
+async def _read(read: Callable[[str], _Read], text: str) -> _Read:
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_reader, read, text)
+    except DocumentError as refused:
+        message = f"The definition cannot be read: {refused}"
+        raise Invalid(message, [error((), "unreadable", str(refused))]) from refused
 
 
 def object_of(value: object, name: str) -> dict[str, JSONValue]:
@@ -134,11 +158,6 @@ def object_of(value: object, name: str) -> dict[str, JSONValue]:
         message = f"It must be a JSON object, not {shown(value)}."
         raise Invalid(f"The {name} cannot be read: {message}", [error((), "unreadable", message)])
     return dict(value)
-
-
-def unreadable(refused: DocumentError) -> Invalid:
-    """What to answer when YAML cannot be read."""
-    return Invalid(f"The definition cannot be read: {refused}", [error((), "unreadable", str(refused))])
 
 
 def _check(context: Context, document: Mapping[str, JSONValue], text: str | None = None) -> Check:

@@ -60,7 +60,7 @@ class SavedPipeline:
 )
 async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
     """Saves a new pipeline with its first version."""
-    checked = checked_definition(context, document_of(definition), definition.yaml)
+    checked = checked_definition(context, await document_of(definition), definition.yaml)
     owner, about = context.caller.id, _note(note)
     try:
         saved = await write_audited(
@@ -109,7 +109,7 @@ async def update(
         text = None
     else:
         assert definition is not None, "the API takes one or the other"
-        document, text = document_of(definition), definition.yaml
+        document, text = await document_of(definition), definition.yaml
     document = {"key": found.key, **document}
     checked = checked_definition(context, document, text)
     saved_by, about = context.caller.id, _note(note)

@@ -12,7 +12,7 @@ from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
 from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
-from runner.issues import Issue, did_you_mean, error, shown
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
 from runner.preflight import CalledStep, preflight
 from store.runs import NewStep
 
@@ -183,7 +183,7 @@ def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue
         known = list(pack.input_model.model_fields)
         return [
             _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
-            for found in refused.errors(include_url=False, include_context=False)
+            for found in refused.errors(include_url=False, include_context=False)[:MAX_TOLD]
         ]
     return []
 

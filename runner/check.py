@@ -13,16 +13,16 @@ from runner.document import SESSION_FIELD, without_session
 from runner.flows import destination, mismatch
 from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema
-from runner.issues import Issue, did_you_mean, error, has_errors, nearest, warning
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
 from runner.schema_admission import check_schema
-from runner.schema_types import ABSENT, OPEN, Schema, field_schema, fits
+from runner.schema_types import ABSENT, OPEN, Fit, Schema, field_schema, fits, inlined
 from runner.schemas import compile_schema
 from runner.step_packs import pack_of_step
 from runner.templating import Template, compile_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from runner.failures import JSONValue
     from runner.pack import Pack
@@ -116,6 +116,7 @@ class _Hole:
 
 
 _HOLE = _Hole()
+_TEXT = {"type": "string"}
 #: Keywords that cannot be decided for a value with a hole in it.
 _UNDECIDABLE = frozenset(
     {"anyOf", "oneOf", "not", "if", "enum", "const", "uniqueItems", "contains", "dependentSchemas"}
@@ -135,10 +136,13 @@ class _StepChecker:
         self._definition = definition
         self._packs = packs
         self._templates = templates
-        self._input_schema = input_schema
         self._found = [pack_of_step(packs, step) for step in definition.steps]
         self._positions = {step.id: index for index, step in reversed(list(enumerate(definition.steps)))}
         self._read: set[str] = set()
+        #: The declared inputs without references.
+        self._declared = None if definition.inputs is None or input_schema is None else inlined(input_schema)
+        self._fits: dict[tuple[int, int], tuple[Schema, Schema, Fit]] = {}
+        self._hints = 0
 
     def issues(self) -> Iterator[Issue]:
         for index, step in enumerate(self._definition.steps):
@@ -207,15 +211,15 @@ class _StepChecker:
         """The schema of the run input a reference reads, or what is wrong with reading it."""
         name = str(reference.source_path[0])
         self._read.add(name)
-        if self._definition.inputs is None or self._input_schema is None:
+        if self._definition.inputs is None or self._declared is None:
             return True
         declared = self._definition.inputs.get("properties")
         names = declared if isinstance(declared, dict) else {}
         if name not in names:
-            hint = did_you_mean(name, names) or "Declare it under `inputs`."
+            hint = self._did_you_mean(name, names) or "Declare it under `inputs`."
             message = f"{reference.expression} reads the input `{name}`, which is not declared."
             return error(reference.path, "undeclared_input", message, hint)
-        return self._field(reference, self._input_schema, f"the input `{name}`")
+        return self._field(reference, self._declared, f"the input `{name}`")
 
     def _output(self, index: int, reference: Reference) -> Schema | Issue:
         """The schema of the output field a reference reads, or what is wrong with reading it."""
@@ -224,11 +228,11 @@ class _StepChecker:
         earlier = [step.id for step in self._definition.steps[:index] if step.id]
         if position is None:
             message = f"{reference.expression} reads the step `{source}`, which does not exist."
-            return error(reference.path, "unknown_step", message, did_you_mean(source, earlier))
+            return error(reference.path, "unknown_step", message, self._did_you_mean(source, earlier))
         if position >= index:
             what = "itself" if position == index else f"the later step `{source}`"
             message = f"{reference.expression} reads {what}; only earlier steps have an output."
-            return error(reference.path, "forward_reference", message, did_you_mean(source, earlier))
+            return error(reference.path, "forward_reference", message, self._did_you_mean(source, earlier))
         pack = self._found[position]
         if pack is None:
             return True
@@ -237,7 +241,8 @@ class _StepChecker:
         return self._field(reference, pack_schemas(pack).output, f"the output of `{source}` ({pack.name})")
 
     def _field(self, reference: Reference, schema: Schema, holder: str) -> Schema | Issue:
-        field = field_schema(schema, reference.source_path)
+        """The schema of what a reference reads of something whose schema stands alone, or what is wrong with it."""
+        field = field_schema(schema, reference.source_path, stands_alone=True)
         if field is OPEN:
             message = f"Whether {holder} has {reference.source_text} cannot be told before the run."
             return warning(reference.path, "undecidable_reference", message)
@@ -245,9 +250,9 @@ class _StepChecker:
             return field
         hint = None
         for depth, part in enumerate(reference.source_path):
-            if field_schema(schema, reference.source_path[: depth + 1]) is ABSENT:
-                parent = field_schema(schema, reference.source_path[:depth])
-                hint = did_you_mean(str(part), _fields(parent))
+            if field_schema(schema, reference.source_path[: depth + 1], stands_alone=True) is ABSENT:
+                parent = field_schema(schema, reference.source_path[:depth], stands_alone=True)
+                hint = self._did_you_mean(str(part), _fields(parent))
                 break
         message = f"{reference.expression}: {holder} has no field `{reference.source_text}`."
         return error(reference.path, "unknown_field", message, hint)
@@ -258,7 +263,7 @@ class _StepChecker:
         if to is None:
             return
         if not reference.whole:
-            if fits({"type": "string"}, to.schema) == "no":
+            if self._fit(_TEXT, to.schema) == "no":
                 message = f"{reference.expression} stands inside a text, but {to.name} takes no text."
                 hint = "Let the reference be the whole value, without spaces around it, so that it keeps its type."
                 yield error(reference.path, "type_mismatch", message, hint)
@@ -269,7 +274,7 @@ class _StepChecker:
                 yield error(reference.path, "type_mismatch", message)
         derived = reference.source_step is None and self._definition.inputs is None
         if not derived and producer is not True:
-            match fits(producer, to.schema):
+            match self._fit(producer, to.schema):
                 case "no":
                     yield error(reference.path, "type_mismatch", mismatch(reference, producer, to))
                 case "unknown":
@@ -278,7 +283,9 @@ class _StepChecker:
         if (
             to.location
             and self._may_be_missing(reference)
-            and is_required(field_schema(pack_schemas(pack).input, to.location[:-1]), to.location[-1])
+            and is_required(
+                field_schema(pack_schemas(pack).input, to.location[:-1], stands_alone=True), to.location[-1]
+            )
         ):
             message = f"{reference.expression} may have no value, but {to.name} is required."
             yield warning(reference.path, "may_be_missing", message, "Give it a default, or make the input required.")
@@ -290,16 +297,32 @@ class _StepChecker:
             return True
         if reference.source_step is not None or self._definition.inputs is None or len(reference.source_path) != 1:
             return False
-        schema = field_schema(self._definition.inputs, reference.source_path)
+        schema = (
+            OPEN if self._declared is None else field_schema(self._declared, reference.source_path, stands_alone=True)
+        )
         has_default = isinstance(schema, dict) and "default" in schema
         return not has_default and not is_required(self._definition.inputs, reference.source_path[0])
+
+    def _fit(self, producer: Schema, consumer: Schema) -> Fit:
+        """Whether one schema fits another; told once of each two, since thousands of references may lead alike."""
+        known = self._fits.get((id(producer), id(consumer)))
+        if known is None:
+            known = producer, consumer, fits(producer, consumer, stand_alone=True)
+            self._fits[id(producer), id(consumer)] = known
+        return known[2]
+
+    def _did_you_mean(self, word: str, known: Iterable[str]) -> str | None:
+        """A hint, for the first mistakes only."""
+        self._hints += 1
+        return did_you_mean(word, known) if self._hints <= MAX_TOLD else None
 
 
 def _literals(pack: Pack, template: Template) -> Iterator[Issue]:
     """What is wrong with the literal parts of a step's input."""
     value = template.skeleton(_HOLE)
     schema = pack_schemas(pack).input
-    if isinstance(value, dict) and SESSION_FIELD in value and field_schema(schema, (SESSION_FIELD,)) is ABSENT:
+    session = field_schema(schema, (SESSION_FIELD,), stands_alone=True)
+    if isinstance(value, dict) and SESSION_FIELD in value and session is ABSENT:
         value = without_session(value)
     holes = [reference.path for reference in template.references]
     for issue, (keyword, part) in compile_schema(schema).findings(value):  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ anywhere is for `runner.check`. The values and their normal form are in `runner.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import sys
@@ -27,7 +28,7 @@ from runner.definition_models import (
     step_document,
 )
 from runner.document import digest, forbidden_text
-from runner.issues import Issue, did_you_mean, error, has_errors, nearest, shown, warning
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, shown, warning
 from runner.metadata import Metadata
 
 if TYPE_CHECKING:
@@ -161,15 +162,15 @@ class _Reader:
             self._refuse(path, "invalid_schema", f"`inputs` has no `properties`, but {shown(strays[0])}.", _INPUTS_HINT)
             return None
         required = inputs.get("required", [])
-        for index, name in enumerate(required if isinstance(required, list) else []):
-            if isinstance(name, str) and name not in properties:
-                where = (*path, "required", str(index))
-                self._refuse(
-                    where,
-                    "undeclared_input",
-                    f"The required input `{name}` is not declared.",
-                    did_you_mean(name, properties),
-                )
+        undeclared = (
+            (index, name)
+            for index, name in enumerate(required if isinstance(required, list) else [])
+            if isinstance(name, str) and name not in properties
+        )
+        for index, name in itertools.islice(undeclared, MAX_TOLD):
+            where = (*path, "required", str(index))
+            message = f"The required input `{name}` is not declared."
+            self._refuse(where, "undeclared_input", message, did_you_mean(name, properties))
         return {"type": "object", **inputs}
 
     def _steps(self, steps: object) -> tuple[StepDefinition, ...]:
@@ -294,7 +295,7 @@ class _Reader:
         try:
             return Metadata.model_validate(metadata)
         except ValidationError as refused:
-            for problem in refused.errors(include_url=False, include_context=False):
+            for problem in refused.errors(include_url=False, include_context=False)[:MAX_TOLD]:
                 path = ("metadata", *(str(part) for part in problem["loc"]))
                 if problem["type"] == "extra_forbidden":
                     self._unknown_key(path, Metadata.model_fields)
@@ -336,9 +337,8 @@ class _Reader:
         return None
 
     def _unknown_keys(self, holder: Mapping[str, object], known: Iterable[str], path: tuple[str, ...]) -> None:
-        for key in holder:
-            if key not in known:
-                self._unknown_key((*path, key), known)
+        for key in itertools.islice((key for key in holder if key not in known), MAX_TOLD):
+            self._unknown_key((*path, key), known)
 
     def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> None:
         near = nearest(path[-1], known)

@@ -41,7 +41,7 @@ def destination(reference: Reference, step_input: JSONValue, pack: Pack) -> Dest
         pack: The step's.
     """
     location = typed_path(step_input, reference.path)
-    schema = field_schema(pack_schemas(pack).input, location)
+    schema = field_schema(pack_schemas(pack).input, location, stands_alone=True)
     if location == (SESSION_FIELD,) and schema is ABSENT:
         schema = {"type": "string"}
     if not isinstance(schema, dict | bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.document import forbidden_text
 from runner.input_schemas import combined, is_required
-from runner.issues import Issue, did_you_mean, error, shown
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import field_schema
 from runner.schemas import compile_schema, property_defaults
@@ -94,9 +95,9 @@ def _use(reference: Reference, step_input: JSONValue, pack: Pack | None) -> _Use
     required = True
     if pack is not None:
         pack_input = pack_schemas(pack).input
-        found = field_schema(pack_input, location)
+        found = field_schema(pack_input, location, stands_alone=True)
         schema = _without_own_title(found, location) if isinstance(found, dict) else {}
-        required = not location or is_required(field_schema(pack_input, location[:-1]), location[-1])
+        required = not location or is_required(field_schema(pack_input, location[:-1], stands_alone=True), location[-1])
     return _Use(path, schema, required and not absence_is_fine, whole=not reference.has_default)
 
 
@@ -207,8 +208,7 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
             f"This pipeline has no input {shown(name)}.",
             did_you_mean(name, names) or _no_inputs(names),
         )
-        for name in inputs
-        if name not in names
+        for name in itertools.islice((name for name in inputs if name not in names), MAX_TOLD)
     ]
     issues += placeholder_issues(inputs)
     told = {issue.path for issue in issues}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import heapq
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -10,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Severity = Literal["error", "warning"]
+
+#: Issues of one kind told of one thing, or hints given with them: a hint may cost some milliseconds, and what was
+#: built to hurt has thousands of mistakes.
+MAX_TOLD = 50
+#: Known words compared letter by letter with a mistyped one; of more, those that share most pairs of letters with it.
+_COMPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +60,23 @@ def has_errors(issues: Iterable[Issue]) -> bool:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like a mistyped one, or None when nothing is near.
 
-    Only the first 200 characters of `word` are looked at: similarity costs the product of both lengths.
+    Only the first 200 characters of `word` are looked at, and of many known words only the likeliest: similarity costs
+    the product of both lengths for each.
     """
     candidates = [name for name in known if len(name) <= 200]
     lowered = {name.casefold(): name for name in reversed(candidates)}
     if exact := lowered.get(word[:200].casefold().replace("-", "_")) or lowered.get(word[:200].casefold()):
         return exact
-    found = difflib.get_close_matches(word[:200].casefold(), list(lowered), n=1, cutoff=0.6)
+    likely = list(lowered)
+    if len(likely) > _COMPARED:
+        pairs = _pairs(word[:200].casefold())
+        likely = heapq.nlargest(_COMPARED, likely, key=lambda name: len(pairs & _pairs(name)))
+    found = difflib.get_close_matches(word[:200].casefold(), likely, n=1, cutoff=0.6)
     return lowered[found[0]] if found else None
+
+
+def _pairs(word: str) -> set[str]:
+    return {word[at : at + 2] for at in range(len(word) - 1)}
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:

@@ -100,17 +100,21 @@ _ANNOTATIONS = frozenset(
 _LITERALS = frozenset({"const", "default", "enum", "examples", "required", "discriminator"})
 
 
-def field_schema(schema: Schema, path: Iterable[str | int]) -> Schema | Literal[Absence.ABSENT, Absence.OPEN]:
+def field_schema(
+    schema: Schema, path: Iterable[str | int], *, stands_alone: bool = False
+) -> Schema | Literal[Absence.ABSENT, Absence.OPEN]:
     """The schema of the value at a path inside the values a schema describes, standing alone.
 
     Args:
         schema: Any schema; local references are followed.
         path: Names and list positions, outermost first; empty for the whole.
+        stands_alone: Whether the schema is known to hold no references, as `inlined` leaves it. Then it is not copied:
+            a definition has thousands of references, and one schema may have thousands of fields.
 
     Returns:
         The field's schema, ABSENT when the schema rules the field out, OPEN when it does not say.
     """
-    current: Schema | Literal[Absence.ABSENT, Absence.OPEN] = inlined(schema)
+    current: Schema | Literal[Absence.ABSENT, Absence.OPEN] = schema if stands_alone else inlined(schema)
     for part in path:
         if not isinstance(current, dict | bool):
             return current
@@ -195,18 +199,21 @@ def _type_of(value: JSONValue) -> str:
             return "object"
 
 
-def fits(producer: Schema, consumer: Schema) -> Fit:
+def fits(producer: Schema, consumer: Schema, *, stand_alone: bool = False) -> Fit:
     """Whether the values of one schema are of the types another takes.
 
     Args:
         producer: Schema of the values that come.
         consumer: Schema of the values that are taken.
+        stand_alone: Whether both are known to hold no references, as `field_schema` gives them; then neither is copied.
 
     Returns:
         `yes` when every value fits, `no` when none can (a list or object whose parts contradict counts as none),
         `unknown` when some may or the schemas do not say. Lengths, ranges and patterns are not looked at.
     """
-    return _Comparison().fits(inlined(producer), inlined(consumer))
+    if not stand_alone:
+        producer, consumer = inlined(producer), inlined(consumer)
+    return _Comparison().fits(producer, consumer)
 
 
 class _Comparison:

@@ -124,7 +124,7 @@ def _recorded(registry: Registry, row: ClaimedStep) -> Pack | None:
 
 def _wrong(reference: Reference, producer: Pack, step: CompiledStep, taker: Pack | None) -> str | None:
     """What is proved wrong with what a reference yields, as a sentence."""
-    field = field_schema(pack_schemas(producer).output, reference.source_path)
+    field = field_schema(pack_schemas(producer).output, reference.source_path, stands_alone=True)
     if field is ABSENT:
         if reference.optional or reference.has_default:
             return None
@@ -132,4 +132,6 @@ def _wrong(reference: Reference, producer: Pack, step: CompiledStep, taker: Pack
     if field is OPEN or taker is None or not reference.whole or step.template is None:
         return None
     to = destination(reference, step.template.skeleton(None), taker)
-    return mismatch(reference, field, to) if to is not None and fits(field, to.schema) == "no" else None
+    if to is None or fits(field, to.schema, stand_alone=True) != "no":
+        return None
+    return mismatch(reference, field, to)

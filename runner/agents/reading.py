@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,7 @@ from runner.agents.definition import (
     CommandRule,
     IsolationName,
 )
-from runner.issues import Issue, error, nearest, shown
+from runner.issues import MAX_TOLD, Issue, error, nearest, shown
 from runner.schema_admission import check_schema
 
 if TYPE_CHECKING:
@@ -321,11 +322,10 @@ class _AgentReader:
         return value
 
     def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
-        for key in holder:
-            if key not in known:
-                near = nearest(key, known)
-                hint = f"Did you mean `{near}`?" if near else f"Known here: {', '.join(f'`{name}`' for name in known)}."
-                self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)
+        for key in itertools.islice((key for key in holder if key not in known), MAX_TOLD):
+            near = nearest(key, known)
+            hint = f"Did you mean `{near}`?" if near else f"Known here: {', '.join(f'`{name}`' for name in known)}."
+            self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)
 
 
 def _template_in(value: Any) -> tuple[str, ...] | None:  # noqa: ANN401

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from runner import schema_types
 from runner.check import check_definition
 from runner.definition import definition_document
 from runner.document import load_document
+from runner.issues import MAX_TOLD
 from tests.support.checked_packs import Packs, fetch, scrape
 
 GOOD = """
@@ -231,3 +233,39 @@ class TestEverythingAtOnce:
         assert not result.valid
         assert result.definition is None
         assert result.issues
+
+
+class TestHostile:
+    """What costs the product of two lengths holds everybody up, since a check runs on the event loop."""
+
+    def test_a_schema_is_not_copied_for_each_reference(self, monkeypatch):
+        copies = []
+        monkeypatch.setattr(schema_types, "inlined", lambda schema, *_: copies.append(schema) or schema)
+        references = {f"k{number}": f"${{{{ inputs.n{number % 10} }}}} ${{{{ inputs.n1? }}}}" for number in range(100)}
+        references |= {f"w{number}": "${{ inputs.n2 }}" for number in range(100)}
+        document = {
+            "name": "x",
+            "inputs": {"type": "object", "properties": {f"n{number}": {"type": "string"} for number in range(10)}},
+            "steps": [{"id": "a", "pack": "slides.render", "input": {"markdown": "x", "slides": [references]}}],
+        }
+        assert check_definition(document, Packs()).input_schema is not None
+        del document["inputs"]
+        assert check_definition(document, Packs()).input_schema is not None
+        assert copies == []
+
+    def test_only_the_first_mistakes_get_a_hint(self):
+        wrong = "".join(f"${{{{ inputs.numbr{number} }}}}" for number in range(99))
+        document = {
+            "name": "x",
+            "inputs": {"type": "object", "properties": {f"number{number}": {} for number in range(20)}},
+            "steps": [{"id": "a", "pack": "web.scrape", "input": {"url": wrong}}],
+        }
+        told = [issue for issue in check_definition(document, Packs()).issues if issue.rule == "undeclared_input"]
+        assert len(told) == 99
+        hinted = [issue for issue in told if issue.hint is not None and issue.hint.startswith("Did you mean")]
+        assert len(hinted) == MAX_TOLD
+
+    def test_unknown_keys_are_told_up_to_a_bound(self):
+        document = {"name": "x", **{f"key{number}": 1 for number in range(200)}}
+        found = [issue for issue in check_definition(document, Packs()).issues if issue.rule == "unknown_key"]
+        assert len(found) == MAX_TOLD

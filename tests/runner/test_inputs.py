@@ -4,6 +4,7 @@ import pytest
 
 from runner.definition import parse_definition
 from runner.inputs import check_inputs, declared_optional, derive_input_schema, run_title, with_defaults
+from runner.issues import MAX_TOLD
 from runner.templating import compile_template
 from tests.support.checked_packs import Packs
 
@@ -121,6 +122,12 @@ class TestChecking:
         (issue,) = check_inputs(SCHEMA, {})
         assert "`url`" in issue.message
         assert "Page to turn into slides" in issue.hint
+
+    def test_of_many_undeclared_inputs_the_first_are_told_each_with_the_nearest_of_many_names(self):
+        schema = {"type": "object", "properties": {f"field_of_{number}": {} for number in range(500)}}
+        issues = check_inputs(schema, {f"feild_of_{number}": 1 for number in range(300, 400)})
+        assert len(issues) == MAX_TOLD
+        assert issues[7].hint == "Did you mean `field_of_307`?"
 
     def test_an_undeclared_input_gets_the_nearest_name(self):
         (issue,) = check_inputs(SCHEMA, {"url": "https://a.b", "Count": 1})

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resolvers import applying
+from resolvers import applying, definitions
 from tests.support.front_door import statements
 from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from tests.support.product import Product
@@ -483,3 +484,25 @@ async def test_the_number_of_steps_is_a_setting_that_saved_pipelines_survive(tmp
     async with running(tmp_path, steps_max=2) as it:
         ran = await it.mutate('mutation {runPipeline(pipeline: "long", dryRun: true) {__typename}}')
         assert ran["__typename"] == "StartRunSuccess"
+
+
+async def test_yaml_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest text takes seconds to read; meanwhile the others are answered."""
+    readers: list[str] = []
+
+    def noting(read: Callable[[str], Any]) -> Callable[[str], Any]:
+        def noted(text: str) -> Any:
+            readers.append(threading.current_thread().name)
+            return read(text)
+
+        return noted
+
+    for name in ("load_document", "load_documents"):
+        monkeypatch.setattr(definitions, name, noting(getattr(definitions, name)))
+    async with running(tmp_path) as it:
+        saved = await create(it, DECK)
+        await it.mutate(APPLY, {"yaml": DECK, "dry": True})
+        await it.query("query ($yaml: String!) { checkPipeline(definition: {yaml: $yaml}) { valid } }", {"yaml": DECK})
+        await it.mutate(UPDATE, {"pipeline": saved["key"], "change": {"yaml": DECK}, "ifVersion": 1, "note": None})
+    assert len(readers) == 4
+    assert {name.rpartition("_")[0] for name in readers} == {"yaml-reader"}

@@ -1,9 +1,9 @@
-"""Calls that are answered at once, on the newest wire, without the layers of the SDK.
+"""Calls on the newest wire that are answered without the layers of the SDK.
 
-The SDK validates a call and its answer by models six times over, and makes contexts and tasks that a call without a
-stream has no use for: half a millisecond of CPU a call. What is answered here is a call without any fault, of a tool
-that does not wait; the same tool box answers it, as `app.mcp.server` would. Whatever is unusual about a request is left
-to the SDK, from the beginning: so every refusal of the protocol is the SDK's, and so is every word about it.
+The SDK validates a call and its answer by models six times over, and makes contexts, streams and tasks: half a
+millisecond of CPU a call, and a whole one of a call that may wait. What is answered here is a call without any fault;
+the same tool box answers it, as `app.mcp.server` would. Whatever is unusual about a request is left to the SDK, from
+the beginning: so every refusal of the protocol is the SDK's, and so is every word about it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from pydantic import ValidationError
 
 from app.mcp.answers import wire_answer
 from app.mcp.handshake import again, read_whole
+from app.mcp.held import Reply, hold, send_json
 from app.mcp.server import INTERNAL
+from app.mcp.tasks import EXTENSION
 from schema.masking import report
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
     from app.mcp.session import Session
     from app.mcp.toolbox import Toolbox
+    from app.mcp.waiting import Progress
 
 #: A query of the caller's own may wait for a run.
 _MAY_WAIT: Final = frozenset({"graphql_query"})
@@ -38,18 +41,20 @@ _VERSIONS: Final = {version.encode(): version for version in MODERN_PROTOCOL_VER
 _PARAMS: Final = frozenset({"name", "arguments", "_meta"})
 #: Envelopes found well, remembered by their bytes: a client sends the same one with every request.
 _ENVELOPES_MAX: Final = 512
-#: orjson reads whole numbers beyond 64 bits as floats; the SDK reads them exactly.
-_LONG_DIGITS: Final = re.compile(rb"\d{19}")
+#: orjson reads whole numbers beyond 64 bits as floats; the SDK reads them exactly. Half the time of `\d{19}`.
+_LONG_DIGITS: Final = re.compile(rb"[0-9][0-9]{18}")
+_PROGRESS_TOKEN: Final = "progressToken"
 
 
 class _Call(NamedTuple):
     request_id: str | int
     tool: str
     arguments: Mapping[str, Any] | None
+    progress_token: str | int | None
 
 
 class QuickCalls:
-    """Answers calls of tools that do not wait.
+    """Answers calls of tools.
 
     Args:
         toolbox: Answers them.
@@ -72,12 +77,14 @@ class QuickCalls:
         self._otherwise = otherwise
         self._body_bytes = body_bytes
         self._stamp = {types.SERVER_INFO_META_KEY: server.server_info_stamp}
-        self._quick: dict[bytes, str] = {}
+        self._names = {name.encode(): name for name in toolbox.names}
+        #: Those that may wait for a run.
+        self._waiting = {
+            name
+            for name in toolbox.names
+            if name in _MAY_WAIT or "wait_seconds" in (toolbox.input_schema(name) or {}).get("properties", {})
+        }
         self._envelopes: set[tuple[str, bytes]] = set()
-        for name in toolbox.names:
-            properties = (toolbox.input_schema(name) or {}).get("properties", {})
-            if "wait_seconds" not in properties and name not in _MAY_WAIT:
-                self._quick[name.encode()] = name
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one request."""
@@ -92,8 +99,15 @@ class QuickCalls:
         if call is None:
             await self._otherwise(scope, again(body, receive), send)
             return
+        if call.tool in self._waiting:
+            reply = Reply(send)
+            await hold(receive, reply, self._answer(scope, call, _progress(reply, call.progress_token)))
+        else:
+            await send_json(send, await self._answer(scope, call, None))
+
+    async def _answer(self, scope: Scope, call: _Call, progress: Progress | None) -> bytes:
         try:
-            answer = await self._toolbox.call(self._session_of(scope), call.tool, call.arguments)
+            answer = await self._toolbox.call(self._session_of(scope), call.tool, call.arguments, progress)
             result = wire_answer(answer)
             if answer.data is not None:
                 result["structuredContent"] = orjson.Fragment(answer.text)  # the same object, in JSON already
@@ -101,10 +115,7 @@ class QuickCalls:
         except Exception as error:
             report(error, "call failed", tool=call.tool)
             told = {"error": INTERNAL}
-        encoded = orjson.dumps({"jsonrpc": "2.0", "id": call.request_id, **told})
-        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(encoded))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": encoded})
+        return orjson.dumps({"jsonrpc": "2.0", "id": call.request_id, **told})
 
     def _headed(self, scope: Scope) -> tuple[str, str] | None:
         """The version and the tool that a request's headers name, each said once; None where it is not for us."""
@@ -119,11 +130,13 @@ class QuickCalls:
             elif name.startswith(b"mcp-param-"):
                 return None
         version = _VERSIONS.get(found.get(b"mcp-protocol-version", b""))
-        tool = self._quick.get(found.get(b"mcp-name", b""))
+        tool = self._names.get(found.get(b"mcp-name", b""))
         if version is None or tool is None or found.get(b"mcp-method") != b"tools/call":
             return None
         accept, length = found.get(b"accept", b""), found.get(b"content-length", b"")
         if not (b"application/json" in accept or b"*/*" in accept) or b";" in accept:
+            return None
+        if tool in self._waiting and not (b"text/event-stream" in accept or b"*/*" in accept):
             return None
         if not length.isdigit() or int(length) > self._body_bytes:
             return None
@@ -151,20 +164,21 @@ class QuickCalls:
             or not _PARAMS.issuperset(params)
             or not (arguments is None or isinstance(arguments, dict))
             or not self._is_envelope(meta, version)
+            or (tool in self._waiting and _takes_tasks(meta))
             or _LONG_DIGITS.search(body) is not None
         ):
             return None
-        return _Call(request_id, tool, arguments)
+        return _Call(request_id, tool, arguments, meta.get(_PROGRESS_TOKEN))
 
     def _is_envelope(self, meta: dict[str, Any], version: str) -> bool:
         """Whether what a request tells of its client is as the protocol has it."""
         if meta.get(types.PROTOCOL_VERSION_META_KEY) != version:
             return False
-        if "progressToken" in meta:
-            # Another with each request; a call that does not wait tells of no progress.
-            if type(meta["progressToken"]) not in (str, int):
+        if _PROGRESS_TOKEN in meta:
+            # Another with each request.
+            if type(meta[_PROGRESS_TOKEN]) not in (str, int):
                 return False
-            meta = {name: value for name, value in meta.items() if name != "progressToken"}
+            meta = {name: value for name, value in meta.items() if name != _PROGRESS_TOKEN}
         key = (version, orjson.dumps(meta))
         if key in self._envelopes:
             return True
@@ -179,3 +193,21 @@ class QuickCalls:
         if len(key[1]) <= 4_096:
             self._envelopes.add(key)
         return True
+
+
+def _takes_tasks(meta: Mapping[str, Any]) -> bool:
+    """Whether a client is answered with a task where a run takes long; `app.mcp.tasks` sees to that."""
+    capabilities = meta[types.CLIENT_CAPABILITIES_META_KEY]
+    return EXTENSION in (capabilities.get("extensions") or {})
+
+
+def _progress(reply: Reply, token: str | int | None) -> Progress | None:
+    """How to tell of progress, when the client asked to be told."""
+    if token is None:
+        return None
+
+    async def tell(fraction: float, line: str) -> None:
+        params = {"progressToken": token, "progress": fraction, "total": 1.0, "message": line}
+        await reply.tell(orjson.dumps({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+
+    return tell

@@ -7,7 +7,6 @@ import json
 import httpx2
 import pytest
 
-from app.mcp.quick import QuickCalls
 from tests.app.mcp.test_http import NEWEST, wire
 from tests.support.mcp_agent import agent, told
 from tests.support.packs import Workbench
@@ -21,22 +20,6 @@ BY_SDK = {"accept": "application/json;q=1, text/event-stream"}
 async def house(tmp_path):
     async with product(tmp_path, Workbench().packs) as running:
         yield running
-
-
-@pytest.fixture
-def quick(monkeypatch):
-    """The tools whose calls were answered without the SDK."""
-    answered = []
-    read = QuickCalls._read
-
-    def noting(self, *given):
-        call = read(self, *given)
-        if call is not None:
-            answered.append(call.tool)
-        return call
-
-    monkeypatch.setattr(QuickCalls, "_read", noting)
-    return answered
 
 
 def plain(answer):

@@ -143,7 +143,7 @@ class Operation(Generic[P, T]):
         trail = self._trail(context, kwargs)
         try:
             self._require_scope(context)
-            result = await self.function(replace(context, trail=trail), *args, **kwargs)
+            result = await self.function(context.with_trail(trail), *args, **kwargs)
         except Problem as problem:
             mask_problem(problem, context.services.redactor)
             await context.services.store.write(trail.refuse, problem)

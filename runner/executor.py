@@ -101,23 +101,25 @@ class Attempt:
 
     def _check_input(self) -> BaseModel:
         try:
-            return self.pack.input_model.model_validate(dict(without_session(self.input)))  # validators may change it
+            # As `model_validate` does it, which looks at six options. A copy: validators may change what they get.
+            validator = self.pack.input_model.__pydantic_validator__
+            model: BaseModel = validator.validate_python(dict(without_session(self.input)))
         except ValidationError as error:
             raise _invalid(error, FailureCode.INVALID_INPUT, f"The input of {self.pack.name}") from error
+        return model
 
     async def _handle(self, model: BaseModel) -> BaseModel:
         """The handler, under its time limit; it runs in a task of its own so that stopping it touches nothing else."""
         if self._stop is not None:
             raise _StoppedError(self._stop)
         loop = asyncio.get_running_loop()
-        ended = self._ended = loop.create_future()
+        begun_at = loop.time()
         body = self._body = loop.create_task(self._call(model))
-        body.add_done_callback(self._end)
-        timer = loop.call_later(self.timeout_seconds, self._end)
         try:
-            await ended
+            await asyncio.sleep(0)  # the task's first turn: a handler that waits for nothing has ended by then
+            if not body.done():
+                await self._ended_or_late(body, begun_at + self.timeout_seconds)
         finally:
-            timer.cancel()
             if not body.done():
                 body.cancel()
         is_late = not body.done() and self._stop is None
@@ -137,8 +139,21 @@ class Attempt:
             raise PackError(FailureCode.HANDLER_FAILED, f"{self.pack.name} cancelled itself.")
         return body.result()
 
+    async def _ended_or_late(self, body: asyncio.Task[BaseModel], until: float) -> None:
+        """Waits until the handler has ended, is late by the clock of the loop, or is to be stopped."""
+        if self._stop is not None:
+            return
+        loop = asyncio.get_running_loop()
+        ended = self._ended = loop.create_future()
+        body.add_done_callback(self._end)
+        timer = loop.call_at(until, self._end)
+        try:
+            await ended
+        finally:
+            timer.cancel()
+
     def _end(self, _body: object = None) -> None:
-        """Wakes `_handle`: the handler has ended, its time is over, or it is to stop."""
+        """Wakes `_ended_or_late`: the handler has ended, its time is over, or it is to stop."""
         if self._ended is not None and not self._ended.done():
             self._ended.set_result(None)
 

@@ -47,6 +47,7 @@ class Preparation:
         if pack is None:
             return self._refused(stretch, step, self._no_pack(stretch, step))
         warning: str | None = None
+        text: bytes | None = None
         value: JSONValue
         limit = self._resources.limits.step_input_bytes
         try:
@@ -56,7 +57,7 @@ class Preparation:
                 outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
                 optional = stretch.pipeline.optional_inputs
                 resolved = compiled.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
-                value, warning = resolved.value, resolved.warning
+                value, warning, text = resolved
         except TemplateError as error:
             return self._refused(stretch, step, error.failure)
         if not isinstance(value, dict):
@@ -64,10 +65,11 @@ class Preparation:
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
         session = self._session_for(stretch, value) if pack.uses_session else None
         if session is not None and SESSION_FIELD not in value:
-            value = {**value, SESSION_FIELD: session.id}
+            value, text = {**value, SESSION_FIELD: session.id}, None
         try:
-            key = idempotency_key(stretch.claim.run_id, step.key, value)
-            text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+            if text is None:
+                text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+            key = idempotency_key(stretch.claim.run_id, step.key, value, text)
             shown = self._resources.redactor.value(value, text)
             if shown is not value:
                 text = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)

@@ -76,6 +76,7 @@ class Stretch:
     lost: bool = False
     wait_until: datetime | None = None
     _claimed_at: float = field(default_factory=monotonic)
+    _seconds_at_claim: float | None = None
 
     @classmethod
     def of(cls, claim: Claim, fence: Fence, pipeline: CompiledPipeline) -> Stretch:
@@ -99,7 +100,9 @@ class Stretch:
 
     def seconds_left(self) -> float:
         """Until the deadline; negative once it has passed."""
-        return (self.claim.deadline_at - self.claim.now).total_seconds() - (monotonic() - self._claimed_at)
+        if self._seconds_at_claim is None:
+            self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
+        return self._seconds_at_claim - (monotonic() - self._claimed_at)
 
     def begin(self, attempt: Attempt) -> None:
         """An attempt is under way; it is stopped at once when the run was to be let go before it began."""

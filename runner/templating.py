@@ -44,10 +44,12 @@ class Resolved(NamedTuple):
     Attributes:
         value: Not to be changed in place: it shares its parts with the template and with other steps' outputs.
         warning: What omitted optional values dropped or blanked, all in one sentence; None when nothing was.
+        text: The value as canonical JSON, where it was written already.
     """
 
     value: JSONValue
     warning: str | None = None
+    text: bytes | None = None
 
 
 class Template:
@@ -102,8 +104,8 @@ class Template:
         if value is ABSENT:
             value = None
             scope.omitted.append("the whole input (it is null)")
-        _refuse_oversized(value, limit_bytes)
-        return Resolved(value, _warning(scope.omitted) if scope.omitted else None)
+        text = _refuse_oversized(value, limit_bytes)
+        return Resolved(value, _warning(scope.omitted) if scope.omitted else None, text)
 
     def skeleton(self, hole: object) -> Any:  # noqa: ANN401 - JSON with holes in it
         """The input with `hole` in place of every text that holds references; for checks of the literal rest."""
@@ -124,10 +126,10 @@ def _warning(omitted: list[str]) -> str:
     return f"Left out, having no value: {', '.join(omitted[:_NAMED])}{more}."
 
 
-def _refuse_oversized(value: Any, limit_bytes: int) -> None:  # noqa: ANN401
-    """Refuses what is larger as canonical JSON than is allowed, or is not JSON as we keep it."""
+def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: ANN401
+    """Refuses what is larger as canonical JSON than is allowed, or is not JSON as we keep it; that JSON."""
     try:
-        text = orjson.dumps(value)
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError:
         text = None
     if text is not None:
@@ -135,11 +137,12 @@ def _refuse_oversized(value: Any, limit_bytes: int) -> None:  # noqa: ANN401
             raise oversized(limit_bytes, len(text))
         # Cheap and never wrong about what is fine; anything suspicious is looked at properly.
         if text.count(b"{") + text.count(b"[") <= MAX_DEPTH and b"\\u0000" not in text:
-            return
+            return text
     if issues := forbidden_text(value):
         raise TemplateError(
             issues[0].path, "", f"The resolved input cannot be used: {issues[0].message}", issues[0].hint
         )
+    return text
 
 
 def compile_template(value: JSONValue) -> Template:

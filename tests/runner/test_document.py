@@ -54,7 +54,9 @@ class TestCanonicalJson:
 class TestIdempotencyKey:
     def test_ignores_the_session_and_nothing_else(self):
         key = idempotency_key("run_1", "a", {"x": 1})
+        assert key == idempotency_key("run_1", "a", {"x": 1}, b'{"x":1}'), "the text is only there to be used"
         assert key == idempotency_key("run_1", "a", {"_session_id": "ses_1", "x": 1})
+        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_1", "x": 1}, b'{"_session_id":"ses_1","x":1}')
         assert key == idempotency_key("run_1", "a", {"_session_id": "ses_2", "x": 1})
         others = {
             idempotency_key("run_1", "a", {"x": 2}),

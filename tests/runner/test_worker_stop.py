@@ -85,6 +85,31 @@ async def test_a_handler_that_ignores_its_cancellation_is_abandoned(lab: Laborat
     assert (await lab.fared(run_id)).record.next_seq == before, "what it still says is dropped"
 
 
+async def test_a_cancel_in_the_first_turn_of_a_handler_is_heard(lab: Laboratory, signals: Signals):
+    """It comes before anybody waits for the handler, which then waits for long."""
+
+    async def body(ctx: PackContext, given: Anything) -> None:
+        lab.engine.worker._woken(frozenset({f"cancel:{ctx.run_id}"}))
+        await asyncio.Event().wait()
+
+    signals.body = body
+    run_id = await lab.start([step("a", "test.scripted")])
+    run = await lab.ended(run_id)
+    assert run.attempts["a"][0].state is AttemptState.CANCELLED
+
+
+async def test_a_handler_that_ends_in_the_turn_in_which_it_is_stopped_keeps_its_result(
+    lab: Laboratory, signals: Signals
+):
+    async def body(ctx: PackContext, given: Anything) -> str:
+        lab.engine.worker._woken(frozenset({f"cancel:{ctx.run_id}"}))
+        return "kept"
+
+    signals.body = body
+    run = await lab.ended(await lab.start([step("a", "test.scripted")]))
+    assert run.attempts["a"][0].state is AttemptState.SUCCEEDED
+
+
 async def test_a_cancelled_process_is_gone_with_its_children(lab: Laboratory, signals: Signals, tmp_path: Path):
     run_id = await lab.start([step("a", "test.forking", text=str(tmp_path))])
     pids = tmp_path / "pids"

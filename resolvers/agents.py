@@ -12,14 +12,20 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context
+    from runner.agents.isolation import Isolation
     from runner.agents.profiles import AgentProfile, Agents
 
 
 @dataclass(frozen=True, slots=True)
 class ListedAgent:
-    """A profile, and what keeps it from being used here."""
+    """A profile, and what keeps it from being used here.
+
+    Attributes:
+        isolation: The weakest it accepts, since it says so or since it may not reach the network; None for any.
+    """
 
     profile: AgentProfile
+    isolation: Isolation | None
     missing: tuple[Requirement, ...]
 
 
@@ -27,14 +33,19 @@ class ListedAgent:
 async def list_agent_profiles(context: Context) -> list[ListedAgent]:
     """Every profile that is declared, by name."""
     agents = context.services.engine.resources.agents
-    return [ListedAgent(agents.profiles[key], tuple(_missing(agents, key))) for key in sorted(agents.profiles)]
+    return [_listed(agents, key) for key in sorted(agents.profiles)]
 
 
 def find_agent_profile(context: Context, key: str) -> ListedAgent | None:
     """A profile by name; None when it is not declared."""
     agents = context.services.engine.resources.agents
-    profile = agents.profiles.get(key)
-    return None if profile is None else ListedAgent(profile, tuple(_missing(agents, key)))
+    return _listed(agents, key) if key in agents.profiles else None
+
+
+def _listed(agents: Agents, key: str) -> ListedAgent:
+    profile = agents.profiles[key]
+    free = profile.is_mock or (profile.isolation is None and profile.network)
+    return ListedAgent(profile, None if free else agents.demanded(None, profile), tuple(_missing(agents, key)))
 
 
 def _missing(agents: Agents, key: str) -> list[Requirement]:

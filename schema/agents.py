@@ -57,7 +57,7 @@ class AgentProfile:
             credentials=sorted({ref.partition(".")[0] for _, ref in profile.credentials}),
             timeout_seconds=profile.timeout_seconds,
             capabilities=list(profile.capabilities),
-            isolation=None if profile.isolation is None else IsolationLevel(profile.isolation),
+            isolation=None if listed.isolation is None else IsolationLevel(listed.isolation),
             availability=Availability.of(listed.missing, now),
         )
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Literal
+
+import pytest
 
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import ran, save, start, step, until_state
@@ -112,6 +115,29 @@ async def test_settings_change_this_browser(tmp_path: Path) -> None:
             run["createdAt"],
         )
         assert wanted in await shown.inner_text()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_settings_tell_which_agents_can_work_here_and_why_others_cannot(
+    tmp_path: Path, theme: Literal["light", "dark"]
+) -> None:
+    agents = {
+        "here": {"command": [sys.executable, "-c", "print(1)"], "model": "large-2", "timeout_seconds": 90},
+        "gone": {"command": ["/opt/no-such-agent", "--print"], "network": False},
+    }
+    async with product(tmp_path, Workbench().packs, agents=agents) as it, browsing(it, theme=theme) as tab:
+        await tab.visit("/settings#agents")
+        part = tab.page.locator("#agents")
+        here, gone, mock = (part.get_by_role("listitem").filter(has_text=name) for name in ("large-2", "gone", "mock"))
+        await here.get_by_text("can be used").wait_for()
+        await here.get_by_text("model large-2 · in a sandbox where there is one · at most 1 min 30 s").wait_for()
+        await here.get_by_text(sys.executable).click()
+        await here.get_by_text("-c print(1)").wait_for()
+        await gone.get_by_text("only in a sandbox without network").wait_for()
+        await gone.get_by_text("cannot be used").first.wait_for()
+        assert "Install /opt/no-such-agent, or correct the profile's command." in await gone.inner_text()
+        assert "no program is started" in await mock.inner_text()
+        assert await tab.violations() == []
 
 
 async def test_a_failure_is_told_by_one_hidden_tab(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
 import { count, duration, humanise, money } from "../../lib/format.ts";
+import { ISOLATION } from "../../lib/isolation.ts";
 import { useFollow } from "../../lib/useFollow.ts";
 import { AttemptEntriesDocument, AttemptTranscriptDocument, type AttemptTranscriptQuery, EarlierTranscriptDocument, type StepRowFragment } from "./run.generated.ts";
 import { type Entry, merged, type Outcome, type Part, partsOf, piecesOf } from "./transcript.ts";
@@ -83,12 +84,6 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
   );
 }
 
-const ISOLATION: Record<NonNullable<Read["isolation"]>, string> = {
-  PROCESS: "In a process of its own, without a sandbox",
-  SANDBOX: "In a sandbox",
-  SANDBOX_OFFLINE: "In a sandbox without network",
-};
-
 /** How the agent was kept apart, where a replayed result came from, and the transcript as a file. */
 function About({ read, empty, live }: { read: Read; empty: boolean; live: boolean }): ReactNode {
   const { isolation, cacheReceipt: receipt, transcriptUrl } = read;
@@ -97,7 +92,7 @@ function About({ read, empty, live }: { read: Read; empty: boolean; live: boolea
       {isolation === null ? null : (
         <span className="inline-flex items-center gap-1.5">
           <ShieldCheck aria-hidden="true" className="size-4" />
-          {ISOLATION[isolation]}
+          {humanise(ISOLATION[isolation])}
         </span>
       )}
       {receipt === null ? null : (

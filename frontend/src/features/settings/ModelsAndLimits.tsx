@@ -8,8 +8,8 @@ import type { ModelPartsFragment, ModelsAndLimitsQuery } from "./settings.genera
 
 type Limits = ModelsAndLimitsQuery["server"]["runLimits"];
 
-/** Which models serve which part, and how much a run may take and leaves behind. */
-export function ModelsAndLimits({ data }: { data: ModelsAndLimitsQuery }): ReactNode {
+/** Which models serve which part, which agents work beside them, and how much a run may take and leaves behind. */
+export function ModelsAndLimits({ data, agents }: { data: ModelsAndLimitsQuery; agents: ReactNode }): ReactNode {
   return (
     <>
       <Section title="Models">
@@ -28,6 +28,7 @@ export function ModelsAndLimits({ data }: { data: ModelsAndLimitsQuery }): React
           </ul>
         )}
       </Section>
+      {agents}
       <Section title="Limits and what is kept">
         <dl className="grid grid-cols-[minmax(10rem,18rem)_1fr] gap-x-4 gap-y-1.5 text-dense [&>dt]:text-soft">
           {rowsOf(data.server.runLimits).map(([term, value]) => (

@@ -9,10 +9,11 @@ import { StateGlyph } from "../../components/StateMark.tsx";
 import { count } from "../../lib/format.ts";
 import { Unmanaged } from "../../components/Unmanaged.tsx";
 import { VERSION } from "../../lib/base.ts";
+import { Agents } from "./Agents.tsx";
 import { Appearance } from "./Appearance.tsx";
 import { ModelsAndLimits } from "./ModelsAndLimits.tsx";
 import { Notifications } from "./Notifications.tsx";
-import { HealthDocument, type HealthQuery, ModelsAndLimitsDocument, SettingsDocument, type SettingsQuery } from "./settings.generated.ts";
+import { AgentsDocument, HealthDocument, type HealthQuery, ModelsAndLimitsDocument, SettingsDocument, type SettingsQuery } from "./settings.generated.ts";
 import { Shortcuts } from "./Shortcuts.tsx";
 
 export function SettingsPage(): ReactNode {
@@ -40,15 +41,16 @@ export function SettingsPage(): ReactNode {
 /** What is known of the server, at once: parts that come one after the other would push each other down. */
 function Server(): ReactNode {
   const [limits] = useQuery({ query: ModelsAndLimitsDocument });
+  const [agents] = useQuery({ query: AgentsDocument });
   const [health] = useQuery({ query: HealthDocument });
   const [values] = useQuery({ query: SettingsDocument });
-  if (limits.data === undefined || health.data === undefined || (values.data === undefined && values.fetching)) {
-    const error = limits.error ?? health.error;
-    return <Unread fetching={limits.fetching || health.fetching || values.fetching} problem={error === undefined ? null : lost(error)} />;
+  if (limits.data === undefined || agents.data === undefined || health.data === undefined || (values.data === undefined && values.fetching)) {
+    const error = limits.error ?? agents.error ?? health.error;
+    return <Unread fetching={limits.fetching || agents.fetching || health.fetching || values.fetching} problem={error === undefined ? null : lost(error)} />;
   }
   return (
     <>
-      <ModelsAndLimits data={limits.data} />
+      <ModelsAndLimits data={limits.data} agents={<Agents agentProfiles={agents.data.agentProfiles} />} />
       <Health server={health.data.server} />
       <Section title="How the server was set">
         <p className="mb-2 text-soft">These are changed where it is started: by variables, its settings file or the command line.</p>

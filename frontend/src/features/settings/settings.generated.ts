@@ -4,6 +4,15 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 import { gql } from '@urql/core';
+/** How far an agent's process is kept apart, weakest first. What it does with its own inner tools is not governed. */
+export type IsolationLevel =
+  /** Own process group, empty environment. */
+  | 'PROCESS'
+  /** Also own view of files and processes. */
+  | 'SANDBOX'
+  /** Also no network. */
+  | 'SANDBOX_OFFLINE';
+
 /** What a model makes. */
 export type ModelKind =
   /** Images. */
@@ -52,6 +61,11 @@ export type ModelsAndLimitsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type ModelsAndLimitsQuery = { modelRoles: Array<{ role: string, chain: Array<{ key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> }>, server: { runLimits: { deadlineSeconds: number, stepTimeoutSeconds: number, waitSeconds: number, steps: number, concurrentRuns: number, queuedRuns: number, stepInputBytes: number, stepOutputBytes: number, transcriptBytes: number, uploadBytes: number, sessionIdleSeconds: number, runDays: number, runCount: number, artifactDays: number } } };
+
+export type AgentsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AgentsQuery = { agentProfiles: Array<{ key: string, command: Array<string>, model: string | null, isolation: IsolationLevel | null, timeoutSeconds: number, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } }> };
 
 export type ModelPartsFragment = { key: string, kind: ModelKind, name: string, provider: string, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> } };
 
@@ -129,6 +143,26 @@ export const ModelsAndLimitsDocument = /*#__PURE__*/ gql`
   }
 }
     ${ModelPartsFragmentDoc}` as unknown as DocumentNode<ModelsAndLimitsQuery, ModelsAndLimitsQueryVariables>;
+export const AgentsDocument = /*#__PURE__*/ gql`
+    query Agents {
+  agentProfiles {
+    key
+    command
+    model
+    isolation
+    timeoutSeconds
+    availability {
+      usable
+      missing {
+        kind
+        name
+        message
+        hint
+      }
+    }
+  }
+}
+    ` as unknown as DocumentNode<AgentsQuery, AgentsQueryVariables>;
 export const SettingsDocument = /*#__PURE__*/ gql`
     query Settings {
   settings {

@@ -299,10 +299,32 @@ async def test_versions_are_compared_and_an_old_one_restored(tmp_path: Path) -> 
         assert (await current(it, "greet"))["yaml"].strip() == COMMENTED.strip()
 
 
+async def test_what_nobody_began_to_write_is_not_called_wrong(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
+        await tab.visit("/pipelines/new")
+        check = tab.page.get_by_role("region", name="Check")
+        await check.get_by_text("What it needs before it can be saved:").wait_for()
+        needs = check.get_by_role("listitem")
+        assert await needs.count() == 2
+        red = "() => [...document.querySelectorAll('.text-fail, .border-fail, [aria-invalid=true]')].length"
+        assert await tab.page.evaluate(red) == 0
+        assert await tab.violations() == []
+        # Each leads to its place all the same.
+        await needs.first.get_by_role("button").click()
+        assert await tab.page.evaluate("document.activeElement.closest('[data-field]').dataset.field") == "name"
+        await tab.page.keyboard.type("x")
+        await check.get_by_text("1 thing to put right before it can be saved").wait_for()
+        await tab.page.keyboard.press("Backspace")
+        await check.get_by_text("2 things to put right before it can be saved").wait_for()
+        assert await tab.page.evaluate(red) > 0
+
+
 async def test_starters_are_looked_at_and_copied(tmp_path: Path) -> None:
     async with product(tmp_path, builtins=True) as it, browsing(it) as tab:
         await tab.visit("/pipelines/sample/edit?step=review")
         await tab.sees("It ships with Packline and cannot be changed.")
+        await tab.page.get_by_role("region", name="Check").get_by_role("status").get_by_text("Nothing wrong").wait_for()
         assert not await box(tab, "markdown").is_editable()
         assert await tab.page.get_by_role("button", name="Add a step").count() == 0
         await tab.press("Make a copy")

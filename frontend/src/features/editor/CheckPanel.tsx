@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
+import { Circle, CircleAlert, CircleCheck, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { Prose } from "../../components/Prose.tsx";
@@ -8,12 +8,14 @@ import type { Checked, Issue } from "./useCheck.ts";
 
 interface Props {
   checked: Checked;
+  /** Nobody has begun to write: what is missing is told without alarm. */
+  quiet: boolean;
   steps: readonly StepEntry[];
   onGo: (path: readonly string[]) => void;
 }
 
 /** Everything the server has against the definition as it stands; each leads to its place. */
-export function CheckPanel({ checked, steps, onGo }: Props): ReactNode {
+export function CheckPanel({ checked, quiet, steps, onGo }: Props): ReactNode {
   const { check, fresh, problem } = checked;
   const issues = check?.issues ?? [];
   const errors = issues.filter(({ severity }) => severity === "ERROR");
@@ -23,7 +25,9 @@ export function CheckPanel({ checked, steps, onGo }: Props): ReactNode {
       <h2 className="mb-2">Check</h2>
       <div role="status">
         {problem === null ? null : <p className="text-dense text-warn">It could not be checked: {problem}</p>}
-        {check === null ? null : errors.length > 0 ? (
+        {check === null ? null : errors.length > 0 && quiet ? (
+          <p className="text-dense text-soft">What it needs before it can be saved:</p>
+        ) : errors.length > 0 ? (
           <p className="flex gap-2 text-dense font-medium text-fail">
             <CircleAlert aria-hidden="true" className="mt-0.5 size-4 shrink-0" />
             {count(errors.length, "thing")} to put right before it can be saved
@@ -37,7 +41,7 @@ export function CheckPanel({ checked, steps, onGo }: Props): ReactNode {
       </div>
       <ul className="mt-2 space-y-1">
         {[...errors, ...warnings].map((issue) => (
-          <Row key={`${issue.path.join("/")} ${issue.rule} ${issue.message}`} issue={issue} steps={steps} onGo={onGo} />
+          <Row key={`${issue.path.join("/")} ${issue.rule} ${issue.message}`} issue={issue} quiet={quiet} steps={steps} onGo={onGo} />
         ))}
       </ul>
       {check === null || check.preflight.usable ? null : (
@@ -56,17 +60,23 @@ export function CheckPanel({ checked, steps, onGo }: Props): ReactNode {
   );
 }
 
-function Row({ issue, steps, onGo }: { issue: Issue; steps: readonly StepEntry[]; onGo: (path: readonly string[]) => void }): ReactNode {
+function Row({ issue, quiet, steps, onGo }: { issue: Issue; quiet: boolean; steps: readonly StepEntry[]; onGo: (path: readonly string[]) => void }): ReactNode {
   const bad = issue.severity === "ERROR";
-  const Icon = bad ? CircleAlert : TriangleAlert;
+  const Icon = quiet ? Circle : bad ? CircleAlert : TriangleAlert;
   return (
     <li>
       <button type="button" className="-mx-1.5 flex w-[calc(100%+0.75rem)] gap-2 rounded px-1.5 py-1.5 text-left text-dense hover:bg-hover" onClick={() => onGo(issue.path)}>
-        <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${bad ? "text-fail" : "text-warn"}`} />
+        <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${quiet ? "text-soft" : bad ? "text-fail" : "text-warn"}`} />
         <span className="min-w-0 wrap-anywhere">
           <span className="block text-meta text-soft">
-            <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>
-            {placeOf(issue.path, steps)} · <span className="font-mono">{issue.rule}</span>
+            {quiet ? null : <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>}
+            {placeOf(issue.path, steps)}
+            {quiet ? null : (
+              <>
+                {" · "}
+                <span className="font-mono">{issue.rule}</span>
+              </>
+            )}
           </span>
           <Prose text={issue.message} />
           {issue.hint === null ? null : (

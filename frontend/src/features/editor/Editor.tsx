@@ -20,7 +20,7 @@ import type { EditorSearch } from "./search.ts";
 import { StepForm } from "./StepForm.tsx";
 import { type At, StepList } from "./StepList.tsx";
 import { TestStepDialog } from "./TestStepDialog.tsx";
-import { useCheck } from "./useCheck.ts";
+import { type Issue, useCheck } from "./useCheck.ts";
 import { useDefinition, useOffers, usePacks } from "./useDefinition.ts";
 import { readDraft, useDraft } from "./useDraft.ts";
 
@@ -44,6 +44,8 @@ interface Props {
   onSearch: (search: EditorSearch) => void;
 }
 
+const NONE: readonly Issue[] = [];
+
 interface Base {
   number: number | null;
   text: string;
@@ -65,6 +67,9 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
   const { steps } = definition;
   const checked = useCheck(text, readOnly);
   const issues = checked.check?.issues ?? [];
+  // What somebody has not begun to write is not wrong yet: it only says what it will need.
+  const untouched = pipeline === null && source === null && proposal === undefined && text === startText && history.past.length === 0 && history.future.length === 0;
+  const shownIssues = untouched ? NONE : issues;
   const packs = usePacks(definition);
   const exampleId = pipeline?.id ?? source?.id ?? null;
   const offers = useOffers(definition, packs, checked.check?.inputSchema, exampleId);
@@ -272,7 +277,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
           <StepList
             steps={steps}
             at={at}
-            issues={issues}
+            issues={shownIssues}
             readOnly={readOnly || definition.unreadable !== null}
             onSelect={select}
             onMove={(from, to) => {
@@ -297,14 +302,14 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
             <>
               {definition.unreadable === null ? null : <p className="mb-2 text-dense text-fail">The form shows again once the YAML can be read: {definition.unreadable.message}.</p>}
               <Suspense fallback={<Loading />}>
-                <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={issues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
+                <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={shownIssues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
               </Suspense>
               <p className="mt-2 text-meta text-soft">
                 <code className="font-mono">{"${{"}</code> lists what a step may take. Tab leaves the text.
               </p>
             </>
           ) : selected === undefined || typeof at !== "number" ? (
-            <PipelineForm definition={definition} issues={issues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
+            <PipelineForm definition={definition} issues={shownIssues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
           ) : (
             <StepForm
               key={`${at} ${selected.pack}`}
@@ -323,7 +328,7 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
           )}
         </div>
         <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
-          <CheckPanel checked={checked} steps={steps} onGo={go} />
+          <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
         </div>
       </div>
       {asking?.kind === "add" ? (

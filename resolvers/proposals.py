@@ -261,7 +261,7 @@ async def _changed_profiles(context: Context, found: Snapshot, target: Target, p
         now = await asyncio.to_thread(Behaviour.of, profile)
         if changed := now.differs(told.get("behaviour") if isinstance(told, dict) else None):
             what = f"The agent profile `{profile.key}` has changed since step {row.key} was last tried:"
-            hint = "It is tried with the profile as it is now; look at the settings if that is not what you want."
+            hint = "It is tried with the profile as it is now. If that is not what you want, mend the profile first."
             issues.append(warning(("steps", row.key), "profile_changed", f"{what} {', '.join(changed)}.", hint))
     return issues
 

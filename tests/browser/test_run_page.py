@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 from tests.support.browser import BROWSER, browsing
@@ -55,6 +56,30 @@ async def test_a_run_goes_again_from_a_step_with_the_current_definition(tmp_path
         await tab.sees("They were given the same.")
         await tab.page.get_by_role("table", name="Outputs that differ").get_by_text("new").wait_for()
         assert await tab.violations() == []
+
+
+async def test_a_resume_warns_that_the_agent_is_not_what_it_was(tmp_path: Path) -> None:
+    script = tmp_path / "agent.py"
+    script.write_text("raise SystemExit(3)")
+    agents = {"writer": {"command": [sys.executable, "-I", str(script)]}}
+    bench = Workbench()
+    async with product(tmp_path, bench.packs, agents=agents) as it, browsing(it) as tab:
+        await save(it, "note", {"id": "draft", "agent": {"use": "writer", "prompt": "Write."}})
+        run = await ran(it, "note")
+        script.write_text("print('fine')")
+        await tab.visit(f"/runs/{run['id']}")
+        await tab.press("Resume from step 1")
+        dialog = tab.page.get_by_role("dialog")
+        note = dialog.get_by_role("listitem").filter(has_text="has changed since step draft was last tried")
+        await note.get_by_text("Warning:").wait_for()
+        assert "`" not in await note.inner_text()
+        assert await note.locator("code").inner_text() == "writer"
+        # What may happen outside a second time is told once.
+        assert await dialog.get_by_text("a second time").count() == 1
+        assert await tab.violations() == []
+        await note.get_by_role("link", name="See the agents").click()
+        await tab.page.wait_for_url("**/settings#agents")
+        await tab.page.locator("#agents").get_by_text("writer").wait_for()
 
 
 async def test_a_reused_step_leads_to_its_run_and_its_files(tmp_path: Path) -> None:

@@ -1,5 +1,8 @@
+import { Link } from "@tanstack/react-router";
+import { CircleAlert, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { Prose } from "../../components/Prose.tsx";
 import { count, humanise } from "../../lib/format.ts";
 import type { PreviewPartsFragment } from "./run.generated.ts";
 
@@ -8,6 +11,8 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   const kept = plan.steps.filter((step) => step.action === "REUSE");
   const running = plan.steps.filter((step) => step.action !== "REUSE");
   const outside = running.filter((step) => step.effects === "EXTERNAL");
+  // Told once, by its steps together.
+  const issues = plan.issues.filter(({ rule }) => rule !== "may_repeat_effects");
   const twice = plan.steps.filter((step) => step.mayRepeatEffects);
   return (
     <>
@@ -28,21 +33,41 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
         <dt>Outside effects</dt>
         <dd>{outside.length === 0 ? "none" : names(outside)}</dd>
       </dl>
-      {twice.length === 0 ? null : (
-        <p className="mt-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">
-          {names(twice)} may already have done its work outside; going on may do it a second time.
-        </p>
-      )}
-      {plan.issues.length === 0 ? null : (
-        <ul className="mt-3 space-y-1">
-          {plan.issues.map((issue) => (
-            <li key={issue.rule + issue.path.join(".")} className={`border-l-2 px-3 py-1 wrap-anywhere ${issue.severity === "ERROR" ? "border-fail bg-fail-tint" : "border-warn bg-warn-tint"}`}>
-              {issue.message} {issue.hint}
-            </li>
+      {twice.length === 0 && issues.length === 0 ? null : (
+        <ul className="mt-4 space-y-2">
+          {twice.length === 0 ? null : <Note>{names(twice)} may already have done its work outside; going on may do it a second time.</Note>}
+          {issues.map(({ rule, path, severity, message, hint }) => (
+            <Note key={rule + path.join(".")} bad={severity === "ERROR"}>
+              <Prose text={message} />
+              {hint === null ? null : (
+                <span className="mt-0.5 block text-soft">
+                  <Prose text={hint} />{" "}
+                  {rule === "profile_changed" ? (
+                    <Link to="/settings" hash="agents" className="link underline">
+                      See the agents
+                    </Link>
+                  ) : null}
+                </span>
+              )}
+            </Note>
           ))}
         </ul>
       )}
     </>
+  );
+}
+
+/** Something that stands against it, or that is worth knowing before. */
+function Note({ bad = false, children }: { bad?: boolean; children: ReactNode }): ReactNode {
+  const Icon = bad ? CircleAlert : TriangleAlert;
+  return (
+    <li className={`flex gap-2.5 rounded-r border-l-2 px-3 py-2 text-dense ${bad ? "border-fail bg-fail-tint" : "border-warn bg-warn-tint"}`}>
+      <Icon aria-hidden="true" className={`mt-0.5 size-4 shrink-0 ${bad ? "text-fail" : "text-warn"}`} />
+      <span className="min-w-0 wrap-anywhere">
+        <span className="sr-only">{bad ? "Error: " : "Warning: "}</span>
+        {children}
+      </span>
+    </li>
   );
 }
 

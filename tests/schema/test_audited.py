@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -87,6 +87,34 @@ async def test_refused_commands_leave_a_row_that_says_why(it: Product) -> None:
         assert (newest["accepted"], newest["detail"]["problem"]) == (False, code), field
         assert newest["detail"]["message"] == refused["message"]
     assert len(await audit_rows(it)) == before + 10
+
+
+_UNREADABLE: list[tuple[str, dict[str, Any] | None]] = [
+    ('mutation { clonePipeline(pipeline: "echo", key: "No Key!") { __typename } }', None),
+    ('mutation ($k: Key) { clonePipeline(pipeline: "echo", key: $k) { __typename } }', {"k": "No Key!"}),
+    ('mutation ($s: Key) { rerunRun(id: "x", fromStep: $s) { __typename } }', {"s": ""}),
+    ('mutation { runPipeline(pipeline: "echo", waitSeconds: "soon") { __typename } }', None),
+    # One unreadable part, and none of the document is a command.
+    (
+        'mutation ($k: Key) { runPipeline(pipeline: "echo") { __typename } '
+        'clonePipeline(pipeline: "echo", key: $k) { __typename } }',
+        {"k": "No Key!"},
+    ),
+    ("mutation { clonePipeline(", None),
+]
+
+
+@pytest.mark.parametrize(("document", "variables"), _UNREADABLE)
+async def test_what_cannot_be_read_as_a_command_is_none(
+    it: Product, document: str, variables: dict[str, Any] | None
+) -> None:
+    """The types refuse it before a use case is called: it is an error of the request, and no row tells of it."""
+    await save(it, "echo", step("only", "test.echo", text="x"))
+    before = await audit_rows(it)
+    answer = await it.answer(document, variables)
+    assert answer.errors
+    assert await audit_rows(it) == before
+    assert (await it.query("{ runs(first: 1) { nodes { id } } }"))["runs"]["nodes"] == []
 
 
 async def test_the_row_of_a_start_stands_with_its_run(it: Product, bench: Workbench) -> None:

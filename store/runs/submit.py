@@ -46,7 +46,6 @@ _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id
 # So near to the limit, starts of one caller go one after the other, so that none counts without another's run. Farther
 # off they do not meet: no server has as many writing connections.
 _NEAR_FULL = 64
-_INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:caller_id) ON CONFLICT DO NOTHING")
 _INSERT_RUN = Sql(
     """
     INSERT INTO run (id, caller_id, pipeline_id, version_id, pack, document, title, state, cause, client_name, rerun_of,
@@ -97,7 +96,6 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
-    conn.run(_INSERT_SLOT, {"caller_id": new.caller_id})
     for _ in range(_TRIES):
         if (earlier := _earlier(conn, new, now)) is not None:
             return earlier
@@ -153,7 +151,7 @@ def _insert(conn: Connection, new: NewRun, run_id: str, now: datetime) -> bool:
             "no": False,
             "now": now,
             "deadline_seconds": new.deadline_seconds,
-            "next_seq": 1,
+            "next_seq": 1 + _first_events(new),
             "progress": reused / len(new.steps) if new.steps else 0.0,
             "search_text": new.search_text,
             "from_memory": new.from_memory,
@@ -178,12 +176,18 @@ def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> 
             for step_id, step in zip(ids, new.steps, strict=True)
         ],
     )
-    ledger = Ledger(conn, run_id, now, next_seq=1, reserved=0)
+    events = _first_events(new)
+    ledger = Ledger(conn, run_id, now, next_seq=1 + events, reserved=events)
     ledger.run(None, RunState.QUEUED)
     for step_id, step in zip(ids, new.steps, strict=True):
         if step.reused_attempt is not None:
             _reuse(conn, ledger, run_id, step_id, step)
     ledger.write()
+
+
+def _first_events(new: NewRun) -> int:
+    """How many events a run begins with: that it is queued, and that each step it reuses has succeeded."""
+    return 1 + sum(step.reused_attempt is not None for step in new.steps)
 
 
 def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:

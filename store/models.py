@@ -240,9 +240,15 @@ class AttemptRow(SQLModel, table=True):
 
     __tablename__ = "attempt"
     __table_args__ = (
+        # Attempts are found by their step; a run's by way of its steps, and with them they go.
         Index("uq_attempt_number", "step_id", "number", unique=True),
-        Index("ix_attempt_run", "run_id"),
         # What another run reuses is kept as long as that run.
+        _partial(
+            "ix_attempt_reuses",
+            "run_id",
+            "reused_from",
+            where="reused_from IS NOT NULL",
+        ),
         _partial(
             "ix_attempt_reused_from",
             "reused_from",
@@ -261,7 +267,7 @@ class AttemptRow(SQLModel, table=True):
     )
 
     id: str = Field(primary_key=True)
-    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE")
+    run_id: str  # its step's; no key of its own, which would need an index of every attempt
     step_id: str = Field(foreign_key="run_step.id", ondelete="CASCADE")
     number: int
     epoch: int

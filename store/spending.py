@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store import core as sa
-from store.tables import ATTEMPT
+from store.tables import ATTEMPT, RUN_STEP
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from sqlalchemy import ColumnElement, Subquery
     from sqlalchemy.ext.asyncio import AsyncConnection
@@ -33,20 +33,25 @@ NOTHING = Spending()
 
 async def spending_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, Spending]:
     """Sums over all attempts of each run, by run id; every id asked for has an entry."""
-    return await _spending(connection, ATTEMPT.c.run_id, ATTEMPT.c.run_id.in_(run_ids), run_ids)
+    return await _spending(connection, ATTEMPT.c.run_id, ATTEMPT.c.run_id.in_(run_ids), run_ids, run_ids)
 
 
 async def spending_of_steps(
     connection: AsyncConnection, steps: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], Spending]:
     """Sums over all attempts of each step, by run id and step id; every pair asked for has an entry."""
-    wanted = ATTEMPT.c.run_id.in_({run_id for run_id, _ in steps}) & ATTEMPT.c.step_id.in_({step for _, step in steps})
-    found = await _spending(connection, ATTEMPT.c.step_id, wanted, [step for _, step in steps])
+    run_ids = {run_id for run_id, _ in steps}
+    wanted = ATTEMPT.c.run_id.in_(run_ids) & ATTEMPT.c.step_id.in_({step for _, step in steps})
+    found = await _spending(connection, ATTEMPT.c.step_id, wanted, [step for _, step in steps], run_ids)
     return {(run_id, step): found[step] for run_id, step in steps}
 
 
 async def _spending(
-    connection: AsyncConnection, by: ColumnElement[str], wanted: ColumnElement[bool], ids: Sequence[str]
+    connection: AsyncConnection,
+    by: ColumnElement[str],
+    wanted: ColumnElement[bool],
+    ids: Sequence[str],
+    run_ids: Collection[str],
 ) -> dict[str, Spending]:
     told = [ATTEMPT.c.input_tokens, ATTEMPT.c.output_tokens, ATTEMPT.c.cost_micros]
     # Both are read from an index or from the front of the rows, never from behind their payloads.
@@ -64,7 +69,9 @@ async def _spending(
     found = dict.fromkeys(ids, NOTHING)
     if not asked:
         return found
-    untold = sa.select(by).where(wanted, by.in_(asked), ATTEMPT.c.state == "lost").distinct()
+    # By way of the steps: attempts that asked no model have no index by run.
+    own = sa.select(RUN_STEP.c.id).where(RUN_STEP.c.run_id.in_(run_ids))
+    untold = sa.select(by).where(ATTEMPT.c.step_id.in_(own), by.in_(asked), ATTEMPT.c.state == "lost").distinct()
     lost = {name for (name,) in await connection.execute(untold)}
     for name, (attempts, *counted) in asked.items():
         counts, sums = counted[:3], counted[3:]

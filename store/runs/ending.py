@@ -22,7 +22,13 @@ LOCK_RUN = Sql(
     FROM run WHERE id = :id FOR UPDATE
     """
 )
-RUNNING_ATTEMPT = Sql("SELECT id, step_id FROM attempt WHERE run_id = :id AND state = 'running'")
+# By way of its step, which counts it while it runs: attempts are found by their step alone.
+RUNNING_ATTEMPT = Sql(
+    """
+    SELECT attempt.id, step.id FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
+    WHERE step.run_id = :id AND step.state = 'running' AND attempt.state = 'running'
+    """
+)
 END_ATTEMPT = Sql(
     """
     UPDATE attempt SET state = :state, output = :output, failure = :failure, ended_at = :now

@@ -5,17 +5,29 @@ The timings behind this are in `make bench`; here the plans are pinned, since a 
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+import re
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import event
 
+import store.runs
+from store.dialects import Sql
 from store.paging import PageWindow
 from store.run_reads import RunFilter, list_runs, newest_runs
+from store.runs import Spent, Succeed
+from store.schema import ensure_sqlite_schema
+from store.spending import spending_of_runs, spending_of_steps
 from store.start_reads import queue_places
 from store.states import RunState
 from tests.support.databases import sqlite_store
+from tests.support.rows import caller
+from tests.support.runs import submitted, working
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -80,3 +92,47 @@ async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
     assert any(index in line for line in plan), plan
     walks = [line for line in plan if line.startswith("SCAN run") and "ix_run_active" not in line]
     assert walks == [], plan
+
+
+def test_units_of_a_run_find_what_they_touch_by_an_index(tmp_path: Path):
+    path = tmp_path / "packline.db"
+    ensure_sqlite_schema(path, migrate=True)
+    modules = [
+        importlib.import_module(f"store.runs.{found.name}") for found in pkgutil.iter_modules(store.runs.__path__)
+    ]
+    statements = {unit.sqlite for module in modules for unit in vars(module).values() if isinstance(unit, Sql)}
+    assert len(statements) > 40
+    walks = []
+    with closing(sqlite3.connect(path)) as raw:
+        for statement in sorted(statements):
+            marks = [None] * len(set(re.findall(r"\?\d+", statement)))
+            plan = [row[-1] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}", marks)]
+            walks += [(statement, line) for line in plan if "SCAN" in line and "ix_run_active" not in line]
+    assert walks == []
+
+
+async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path: Path):
+    seen: list[tuple[str, Any]] = []
+    async with sqlite_store(tmp_path) as opened:
+        started = await submitted(opened, (await caller(opened)).id, steps=1)
+        worker = await working(opened, started.run_id)
+        await worker.start()
+        await worker.settle(Succeed(), spent=Spent(1, 2, 3, "[]"))
+        async with opened.read() as connection:
+            event.listen(
+                connection.sync_connection,
+                "before_cursor_execute",
+                lambda _connection, _cursor, statement, parameters, _context, _many: seen.append(
+                    (statement, parameters)
+                ),
+            )
+            await spending_of_runs(connection, [started.run_id])
+            await spending_of_steps(connection, [(started.run_id, worker.step_id)])
+            asked = list(seen)
+            plans = [
+                str(row[-1])
+                for statement, parameters in asked
+                for row in (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)).all()
+            ]
+    assert len(asked) == 4, "what was paid, and what was lost, of runs and of steps"
+    assert [line for line in plans if "SCAN" in line] == [], plans

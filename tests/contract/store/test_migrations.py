@@ -146,6 +146,8 @@ def row_of(table: Table, number: int) -> dict[str, object]:
             row[column.name] = f"{table.name}-{number}-{column.name}"
     if table.name == "run":
         row |= {"state": "queued", "pack": None}
+    if table.name == "attempt":
+        row["run_id"] = "run-0-id"  # its step's, though no key says so
     return row
 
 
@@ -207,6 +209,22 @@ def test_up_and_down_and_up_with_rows_in_every_table(database: Database):
             assert set(inspect(connection).get_table_names()) <= {"alembic_version"}
     database.ensure()
     database.ensure(migrate=False)
+
+
+def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: Database):
+    database.ensure()
+    with database.engine() as engine, engine.begin() as connection:
+        counts = fill(connection)
+    for before, after in (("0006", {("run_id", "run"), ("step_id", "run_step")}), (None, {("step_id", "run_step")})):
+        database.downgrade(before) if before else database.upgrade()
+        with database.engine() as engine, engine.connect() as connection:
+            assert counted(connection) == counts
+            keys = inspect(connection).get_foreign_keys("attempt")
+            assert {(key["constrained_columns"][0], key["referred_table"]) for key in keys} == after
+    with database.engine() as engine, engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM run WHERE id = 'run-0-id'")
+        left = counted(connection)
+        assert [left[name] for name in ("run_step", "attempt", "log_line", "run_event")] == [0, 0, 0, 0]
 
 
 def test_altering_a_parent_keeps_its_children(database: Database, monkeypatch: pytest.MonkeyPatch):

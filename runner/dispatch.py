@@ -57,9 +57,6 @@ class Dispatcher(Protocol):
     async def stop(self) -> None:
         """Delivers nothing more. What is being handled goes on; the worker drains it."""
 
-    def waiting(self) -> int:
-        """Runs that were accepted and not yet delivered."""
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Delivery:

@@ -127,10 +127,6 @@ class Engine:
                 if flag.by_name:
                     return True
 
-    def queued(self) -> int:
-        """Runs accepted and not yet taken by a worker of this process."""
-        return self._dispatcher.waiting()
-
     def _submit(
         self,
         conn: Connection,

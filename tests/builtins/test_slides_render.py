@@ -309,7 +309,7 @@ def typeset_alone(source: str) -> tuple[int, int, list[float]]:
             entry["sizes"] = [(slide.scale, air) for size, air in typeset.SIZES if size == slide.scale][-1:] or [
                 (slide.scale, typeset.SIZES[-1][1])
             ]
-    return typeset.count_pages(made.content[0]), len(made.deck.slides), setter.measure_json(data)
+    return typeset.count_pages(made.content[0]), len(made.deck.slides), [need for _, need in setter._fits(data)]
 
 
 @needs_pdf

@@ -13,6 +13,7 @@ import pytest
 
 from runner.dispatch import EmbeddedDispatcher
 from store.callers import ensure_caller
+from store.run_heads import count_queued
 from store.runs import Due, IdempotencyClashError, NotClaimed, Refusal, delete_run, submit
 from store.states import RunState
 from tests.support.engine import QUICK, laboratory, named, step, until
@@ -68,7 +69,8 @@ async def test_a_caller_has_so_many_runs_and_the_rest_wait_their_turn(tmp_path: 
     async with lab_with(tmp_path, signals, concurrent_runs=3) as lab:
         crowd = Crowd(signals)
         run_ids = [await lab.start(SLOW) for _ in range(10)]
-        await until(lambda: crowd.inside.total() == 3 and lab.engine.queued() == 7)
+        await until(lambda: crowd.inside.total() == 3)
+        assert await count_queued(lab.store) == 7
         for done in range(1, 8):
             crowd.let(1)
             await until(lambda done=done: len(crowd.order) == 3 + done)
@@ -82,7 +84,8 @@ async def test_parked_runs_go_in_the_order_they_came(tmp_path: Path, signals: Si
     async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
         crowd = Crowd(signals)
         run_ids = [await lab.start(SLOW) for _ in range(6)]
-        await until(lambda: lab.engine.queued() == 5)
+        await until(lambda: crowd.inside.total() == 1)
+        assert await count_queued(lab.store) == 5
         crowd.let(6)
         for run_id in run_ids:
             await lab.ended(run_id)
@@ -105,7 +108,8 @@ async def test_a_parked_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_pat
     async with lab_with(tmp_path, signals, concurrent_runs=1) as lab:
         crowd = Crowd(signals)
         first, second, third, fourth = [await lab.start(SLOW) for _ in range(4)]
-        await until(lambda: lab.engine.queued() == 3)
+        await until(lambda: crowd.inside.total() == 1)
+        assert await count_queued(lab.store) == 3
         await lab.engine.cancel(second, None)
         await lab.engine.cancel(third, None)
         await lab.store.write_few(delete_run, third)
@@ -195,9 +199,11 @@ async def test_no_start_goes_past_a_run_that_waits_for_a_slot_or_a_lane(tmp_path
         crowd = Crowd(signals)
         bob = await lab.store.write_few(ensure_caller, "bob", "Bob")
         mine = [await lab.start(SLOW) for _ in range(3)]
-        await until(lambda: lab.engine.queued() == 2)
+        await until(lambda: crowd.inside.total() == 1)
+        assert await count_queued(lab.store) == 2
         theirs = [await lab.start(SLOW, caller_id=bob.id) for _ in range(2)]
-        await until(lambda: crowd.inside.total() == 2 and lab.engine.queued() == 3)
+        await until(lambda: crowd.inside.total() == 2)
+        assert await count_queued(lab.store) == 3
         crowd.let(10)
         for run_id in (*mine, *theirs):
             assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
@@ -211,7 +217,8 @@ async def test_starts_at_once_stay_within_the_callers_limit(tmp_path: Path, sign
         crowd = Crowd(signals)
         await lab.pipeline(SLOW)
         run_ids = await asyncio.gather(*(lab.start(SLOW) for _ in range(10)))
-        await until(lambda: crowd.inside.total() == 3 and lab.engine.queued() == 7)
+        await until(lambda: crowd.inside.total() == 3)
+        assert await count_queued(lab.store) == 7
         crowd.let(10)
         for run_id in run_ids:
             assert (await lab.ended(run_id)).state is RunState.SUCCEEDED

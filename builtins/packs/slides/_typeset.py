@@ -139,10 +139,6 @@ class Typesetter:
                 content = made if isinstance(made, list) else [made] if made else []
         return Typeset(content, fitted, tuple(warnings))
 
-    def measure_json(self, data: dict[str, object]) -> list[float]:
-        """For each slide of what `deck_json` gave the share of its room it needs at the smallest size it may take."""
-        return [need for _, need in self._fits(data)]
-
     def _measure(self, deck: Deck, tight: list[bool] | None = None) -> list[tuple[float, float]]:
         """For each slide the type size it takes and the share of its room it needs at that size."""
         return self._fits(deck_json(deck, self._theme, self._families, self._mono, tight))

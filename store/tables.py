@@ -58,6 +58,7 @@ def columns_of(source: LateTable, record: type) -> Columns:
 ARTIFACT = LateTable("artifact")
 ATTEMPT = LateTable("attempt")
 AUDIT = LateTable("audit")
+BLOB = LateTable("blob")
 CACHE_ENTRY = LateTable("cache_entry")
 CALLER = LateTable("caller")
 CREDENTIAL = LateTable("credential")

@@ -114,4 +114,8 @@ def _name_issues(value: str, field: str) -> list[Issue]:
         return [error((field,), "empty", f"The {field} is empty.")]
     if len(value) > NAME_CHARACTERS:
         return [error((field,), "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
-    return [issue.under(field) for issue in forbidden_text(value)]
+    if value != value.strip() or not value.isprintable():
+        # Two callers would look like one, and a line of a list like two.
+        message = f"The {field} has blanks around it, or characters that do not show."
+        return [issue.under(field) for issue in forbidden_text(value)] or [error((field,), "unreadable", message)]
+    return []

@@ -6,12 +6,11 @@ Not one of `OPERATIONS`, because no GraphQL field and no tool carries a file; it
 from __future__ import annotations
 
 import errno
-import re
-import unicodedata
 from typing import TYPE_CHECKING
 
 from resolvers.operations import Operation, write_audited
 from resolvers.problems import Invalid, Limited, Problem, Unavailable
+from runner.file_names import NAME_CHARACTERS, plain_name
 from runner.issues import error
 from runner.media_types import HEAD_BYTES, media_type_of
 from runner.quarantine import known_secret_in
@@ -24,12 +23,6 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from store.artifacts import ArtifactRecord
-
-#: Characters of a file's name; bytes are what file systems count.
-NAME_CHARACTERS = 200
-_PLAIN_NAME = re.compile(r"[^\x00-\x1f\x7f/\\\ud800-\udfff]+\Z")
-#: Characters that turn the direction of what follows: `exe.fdp` can be made to look like `pdf.exe`.
-_TURNING = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class UploadTooLarge(Limited):
@@ -105,20 +98,15 @@ def checked_name(name: str) -> str:
     Raises:
         Invalid: it is no plain file name.
     """
-    name = unicodedata.normalize("NFC", name).strip()
-    if (
-        name in ("", ".", "..")
-        or len(name) > NAME_CHARACTERS
-        or not _PLAIN_NAME.match(name)
-        or not _TURNING.isdisjoint(name)
-    ):
+    plain = plain_name(name)
+    if plain is None:
         raise _invalid(
-            f"{name[:80]!r} is no plain file name: use one without folders and control characters, of at most "
+            f"{name.strip()[:80]!r} is no plain file name: use one without folders and control characters, of at most "
             f"{NAME_CHARACTERS} characters.",
             ("name",),
             "file_name",
         )
-    return name
+    return plain
 
 
 def invalid_upload(message: str) -> Problem:

@@ -15,6 +15,7 @@ from runner.bus import wait_flag
 from runner.credential_desk import CredentialDesk
 from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
+from runner.file_names import NAME_CHARACTERS, plain_name, without_turning
 from runner.memory import CallerMemory
 from runner.pack_context import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
@@ -54,7 +55,6 @@ PROGRESS_SECONDS = 0.2
 LOG_SECONDS = 0.5
 #: Milestones a step keeps.
 MILESTONES = 100
-_FILE_NAME = re.compile(r"[^\x00-\x1f\x7f/\\\ud800-\udfff]{1,200}\Z")
 _MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
@@ -200,12 +200,14 @@ class AttemptContext:
         status: ArtifactStatus = ArtifactStatus.STORED,
     ) -> ArtifactRef:
         """Stores a file; it becomes an artifact when the attempt is settled."""
-        if not _FILE_NAME.match(name) or name in {".", ".."}:
+        plain = plain_name(without_turning(name))
+        if plain is None:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The artifact name {name!r} is not a plain file name.",
-                hint="Use a name without folders and control characters, of at most 200 characters.",
+                f"The artifact name {name[:200]!r} is not a plain file name.",
+                hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
             )
+        name = plain
         if not _MEDIA_TYPE.match(media_type):
             raise PackError(
                 FailureCode.INVALID_OUTPUT,

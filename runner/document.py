@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_DEPTH = 64
+#: Nesting of any value that is kept or sent: `orjson` writes 254 levels, and an answer puts some dozens around a value.
+MAX_KEPT_DEPTH = 200
 #: Values in one YAML text; the parser takes about 30 µs for each, so this bounds a hostile text to about a second.
 MAX_VALUES = 20_000
 #: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
@@ -118,6 +120,21 @@ def forbidden_text(value: JSONValue) -> list[Issue]:
         if len(found) == 50:
             break
     return found
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether a JSON value is nested deeper than anything that is kept or sent; found without recursion."""
+    level = [value]
+    for _ in range(MAX_KEPT_DEPTH):
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very question is what it is

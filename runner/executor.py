@@ -16,7 +16,7 @@ import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from runner.document import forbidden_text, without_session
+from runner.document import MAX_KEPT_DEPTH, forbidden_text, is_too_deep, without_session
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.lost_numbers import lost_number
 
@@ -215,6 +215,12 @@ class Attempt:
             ) from error
         if b"\\u0000" in text:
             self._refuse_forbidden(value)
+        if text.count(b"[") + text.count(b"{") > MAX_KEPT_DEPTH and is_too_deep(value):
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is nested deeper than {MAX_KEPT_DEPTH} levels.",
+                hint="Return what is nested so deep as an artifact, or as text.",
+            )
         if b"null" in text and (lost := lost_number(result, value)) is not None:
             place, number = lost
             raise PackError(
@@ -304,7 +310,7 @@ def plain_text(text: object) -> str:
 def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
     try:
         masked = redactor.value(detail)
-        size = len(orjson.dumps(masked))
+        size = DETAIL_BYTES + 1 if is_too_deep(masked) else len(orjson.dumps(masked))
     except (TypeError, ValueError, RecursionError):  # a pack may give anything
         size = DETAIL_BYTES + 1
     return masked if size <= DETAIL_BYTES else _text(_words(detail), redactor, DETAIL_BYTES // 8)

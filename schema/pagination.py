@@ -24,7 +24,7 @@ from graphql import GraphQLError
 from strawberry.types.unset import UnsetType
 
 from schema.masking import PublicError
-from schema.scalars import JSON_INTEGER_MAX, JSON_INTEGER_MIN, Cursor, check_text
+from schema.scalars import Cursor, check_text
 from store.paging import PageWindow
 
 DEFAULT_PAGE_SIZE = 50
@@ -45,6 +45,8 @@ Last = Annotated[int | None, strawberry.argument(description="From the back.")]
 Before = Annotated[Cursor | None, strawberry.argument(description="Before this item.")]
 
 _CURSOR_VERSION = 1
+#: Whole numbers that databases hold.
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _MAX_CURSOR_CHARACTERS = 1_024
 
 
@@ -88,7 +90,7 @@ def _fits(value: CursorValue, kind: type) -> bool:
         return False
     if kind is int:
         # A database would refuse a larger number with an error of its own.
-        return isinstance(value, int) and JSON_INTEGER_MIN <= value <= JSON_INTEGER_MAX
+        return isinstance(value, int) and _SMALLEST <= value <= _LARGEST
     if kind is float:
         return isinstance(value, int | float)
     return isinstance(value, kind)

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NewType
 import strawberry
 from graphql import GraphQLError, Undefined, value_from_ast_untyped
 
+from runner.document import MAX_INTEGER, MAX_KEPT_DEPTH, MIN_INTEGER, is_too_deep
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -29,8 +31,6 @@ MemoryScope = NewType("MemoryScope", str)
 
 #: The largest whole number that JavaScript, and so every JSON client, keeps exactly.
 LONG_MAX = 2**53 - 1
-#: JSON payloads keep whole numbers exactly within 64 bits; larger ones would come back changed (CONTRACT 1.6).
-JSON_INTEGER_MIN, JSON_INTEGER_MAX = -(2**63), 2**63 - 1
 KEY_PATTERN = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 #: RFC 3339 section 5.6, with the offset that makes it one moment; digits beyond microseconds are cut.
 _DATE_TIME = re.compile(
@@ -81,8 +81,11 @@ def check_json(value: object) -> object:
     """Return a JSON value unchanged once everything in it can be stored and sent back exactly.
 
     Raises:
-        GraphQLError: It holds U+0000, half of a surrogate pair, a whole number beyond 64 bits, or no JSON at all.
+        GraphQLError: It holds U+0000, half of a surrogate pair, a whole number beyond 64 bits, or no JSON at all, or
+            is nested too deep.
     """
+    if is_too_deep(value):
+        raise GraphQLError(f"The JSON is nested deeper than {MAX_KEPT_DEPTH} levels; send it flatter, or as text.")
     pending = [value]
     while pending:
         item = pending.pop()
@@ -95,7 +98,7 @@ def check_json(value: object) -> object:
         elif isinstance(item, list):
             pending.extend(item)
         elif isinstance(item, int):
-            if not JSON_INTEGER_MIN <= item <= JSON_INTEGER_MAX:
+            if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would come back changed (CONTRACT 1.6)
                 raise GraphQLError(f"{_shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):

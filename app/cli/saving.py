@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+#: Bytes of a name. File systems take 255; a name is made longer by a number, and while its file is not complete.
+_NAME_BYTES = 240
+#: A longer end of a name tells no kind of file.
+_SUFFIX_BYTES = 40
+
 
 def free_name(folder: Path, name: str) -> Path:
-    """A path in `folder` for a file called `name`: without its folders, and never one that exists."""
+    """A path in `folder` for a file called `name`: without its folders, not too long, and never one that exists."""
     bare = name.replace("\\", "/").rpartition("/")[2].strip()
     bare = "".join(sign if sign.isprintable() else "_" for sign in bare)
     bare = bare if bare.strip(".") else "artifact"
-    target = folder / bare
+    suffix = (folder / bare).suffix if len((folder / bare).suffix.encode()) <= _SUFFIX_BYTES else ""
+    stem = bare.removesuffix(suffix).encode()[: _NAME_BYTES - len(suffix.encode())].decode(errors="ignore")
+    target = folder / f"{stem}{suffix}"
     number = 1
     while target.exists():
         number += 1
-        target = folder / f"{(folder / bare).stem}-{number}{(folder / bare).suffix}"
+        target = folder / f"{stem}-{number}{suffix}"
     return target

@@ -197,3 +197,19 @@ async def test_the_loss_of_an_artifact_shows_in_the_preview_of_a_resume(it: Prod
     plan = (await it.query(f"query ($id: ID!) {select}", run))["run"]["resumePreview"]
     assert [part["action"] for part in plan["steps"]] == ["RUN_AGAIN", "RUN"]
     assert run["steps"][0]["artifacts"][0]["id"] in plan["steps"][0]["reason"]
+
+
+async def test_packs_name_files_as_people_may(it: Product) -> None:
+    for name, kept in (
+        ("ok\u202egpj.exe", "okgpj.exe"),
+        (" e\u0301tude.pdf ", "étude.pdf"),
+        (" ", None),
+        ("\u200f", None),
+        ("a/b", None),
+    ):
+        answer = await command(it, "runPack", pack="test.artifact", input={"name": name}, waitSeconds=20)
+        run = answer["run"]
+        if kept is None:
+            assert (run["failure"]["code"], run["failure"]["hint"][:10]) == ("INVALID_OUTPUT", "Use a name")
+        else:
+            assert run["output"]["json"]["name"] == kept

@@ -60,6 +60,9 @@ async def test_a_bad_token_is_refused_with_every_reason(tmp_path: Path) -> None:
         }
         long = await it.mutate(CREATE, {"input": {"name": "x" * 201, "scopes": ["READ"]}})
         assert long["issues"] == [{"path": ["name"], "rule": "too_long"}]
+        for subject in (" ada", "ada\n", "a\u202eda"):
+            alike = await it.mutate(CREATE, {"input": {"name": "x", "subject": subject, "scopes": ["READ"]}})
+            assert alike["issues"] == [{"path": ["subject"], "rule": "unreadable"}]
         lower = await it.token_for("ada", "READ", "WRITE", "RUN", "OBSERVE")
         no = await it.mutate(CREATE, {"input": {"name": "x", "scopes": ["READ"]}}, token=lower)
         assert (no["__typename"], no["requires"]) == ("ForbiddenProblem", "MANAGE")

@@ -266,6 +266,16 @@ def test_files_are_never_overwritten(tmp_path):
     assert free_name(tmp_path, "x\n.pdf").name == "x_.pdf"
 
 
+def test_a_name_is_cut_to_what_file_systems_take(tmp_path):
+    for name in ("é" * 200, "灯" * 196 + ".pdf", "a." + "b" * 198, "x" * 200):
+        target = free_name(tmp_path, name)
+        target.with_name(f".{target.name}.part").touch()
+        target.touch()
+        assert free_name(tmp_path, name) not in (target, tmp_path / name)
+        free_name(tmp_path, name).touch()
+    assert free_name(tmp_path, "灯" * 196 + ".pdf").name.endswith("灯-3.pdf")
+
+
 def test_refusals_say_everything_and_end_with_2(packline, deck):
     issue = {
         "path": ["inputs", "url"],

@@ -48,8 +48,11 @@ async def serve_embedded(settings: Settings, selection: Selection) -> None:
 
         server = build_server(Toolbox(application.schema), session_of)
         # Takes the real stdout for itself and points everybody else's at stderr.
-        async with stdio_server() as (incoming, outgoing):
-            said = Said(outgoing)
-            await server.run(Heard(incoming, said, ending), said, server.create_initialization_options())
+        try:
+            async with stdio_server() as (incoming, outgoing):
+                said = Said(outgoing)
+                await server.run(Heard(incoming, said, ending), said, server.create_initialization_options())
+        except* BrokenPipeError:
+            pass  # nobody listens any more: as good as the end of the input
     finally:
         await application.stop()

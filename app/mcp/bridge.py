@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 UNREACHABLE: Final = -32000
+#: What is said of lines that are no messages, attached and embedded.
+NO_JSON: Final = "This is no JSON."
+NO_MESSAGE: Final = "A message is one JSON object, with a `method`; the `id` of a request is a text or a whole number."
 #: How long a server that does not accept connections is tried, and the pauses, in seconds; a restart takes one or two.
 RETRY_SECONDS: Final = 20.0
 _PAUSES: Final = (0.1, 0.2, 0.5, 1.0)
@@ -114,15 +117,17 @@ class Bridge:
         try:
             message = orjson.loads(line)
         except ValueError:
-            self._refuse(None, PARSE_ERROR, "This is no JSON.")
+            self._refuse(None, PARSE_ERROR, NO_JSON)
             return
-        if not isinstance(message, dict):
-            self._refuse(None, INVALID_REQUEST, "A message is one JSON object.")
+        if not _is_message(message):
+            known = message.get("id") if isinstance(message, dict) else None
+            self._refuse(known if _is_id(known) else None, INVALID_REQUEST, NO_MESSAGE)
             return
         params = message.get("params")
         if message.get("method") == "notifications/cancelled" and isinstance(params, dict):
             # A connection that closes is how a call is cancelled over HTTP.
-            call = self._calls.get(params.get("requestId"))
+            meant = params.get("requestId")
+            call = self._calls.get(meant) if _is_id(meant) else None
             if call is not None:
                 call.cancel()
             return
@@ -252,6 +257,20 @@ class Bridge:
         self._write(orjson.dumps({"jsonrpc": "2.0", "id": request_id, "error": {"code": code, "message": text}}))
 
 
+def _is_message(given: object) -> bool:
+    """Whether something is a request, a notification or an answer."""
+    if not isinstance(given, dict):
+        return False
+    if "method" in given:
+        return "id" not in given or _is_id(given["id"])
+    return "result" in given or "error" in given
+
+
+def _is_id(given: object) -> bool:
+    """Whether something can be a request's id; JSON's true is none, though Python takes it for a number."""
+    return isinstance(given, str | int) and not isinstance(given, bool)
+
+
 def _told(url: str, status: int, body: bytes) -> str:
     """What to say of an answer that is none of the protocol."""
     described = body.decode(errors="replace").strip()[:300]
@@ -273,12 +292,17 @@ async def bridge_stdio(url: str, token: str | None) -> None:
     out = sys.stdout.buffer
 
     def write(message: bytes) -> None:
-        out.write(message + b"\n")
-        out.flush()
+        try:
+            out.write(message + b"\n")
+            out.flush()
+        except BrokenPipeError:
+            # Nobody listens any more, so nobody asks either. What is held back would be tried again at the exit.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), out.fileno())
+            transport.close()
 
     try:
-        with contextlib.suppress(BrokenPipeError):
-            await Bridge(url, token, write).serve(_lines(reader))
+        await Bridge(url, token, write).serve(_lines(reader))
     finally:
         transport.close()
 

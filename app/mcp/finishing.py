@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import anyio
 import mcp_types as types
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
+from app.mcp.bridge import NO_JSON, NO_MESSAGE
 from app.mcp.endings import GRACE_SECONDS, OPEN_ENDED, too_late
 
 if TYPE_CHECKING:
@@ -72,16 +74,19 @@ class Heard:
         return self._inner.last_context
 
     async def receive(self) -> SessionMessage | Exception:
-        """The next message; see `anyio.abc.ObjectReceiveStream`."""
-        try:
-            item = await self._inner.receive()
-        except anyio.EndOfStream:
-            self._ending.set()
-            await self._said.finish()
-            raise
-        if isinstance(item, SessionMessage):
-            self._said.open.heard(item.message)
-        return item
+        """The next message; see `anyio.abc.ObjectReceiveStream`. Lines that are none are refused here."""
+        while True:
+            try:
+                item = await self._inner.receive()
+            except anyio.EndOfStream:
+                self._ending.set()
+                await self._said.finish()
+                raise
+            if isinstance(item, SessionMessage):
+                self._said.open.heard(item.message)
+                return item
+            if (told := _refusal(item)) is not None:
+                await self._said.send(SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=None, error=told)))
 
     async def aclose(self) -> None:
         """Closes it."""
@@ -103,6 +108,17 @@ class Heard:
         self, _kind: type[BaseException] | None, _error: BaseException | None, _stack: TracebackType | None
     ) -> None:
         await self.aclose()
+
+
+def _refusal(unread: Exception) -> types.ErrorData | None:
+    """What to say of a line that is no message, which the SDK passes over; nothing of an empty one."""
+    if not isinstance(unread, ValidationError):
+        return types.ErrorData(code=types.PARSE_ERROR, message=NO_JSON)
+    first = unread.errors(include_url=False, include_context=False)[0]
+    if first["type"] != "json_invalid":
+        return types.ErrorData(code=types.INVALID_REQUEST, message=NO_MESSAGE)
+    blank = isinstance(first["input"], str | bytes) and not first["input"].strip()
+    return None if blank else types.ErrorData(code=types.PARSE_ERROR, message=NO_JSON)
 
 
 class Said:

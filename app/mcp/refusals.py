@@ -107,7 +107,8 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
     if told.get("reason") == "BAD_CURSOR" and "cursor" in arguments:
         message = "`cursor` is none that this tool told."
         errors = [{"path": "cursor", "problem": message}]
-        hint = "Pass `next_cursor` of the last answer as it is, or leave it out to begin anew."
+        told_as = "cursor" if "run_id" in arguments else "next_cursor"
+        hint = f"Pass `{told_as}` of the last answer as it is, or leave it out to begin anew."
     elif (variable := _VARIABLE.match(message)) and "query" not in arguments:
         message = variable[2]
         errors = [{"path": to_snake_case(variable[1]), "problem": message}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -129,6 +130,72 @@ async def test_it_ends_with_its_input_and_survives_nonsense(tmp_path):
     assert codes == [-32700, -32600, None, -32601]
     assert said[2]["result"]["serverInfo"]["name"] == "packline"
     assert status == 0
+
+
+#: Lines, the code each is refused with, and its id where that can be read.
+NONSENSE: list[tuple[str, int, Any]] = [
+    ("{nonsense", -32700, None),
+    ("[]", -32600, None),
+    ('[{"jsonrpc":"2.0","id":5,"method":"ping"}]', -32600, None),
+    ('{"jsonrpc":"2.0","id":3}', -32600, 3),
+]
+#: The SDK, embedded, takes these for notifications.
+ODD_IDS: list[tuple[str, int, Any]] = [
+    ('{"jsonrpc":"2.0","id":[1],"method":"ping"}', -32600, None),
+    ('{"jsonrpc":"2.0","id":{},"method":"tools/list"}', -32600, None),
+    ('{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+]
+
+
+@pytest.mark.parametrize("where", ["attached", "embedded"])
+async def test_each_line_that_is_no_message_is_refused_and_ends_nothing(tmp_path, where):
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}
+    lines = [json.dumps({"jsonrpc": "2.0", "id": "a", "method": "initialize", "params": hello})]
+    wrong = NONSENSE + (ODD_IDS if where == "attached" else [])
+    lines += [line for line, *_ in wrong]
+    ignored = '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":[1]}}\n\n'
+    lines.append(f'{ignored}{{"jsonrpc":"2.0","id":"z","method":"ping"}}')
+    async with AsyncExitStack() as stack:
+        if where == "attached":
+            it = await stack.enter_async_context(product(tmp_path))
+            said, status = await conversation(
+                attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token), *lines
+            )
+        else:
+            said, status = await conversation(
+                [*PACKLINE, "--data-dir", str(tmp_path / "own")], stdio_environment(tmp_path), *lines
+            )
+    assert said[0]["id"] == "a"
+    assert said[-1] == {"jsonrpc": "2.0", "id": "z", "result": {}}
+    for (line, code, request_id), answer in zip(wrong, said[1:-1], strict=True):
+        assert answer["error"]["code"] == code, line
+        assert answer["id"] in (request_id, None), line
+    assert status == 0
+
+
+@pytest.mark.parametrize("where", ["attached", "embedded"])
+async def test_it_ends_quietly_once_nobody_listens(tmp_path, where):
+    async with AsyncExitStack() as stack:
+        if where == "attached":
+            it = await stack.enter_async_context(product(tmp_path))
+            command, env = attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
+        else:
+            command, env = [*PACKLINE, "--data-dir", str(tmp_path / "own")], stdio_environment(tmp_path)
+        end, start = os.pipe()
+        process = await asyncio.create_subprocess_exec(
+            *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=start, stderr=asyncio.subprocess.PIPE
+        )
+        os.close(start)
+        os.close(end)
+        assert process.stdin is not None
+        assert process.stderr is not None
+        process.stdin.write(ask(("tools/list", {})))
+        await process.stdin.drain()
+        if where == "embedded":  # a thread of the SDK's waits for the next line
+            process.stdin.close()
+        err = await asyncio.wait_for(process.stderr.read(), 60)
+        assert await process.wait() == 0
+    assert b"Traceback" not in err, err.decode()
 
 
 async def test_two_cannot_embed_the_same_folder(tmp_path):

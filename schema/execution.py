@@ -43,12 +43,13 @@ from strawberry.types.info import Info
 
 from schema.loading import begun, is_loaded
 from schema.plans import (
+    ArgumentPlan,
     FieldPlan,
     Leaf,
     PlanBook,
     Plans,
     Selection,
-    has_variables,
+    argument_plan,
     is_plain_list,
     leaf_of,
     plain_items,
@@ -155,8 +156,6 @@ class SharedData(dict[str, Any]):
 _PLAIN = frozenset({str, int, float, bool, datetime})
 #: Lists up to this long do not have what their items ask for gathered.
 _SHORT = 3
-#: Arguments of these types cannot be changed by whoever is given them.
-_FIXED = frozenset({str, int, float, bool, type(None)})
 
 
 def _written(leaf: Leaf, source: Any) -> Any:
@@ -310,11 +309,12 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         self, parent_type: Any, source: Any, planned: FieldPlan, field: GraphQLField, path: Path, position_context: Any
     ) -> Any:
         """Resolve a field whose resolver is known, as `execute_field` does."""
-        _, _, _, _, details, nodes, arguments = planned
+        _, _, _, _, details, nodes, plan = planned
         returned, resolve = field.type, field.resolve
         assert resolve is not None, "planned with it"
         try:
             info = self.build_resolve_info(field, nodes, parent_type, path)
+            arguments = None if plan is None else plan.filled(self.variable_values.coerced)
             if arguments is None:
                 detail = details[0]
                 arguments = get_argument_values(
@@ -445,24 +445,22 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
             if field is not None and field.resolve is None:
                 field = None
             constant = parent_type.name if called == "__typename" else None
-            arguments = None if field is None else self._constant_arguments(field, details[0])
-            fields.append(FieldPlan(name, constant, marked.get(called), field, details, nodes, arguments))
+            plan = None if field is None else self._argument_plan(field, details[0])
+            fields.append(FieldPlan(name, constant, marked.get(called), field, details, nodes, plan))
         leaves = [(planned.name, planned.leaf) for planned in fields if planned.leaf is not None]
         found = Selection(grouped, fields, leaves if len(leaves) == len(fields) else None)
         self._plans.selections[parent_type, id(grouped)] = found
         return found
 
-    def _constant_arguments(self, field: GraphQLField, detail: Any) -> dict[str, Any] | None:
-        """The arguments of a field when they are the same in every operation, and nobody can change them."""
-        if not field.args and not detail.node.arguments:
-            return {}
-        if detail.fragment_variable_values is not None or has_variables(detail.node):
+    def _argument_plan(self, field: GraphQLField, detail: Any) -> ArgumentPlan | None:
+        """What is known of a field's arguments once for all operations of the document."""
+        if detail.fragment_variable_values is not None:
             return None
         try:
             found = get_argument_values(field, detail.node, self.variable_values, None, self.hide_suggestions)
         except GraphQLError:
             return None  # said where the field is executed
-        return found if all(type(value) in _FIXED for value in found.values()) else None
+        return argument_plan(field, detail.node, found)
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Resolve the operation; see `graphql.execution.Executor.execute_operation`.

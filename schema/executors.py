@@ -10,15 +10,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from graphql import GraphQLResolveInfoHelpers
+from graphql import GraphQLError, GraphQLNonNull, GraphQLResolveInfoHelpers, Undefined, coerce_input_value
 from graphql.execution.executor import CollectedErrors
-from graphql.execution.values import VariableValues, get_variable_values
+from graphql.execution.get_variable_signature import get_variable_signature
+from graphql.execution.values import (
+    VariableValues,
+    VariableValueSource,
+    get_variable_values,
+    input_is_nested_too_deeply,
+)
 from strawberry.execution import optimized_is_awaitable
 
 from schema.execution import OperationExecutor
 
 if TYPE_CHECKING:
-    from graphql import DocumentNode, GraphQLError, GraphQLSchema
+    from collections.abc import Iterable, Mapping
+
+    from graphql import DocumentNode, GraphQLSchema
+    from graphql.execution.get_variable_signature import GraphQLVariableSignature
 
     from schema.plans import PlanBook
 
@@ -63,20 +72,47 @@ def executor_of(
         if not isinstance(built, OperationExecutor):
             assert isinstance(built, list), "what `build` returns of any class"
             return built
+        signatures = (get_variable_signature(schema, node) for node in built.operation.variable_definitions or ())
+        plans.signatures[operation] = tuple(found for found in signatures if not isinstance(found, GraphQLError))
         kept = plans.executors[operation] = copied(built, plans, VariableValues({}, {}))
         coerced = built.variable_values
     else:
-        found = get_variable_values(
-            schema, kept.operation.variable_definitions or (), variables or {}, max_errors=_ERRORS_MAX
-        )
-        if isinstance(found, list):
-            return found
-        coerced = found
+        usual = _coerced(plans.signatures[operation], variables or {})
+        if usual is None:
+            definitions = kept.operation.variable_definitions or ()
+            found = get_variable_values(schema, definitions, variables or {}, max_errors=_ERRORS_MAX)
+            if isinstance(found, list):
+                return found
+            usual = found
+        coerced = usual
     executor = copied(kept, plans, coerced)
     executor.context_value = context
     executor.root_value = root
     executor.operation_extensions = extensions
     return executor
+
+
+def _coerced(signatures: Iterable[GraphQLVariableSignature], given: Mapping[str, Any]) -> VariableValues | None:
+    """The variables as graphql-core makes them of what was sent; None where anything about one is unusual."""
+    sources: dict[str, VariableValueSource] = {}
+    coerced: dict[str, Any] = {}
+    try:
+        for signature in signatures:
+            value = given.get(signature.name, Undefined)
+            kind = signature.type
+            if value is Undefined and signature.default is None and not isinstance(kind, GraphQLNonNull):
+                sources[signature.name] = VariableValueSource(signature)
+                continue
+            if value is Undefined or input_is_nested_too_deeply(value, kind):
+                return None
+            found = coerce_input_value(value, kind)
+            if found is Undefined:
+                return None
+            sources[signature.name] = VariableValueSource(signature, value)
+            coerced[signature.name] = found
+    except Exception:  # told by whoever looks at them next
+        return None
+    return VariableValues(sources, coerced)
 
 
 def copied(executor: OperationExecutor, plans: PlanBook, variables: VariableValues) -> OperationExecutor:

@@ -18,6 +18,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLString,
+    Undefined,
     VariableNode,
     Visitor,
     get_nullable_type,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType, Node
+    from graphql.execution.get_variable_signature import GraphQLVariableSignature
 
     from schema.execution import OperationExecutor
 
@@ -60,6 +62,38 @@ class Leaf(NamedTuple):
     items: type | None
 
 
+class ArgumentPlan(NamedTuple):
+    """The arguments of a field, as far as a document fixes them.
+
+    Attributes:
+        fixed: Those that are the same in every operation; nobody can change their values.
+        empty: Those that are an empty list or object, by name and type.
+        variables: Those that are a variable: name, variable, and whether it may be null.
+    """
+
+    fixed: dict[str, Any]
+    empty: tuple[tuple[str, type], ...]
+    variables: tuple[tuple[str, str, bool], ...]
+
+    def filled(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
+        """All of them, not to be changed; None where a variable has no value, or none that fits.
+
+        Args:
+            values: Of the variables, as they were coerced.
+        """
+        if not self.variables and not self.empty:
+            return self.fixed
+        given = dict(self.fixed)
+        for name, variable, nullable in self.variables:
+            value = values.get(variable, Undefined)
+            if value is Undefined or (value is None and not nullable):
+                return None
+            given[name] = value
+        for name, kind in self.empty:
+            given[name] = kind()
+        return given
+
+
 class FieldPlan(NamedTuple):
     """One field of a selection.
 
@@ -70,7 +104,7 @@ class FieldPlan(NamedTuple):
         field: Of the schema; None where there is none, or no resolver.
         details: As graphql-core collected them.
         nodes: Where it stands in the document.
-        arguments: When they are the same in every operation.
+        arguments: Unless graphql-core has to look at them in every operation.
     """
 
     name: str
@@ -79,7 +113,7 @@ class FieldPlan(NamedTuple):
     field: GraphQLField | None
     details: list[Any]
     nodes: list[FieldNode]
-    arguments: dict[str, Any] | None
+    arguments: ArgumentPlan | None
 
 
 class Selection(NamedTuple):
@@ -121,9 +155,10 @@ class PlanBook:
 
     Attributes:
         executors: Of its operations by name, without what belongs to a request; see `schema.executors`.
+        signatures: The variables each of those declares.
     """
 
-    __slots__ = ("_conditions", "_plans", "executors")
+    __slots__ = ("_conditions", "_plans", "executors", "signatures")
 
     def __init__(self, document: DocumentNode) -> None:
         conditions = _Conditions()
@@ -131,6 +166,7 @@ class PlanBook:
         self._conditions = sorted(conditions.names)
         self._plans: dict[tuple[Any, ...], Plans] = {}
         self.executors: dict[str | None, OperationExecutor] = {}
+        self.signatures: dict[str | None, tuple[GraphQLVariableSignature, ...]] = {}
 
     def of(self, operation: str | None, variables: Mapping[str, Any]) -> Plans:
         """The plans of an operation with these variables, as they were coerced."""
@@ -194,11 +230,43 @@ def is_plain_list(value: object, items: type) -> TypeGuard[Sequence[object]]:
     return True
 
 
-def has_variables(node: Node) -> bool:
-    """Whether the arguments of a field are another with other variables."""
+#: Values of these types cannot be changed by whoever is given them.
+_FIXED: Final = frozenset({str, int, float, bool, type(None)})
+
+
+def argument_plan(field: GraphQLField, node: FieldNode, found: Mapping[str, Any]) -> ArgumentPlan | None:
+    """What a document fixes of a field's arguments; None where some have to be looked at in every operation.
+
+    Args:
+        field: Of the schema.
+        node: Where it stands in the document.
+        found: The arguments in one operation.
+    """
+    given = {argument.name.value: argument.value for argument in node.arguments or ()}
+    fixed: dict[str, Any] = {}
+    empty: list[tuple[str, type]] = []
+    variables: list[tuple[str, str, bool]] = []
+    for asked, argument in field.args.items():
+        name, value_node = argument.out_name or asked, given.get(asked)
+        value = found.get(name, Undefined)
+        if isinstance(value_node, VariableNode):
+            variables.append((name, value_node.name.value, not isinstance(argument.type, GraphQLNonNull)))
+        elif value is Undefined:
+            continue
+        elif value_node is not None and _has_variables(value_node):
+            return None
+        elif type(value) in _FIXED:
+            fixed[name] = value
+        elif type(value) in (list, dict) and not value:
+            empty.append((name, type(value)))
+        else:
+            return None
+    return ArgumentPlan(fixed, tuple(empty), tuple(variables))
+
+
+def _has_variables(node: Node) -> bool:
     found = _Variables()
-    for argument in getattr(node, "arguments", None) or ():
-        visit(argument, found)
+    visit(node, found)
     return found.any
 
 

@@ -136,7 +136,7 @@ DOCUMENTS = [
     ("{ trees(first: 3) { strict leaves { size } broken } }", [{}]),
     ("{ trees { name age } }", [{}]),
     ("query ($n: Int!) { trees(first: $n) { name } }", [{"n": 1}, {"n": 3}, {"n": "x"}, {"n": None}, {}, {"n": 0}]),
-    ("query ($n: Int) { trees(first: $n) { name } }", [{"n": 1}, {}, {"n": 3}]),
+    ("query ($n: Int) { trees(first: $n) { name } }", [{"n": 1}, {}, {"n": None}, {"n": 3}]),
     ("query ($n: Int = 1) { trees(first: $n) { name } }", [{"n": None}, {}, {"n": 3}]),
     ('query ($n: String) { trees(named: $n) { name } oak: trees(named: "fir") { id: name } }', [{"n": "yew"}, {}]),
     (
@@ -155,6 +155,15 @@ DOCUMENTS = [
     ("query A { trees { name } } query B { trees { age } }", [{}]),
     ("{ trees { noted(note: {}) other: noted(note: {a: 1}) } }", [{}]),
     ("query ($n: JSON!) { trees { noted(note: $n) } }", [{"n": {}}, {"n": {"b": 2}}]),
+    ("query ($n: JSON!) { trees { noted(note: {inner: $n}) } }", [{"n": 1}, {"n": {"b": 2}}, {"n": [1, 2]}]),
+    (
+        "query ($n: Int = 2, $t: String) { trees(first: $n, named: $t) { leaves(many: $n) { name } } }",
+        [{}, {"n": 1}, {"t": "yew"}, {"n": None}, {"n": 3, "t": None}, {"n": [1]}, {"n": 1.5}, {"t": 7}, {}],
+    ),
+    (
+        "query ($n: Int!) { trees(first: $n) { ...T } } fragment T on Tree { leaves(many: $n) { name } }",
+        [{"n": 1}, {"n": 2}],
+    ),
     ("{ __schema { mutationType { name } } }", [{}]),
     ("mutation ($n: String!) { planted(name: $n) { name } }", [{"n": "oak"}, {"n": "elm"}, {}]),
     ('mutation ($f: Boolean!) { planted(name: "a", words: {w: 1}, fail: $f) { name } }', [{"f": True}, {"f": False}]),

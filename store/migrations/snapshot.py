@@ -16,7 +16,7 @@ from sqlmodel import SQLModel
 import store.models
 from store.schema import SQLITE_SCHEMA, schema_statements
 
-COLUMNS = Path(store.models.__file__).with_name("columns.py")
+COLUMNS = Path(store.models.__file__).parents[1] / "columns.py"
 
 _HEAD = '''"""Tables, their columns and types, as `store.models` declares them.
 

@@ -1,0 +1,60 @@
+"""Contents, artifacts and previews."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Column, Index
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import long_text
+
+
+class BlobRow(SQLModel, table=True):
+    """A stored content; the bytes lie in the blob folder under its digest."""
+
+    __tablename__ = "blob"
+
+    digest: str = Field(primary_key=True)
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    created_at: datetime
+
+
+class PreviewRow(SQLModel, table=True):
+    """What a content looks like at a glance; one for all artifacts that share it."""
+
+    __tablename__ = "preview"
+
+    digest: str = Field(primary_key=True, foreign_key="blob.digest", ondelete="CASCADE")  # of the content shown
+    kind: str  # page | picture | frame | waveform | text | none
+    image_digest: str | None = Field(default=None, index=True)  # blob of the picture to show
+    image_type: str | None = None
+    facts: str = Field(default="{}", sa_column=long_text())  # JSON: pages, width, height, seconds, peaks
+    created_at: datetime
+
+
+class ArtifactRow(SQLModel, table=True):
+    """A file with a name, of one attempt."""
+
+    __tablename__ = "artifact"
+    __table_args__ = (
+        Index("ix_artifact_caller", "caller_id", "id"),
+        Index("ix_artifact_digest", "digest"),
+        Index("ix_artifact_expires_at", "expires_at"),
+    )
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id")
+    run_id: str | None = Field(default=None, index=True)  # no key: a pinned artifact outlives its run
+    step_id: str | None = None
+    attempt_id: str | None = Field(default=None, index=True)
+    name: str
+    media_type: str
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    digest: str
+    status: str
+    pinned: bool = False
+    created_at: datetime
+    expires_at: datetime | None = None
+    erased_at: datetime | None = None
+    verified_by: str | None = None  # the step that read a proposed artifact and succeeded

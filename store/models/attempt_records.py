@@ -1,0 +1,90 @@
+"""What an attempt leaves besides its output: log, transcript, result to be replayed, session."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Column, Index
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import long_text
+
+
+class LogLineRow(SQLModel, table=True):
+    """A line a pack or a process logged; capped per attempt, never a run event."""
+
+    __tablename__ = "log_line"
+
+    attempt_id: str = Field(primary_key=True, foreign_key="attempt.id", ondelete="CASCADE")
+    sequence: int = Field(primary_key=True)
+    at: datetime
+    level: str
+    text: str = Field(sa_column=long_text())
+
+
+class TranscriptRow(SQLModel, table=True):
+    """A chunk of an agent's transcript: entries as JSON lines, redacted; a hole in the sequence was left out."""
+
+    __tablename__ = "transcript"
+
+    attempt_id: str = Field(primary_key=True, foreign_key="attempt.id", ondelete="CASCADE")
+    first: int = Field(primary_key=True)  # sequence of its first entry, from 1 within the attempt
+    last: int
+    is_tail: bool  # may be dropped for later ones
+    size_bytes: int
+    lines: str = Field(sa_column=long_text())
+
+
+class CachedResultRow(SQLModel, table=True):
+    """A result of an agent step that may be replayed."""
+
+    __tablename__ = "cached_result"
+    __table_args__ = (Index("uq_cached_result_key", "caller_id", "key", unique=True),)
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
+    key: str  # SHA-256 over what decides the result
+    attempt_id: str  # that made it; may dangle
+    output: str = Field(sa_column=long_text())
+    made_at: datetime
+    expires_at: datetime = Field(index=True)
+
+
+class CachedFileRow(SQLModel, table=True):
+    """An artifact of such a result; keeps its content from being pruned."""
+
+    __tablename__ = "cached_file"
+
+    result_id: str = Field(primary_key=True, foreign_key="cached_result.id", ondelete="CASCADE")
+    position: int = Field(primary_key=True)
+    name: str
+    media_type: str
+    digest: str = Field(index=True)
+    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+
+
+class CacheEntryRow(SQLModel, table=True):
+    """A value a pack cached for one caller."""
+
+    __tablename__ = "cache_entry"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    pack: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    value: str = Field(sa_column=long_text())
+    created_at: datetime
+    expires_at: datetime = Field(index=True)
+
+
+class SessionRow(SQLModel, table=True):
+    """A workspace a step left for later ones; it belongs to one machine."""
+
+    __tablename__ = "session"
+
+    id: str = Field(primary_key=True)
+    run_id: str = Field(foreign_key="run.id", ondelete="CASCADE", index=True)
+    step_id: str
+    machine: str  # elsewhere the session counts as missing
+    created_at: datetime
+    last_used_at: datetime
+    ended_at: datetime | None = None

@@ -1,0 +1,64 @@
+"""Who calls, with what tokens, and what they did."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import long_text
+
+
+class CallerRow(SQLModel, table=True):
+    """A person, agent or script; all tokens and logins of one subject are one caller."""
+
+    __tablename__ = "caller"
+
+    id: str = Field(primary_key=True)
+    subject: str = Field(unique=True)
+    name: str
+    created_at: datetime
+    last_seen_at: datetime | None = None
+
+
+class CallerSlotRow(SQLModel, table=True):
+    """One row a caller, locked first by every claim so that the caller's limit is counted without a race."""
+
+    __tablename__ = "caller_slot"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+
+
+class TokenRow(SQLModel, table=True):
+    """A bearer token, browser login, one-time login link or an agent's token; only its SHA-256 is kept."""
+
+    __tablename__ = "token"
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE", index=True)
+    kind: str  # token | browser | login_link | agent
+    name: str
+    beginning: str
+    hash: str = Field(unique=True)
+    scopes: str = Field(sa_column=long_text())  # JSON list of store.states.Scope; an agent's also `tool:<name>`
+    created_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class AuditRow(SQLModel, table=True):
+    """Something somebody did; append-only, kept 365 days."""
+
+    __tablename__ = "audit"
+    __table_args__ = (Index("ix_audit_actor", "actor_id", "id"),)
+
+    id: str = Field(primary_key=True)
+    at: datetime = Field(index=True)
+    actor_id: str | None = None  # NULL before anybody is known, such as a refused sign-in
+    on_behalf_of: str | None = None
+    action: str = Field(index=True)
+    accepted: bool
+    target_id: str | None = None
+    detail: str | None = Field(default=None, sa_column=long_text(nullable=True))

@@ -1,0 +1,66 @@
+"""The vault, its credentials, and tools of mounted servers as they were accepted."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import long_text
+
+
+class VaultRow(SQLModel, table=True):
+    """A known text sealed with the vault key; tells a wrong key from a right one. One row."""
+
+    __tablename__ = "vault"
+
+    id: str = Field(primary_key=True)
+    sealed: str = Field(sa_column=long_text())
+    created_at: datetime
+
+
+class CredentialRow(SQLModel, table=True):
+    """A credential; its fields are sealed with AES-256-GCM and bound to its key."""
+
+    __tablename__ = "credential"
+
+    id: str = Field(primary_key=True)
+    key: str = Field(unique=True)
+    kind: str
+    description: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    sealed: str = Field(sa_column=long_text())  # base64 of nonce and ciphertext of the fields' JSON
+    fields_set: str = Field(sa_column=long_text())  # JSON list of field names
+    fingerprint: str  # beginning of a keyed hash over the fields
+    created_at: datetime
+    updated_at: datetime
+    expires_at: datetime | None = None
+    last_used_at: datetime | None = None
+    tested_at: datetime | None = None
+    test_accepted: bool | None = None
+    test_message: str | None = Field(default=None, sa_column=long_text(nullable=True))
+
+
+class CredentialGrantRow(SQLModel, table=True):
+    """Somebody a credential is shared with: a pack's name, a pipeline's id or a caller's id."""
+
+    __tablename__ = "credential_grant"
+
+    credential_id: str = Field(primary_key=True, foreign_key="credential.id", ondelete="CASCADE")
+    target: str = Field(primary_key=True, index=True)
+
+
+class McpToolRow(SQLModel, table=True):
+    """A tool of a mounted MCP server as it was accepted, and as it is offered when that differs."""
+
+    __tablename__ = "mcp_tool"
+
+    server: str = Field(primary_key=True)
+    tool: str = Field(primary_key=True)
+    revision: int = 0  # how often it was accepted
+    accepted_digest: str | None = None  # SHA-256 over name, description and schemas; NULL before the first acceptance
+    accepted: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON
+    accepted_at: datetime | None = None
+    accepted_by: str | None = None
+    offered_digest: str | None = None  # NULL when the server no longer has it
+    offered: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON
+    changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none

@@ -1,0 +1,70 @@
+"""Pipelines, their versions, and gaps that were kept."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index
+from sqlmodel import Field, SQLModel
+
+from store.models.declaring import long_text, partial_index
+
+
+class PipelineRow(SQLModel, table=True):
+    """A stored pipeline; its definition lies in the numbered versions."""
+
+    __tablename__ = "pipeline"
+    __table_args__ = (
+        # A user's key is unique among what is not deleted; a starter may carry the same key and stays reachable by id.
+        partial_index(
+            "uq_pipeline_user_key",
+            "key",
+            where="deleted_at IS NULL AND NOT builtin",
+            unique=True,
+        ),
+        Index("ix_pipeline_updated", "updated_at", "id"),
+    )
+
+    id: str = Field(primary_key=True)
+    key: str = Field(index=True)
+    name: str
+    description: str = Field(sa_column=long_text())
+    builtin: bool
+    aliases: str = Field(default="[]", sa_column=long_text())  # JSON list of keys
+    owner_id: str | None = Field(default=None, foreign_key="caller.id", index=True)
+    current_number: int
+    metadata_json: str = Field(sa_column=long_text())
+    search_text: str = Field(sa_column=long_text())  # lower-case words of key, name, description and metadata
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+
+
+class PipelineVersionRow(SQLModel, table=True):
+    """A pipeline's definition at one save; never changes."""
+
+    __tablename__ = "pipeline_version"
+    __table_args__ = (Index("uq_pipeline_version_number", "pipeline_id", "number", unique=True),)
+
+    id: str = Field(primary_key=True)
+    pipeline_id: str = Field(foreign_key="pipeline.id", ondelete="CASCADE")
+    number: int
+    digest: str  # SHA-256 of the canonical definition
+    document: str = Field(sa_column=long_text())  # JSON, keys in their author's order
+    yaml: str = Field(sa_column=long_text())
+    input_schema: str = Field(sa_column=long_text())  # JSON Schema, declared or derived
+    note: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    created_by: str | None = Field(default=None, foreign_key="caller.id")
+    created_at: datetime
+
+
+class GapProposalRow(SQLModel, table=True):
+    """A capability that was missing, kept to be built."""
+
+    __tablename__ = "gap_proposal"
+
+    id: str = Field(primary_key=True)
+    caller_id: str = Field(foreign_key="caller.id", index=True)  # who kept it
+    user_intent: str = Field(sa_column=long_text())  # the request nothing served
+    gap: str = Field(sa_column=long_text())  # JSON: missing_capability, proposed_pack
+    created_at: datetime

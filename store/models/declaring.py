@@ -13,7 +13,7 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-# Rows are read and written as plain tuples: pydantic need not prepare to validate them at every start.
+# Rows are read and written as plain tuples: pydantic need not prepare to validate them.
 SQLModel.model_config["defer_build"] = True
 
 
@@ -30,7 +30,7 @@ def partial_index(name: str, *columns: str, where: str, unique: bool = False) ->
 def complete_for_postgresql() -> None:
     """Tells PostgreSQL, too, which rows partial indexes are over; for whoever makes or compares tables there.
 
-    Not where they are declared: naming the dialect there imports it, a fiftieth of the time of every start.
+    Not where they are declared: naming the dialect there would import it for SQLite, too.
     """
     for table in SQLModel.metadata.sorted_tables:
         for index in table.indexes:

@@ -45,11 +45,12 @@ def misfits_of_target(
     proved = versions.misfits(context, target.version_id, target.document, target.input_schema)
     reused = _reused(plan)
     rows = {row.key: row for row in found.steps}
+    steps = {step.key: step for step in target.compiled.steps}
     issues: list[Issue] = []
     for planned in plan.steps:
-        if planned.action == "reuse":
+        step = steps.get(planned.key)  # a plan that takes the definition for another names steps of the run's own
+        if planned.action == "reuse" or step is None:
             continue
-        step = target.compiled.step(planned.key)
         if step.agent is not None or not step.reads_steps or not step.reads_steps <= reused:
             issues += (issue for issue in proved if issue.path[1] == step.key)
             continue

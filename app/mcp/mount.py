@@ -128,28 +128,31 @@ class McpMount:
                 self._endings.done(program)
 
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
-        token = bearer_token(request.headers.get("authorization"))
+        # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        # Read once, the first of each name counts: `Request.headers` looks through all of them for every name.
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+        token = bearer_token(headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token, agents=True)
         if caller is None:
             return self._challenge(request, token)
         try:
-            selection = Selection.parse(scope["query_string"].decode("latin-1"), request.headers)
+            selection = Selection.parse(scope["query_string"].decode("latin-1"), headers)
         except SelectionError as wrong:
             return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
-        length = request.headers.get("content-length", "0")
+        length = headers.get("content-length", "0")
         if length.isdigit() and int(length) > BODY_BYTES:
             return _problem(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
                 f"The request has {int(length):,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
                 "`POST /artifacts`, and give the artifact's id.",
             )
-        if (ended := request.headers.get(ENDING_HEADER)) is not None:
+        if (ended := headers.get(ENDING_HEADER)) is not None:
             self._endings.end(caller.id, ended)
             return Response(status_code=HTTPStatus.ACCEPTED)
         context = self._make_context(caller, request)
-        context = replace(context, services=self._whole(request, context.services), cause=RunCause.AGENT)
-        # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
-        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        services = self._whole(f"{scope['scheme']}://{headers.get('host', '')}", context.services)
+        context = replace(context, services=services, cause=RunCause.AGENT)
         session = Session(self._schema, context, selection, self._authenticator.watch)
         try:
             session.refuse_unknown_packs()
@@ -157,10 +160,10 @@ class McpMount:
             return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
         self._wanted.set()
         assert self._ready is not None, "requests come after the start"
-        ready = await asyncio.shield(self._ready)
+        ready = self._ready.result() if self._ready.done() else await asyncio.shield(self._ready)
         if self._stopping.is_set():
             return _problem(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Try again in a moment.")
-        if (begun := self._endings.begun(caller.id, request.headers.get(CLIENT_HEADER))) is not None:
+        if (begun := self._endings.begun(caller.id, headers.get(CLIENT_HEADER))) is not None:
             scope[_PROGRAM] = begun[0]
             session = replace(session, ending=begun[1])
         scope[_SESSION] = session
@@ -194,11 +197,10 @@ class McpMount:
         outward = self._settings.outward
         return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
 
-    def _whole(self, request: Request, services: Services) -> Services:
+    def _whole(self, origin: str, services: Services) -> Services:
         """Services that sign addresses as they can be used: an agent has no page they could be relative to."""
         if self._settings.public_url:
             return services
-        origin = f"{request.scope['scheme']}://{request.headers.get('host', '')}"
         found = self._services.get(origin)
         if found is None:
             sign = services.sign_download

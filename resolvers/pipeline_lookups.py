@@ -17,7 +17,7 @@ from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
 from runner.compiled import compile_document
 from runner.metadata import Metadata
-from runner.preflight import CalledStep, preflight
+from runner.preflight import preflight
 from store.paging import COUNT_CAP, PageWindow
 from store.pipeline_reads import (
     ListedPipeline,
@@ -204,8 +204,7 @@ async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dic
 def lacks_of_version(context: Context, body: VersionBody, pipeline_id: str) -> list[Requirement]:
     """What a version of a pipeline needs and the caller cannot have here; empty when it can run."""
     steps = compile_document(body.document, body.input_schema).steps
-    called = [CalledStep(step.key, step.pack, step.version, step.agent) for step in steps]
-    return preflight(called, context.services.registry, lacks=context.lacks(pipeline_id))
+    return preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
 
 
 @lru_cache(maxsize=4_096)

@@ -22,7 +22,6 @@ from resolvers.proposals import (
     target_of,
 )
 from resolvers.start_checks import (
-    called_steps,
     named,
     no_longer_fits,
     not_from_memory,
@@ -115,7 +114,7 @@ async def preview_rerun(
     values = merged(before, json_object(inputs, "inputs") if inputs is not None else {}, target)
     plan = await rerun_plan(context, found, target, before, values, from_step)
     lacks = context.lacks(found.pipeline_id)
-    missing = preflight(called_steps(target.compiled), context.services.registry, lacks=lacks)
+    missing = preflight(target.compiled.steps, context.services.registry, lacks=lacks)
     issues = (
         *target.issues,
         *plan.issues,

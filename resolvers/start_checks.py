@@ -13,7 +13,7 @@ from runner.agents.profiles import Selection
 from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
-from runner.preflight import CalledStep, preflight
+from runner.preflight import preflight
 from store.runs import NewStep
 
 if TYPE_CHECKING:
@@ -93,15 +93,10 @@ def resolved_steps(
     Raises:
         Unavailable: packs, services, credentials or models are missing here, over all steps at once.
     """
-    missing = preflight(called_steps(compiled), context.services.registry, lacks=lacks)
+    missing = preflight(compiled.steps, context.services.registry, lacks=lacks)
     if missing:
         raise unavailable(missing)
     return new_steps(context, compiled, agent)
-
-
-def called_steps(compiled: CompiledPipeline) -> list[CalledStep]:
-    """The steps, as a preflight takes them."""
-    return [CalledStep(step.key, step.pack, step.version, step.agent) for step in compiled.steps]
 
 
 def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = None) -> tuple[NewStep, ...]:
@@ -113,13 +108,14 @@ def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = 
         agent: The profile the caller chose for its agent steps; None leaves it to them.
     """
     steps = []
+    registry = context.services.registry
     for step in compiled.steps:
         if step.agent is not None:
             selected = context.services.engine.resources.agents.select(step.agent, agent)
             assert isinstance(selected, Selection), "the preflight found it"
             steps.append(NewStep(step.key, step.position, AGENT, str(selected)))
             continue
-        pack = context.services.registry.find(step.pack, step.version)
+        pack = registry.find(step.pack, step.version)
         assert pack is not None, "the preflight found it"
         steps.append(NewStep(step.key, step.position, pack.name, pack.version))
     return tuple(steps)

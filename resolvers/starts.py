@@ -10,7 +10,6 @@ from resolvers.lookups import no_pack
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, Limited, NotFound
 from resolvers.start_checks import (
-    called_steps,
     masked_issues,
     missing_issues,
     named,
@@ -123,9 +122,7 @@ async def run_pipeline(
     issues += [
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
-    missing = preflight(
-        called_steps(chosen.compiled), context.services.registry, lacks=context.lacks(found.id, agent=agent)
-    )
+    missing = preflight(chosen.compiled.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
     unfit = context.services.versions.misfits(context, chosen.record.id, chosen.body.document, chosen.body.input_schema)
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(

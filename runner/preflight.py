@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from runner.availability import (
     PROBES,
@@ -16,7 +16,7 @@ from runner.availability import (
     missing_services,
     of_service,
 )
-from runner.step_packs import pack_of_step
+from runner.step_packs import SteppedPack, pack_of_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +26,16 @@ if TYPE_CHECKING:
     from runner.registry import Registry
 
 
+class KeyedStep(SteppedPack, Protocol):
+    """A step as a preflight takes it; those of a compiled definition are."""
+
+    @property
+    def key(self) -> str:
+        """Its id in the definition."""
+
+
 class CalledStep(NamedTuple):
-    """A step as a preflight takes it.
+    """A step that is no part of a compiled definition.
 
     Attributes:
         key: Its id in the definition.
@@ -43,7 +51,7 @@ class CalledStep(NamedTuple):
 
 
 def preflight(
-    steps: Iterable[CalledStep],
+    steps: Iterable[KeyedStep],
     registry: Registry,
     probes: Probes = PROBES,
     *,
@@ -68,6 +76,7 @@ def preflight(
         )
 
     session_left = False
+    complete: dict[int, Pack] = {}  # that lack nothing, by identity: many steps may call the same
     for step in steps:
         pack = pack_of_step(registry, step)
         if pack is None:
@@ -76,10 +85,14 @@ def preflight(
         if pack.uses_session and not session_left:
             need(_missing_session(step.key, pack))
         session_left = session_left or pack.preserves_session
-        for service, missing in missing_services(pack, probes):
-            need(of_service(service, (step.key,), missing))
-        for lack in lacks(pack):
-            need(replace(lack, steps=(step.key,)))
+        if id(pack) in complete:
+            continue
+        lacking = [of_service(service, (step.key,), missing) for service, missing in missing_services(pack, probes)]
+        lacking += [replace(lack, steps=(step.key,)) for lack in lacks(pack)]
+        if not lacking:
+            complete[id(pack)] = pack
+        for requirement in lacking:
+            need(requirement)
     return list(found.values())
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from resolvers.access import visible_to
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
+from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
 from runner.issues import error
 from runner.media_types import is_text_type
@@ -107,6 +108,7 @@ async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int
 
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
+    bounded(query)
     pipeline_id = query.pipeline
     if pipeline_id is not None:
         found = await find_pipeline(context.services.store, pipeline_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
+from resolvers.queries import bounded
 from store.audit import AuditFilter, AuditRecord, count_audit, find_audit, list_audit
 from store.states import Scope
 
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 async def list_entries(context: Context, *, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; one more than the window asks for when there are more."""
     async with context.services.store.read() as connection:
-        return await list_audit(connection, wanted, window)
+        return await list_audit(connection, bounded(wanted), window)
 
 
 async def count_entries(context: Context, wanted: AuditFilter) -> int:
     """How many entries match, counted up to 10,000."""
     async with context.services.store.read() as connection:
-        return await count_audit(connection, wanted)
+        return await count_audit(connection, bounded(wanted))
 
 
 async def find_entry(context: Context, entry_id: str) -> AuditRecord | None:

@@ -10,6 +10,7 @@ from catalog.search import Entry, EntryKind, Placed, by_kinds, placed, reduced
 from resolvers.lookups import no_kind, no_pack
 from resolvers.operations import operation
 from resolvers.pipeline_lookups import lacks_of, lacks_of_version, read_metadata
+from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
 from runner.availability import pack_requirements
 from runner.pack import Pack
@@ -94,6 +95,7 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
 )
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
     """All entries that match, in order: by words when there are any, else by name."""
+    bounded(query)
     entries: list[Entry[Found]] = []
     if query.kind != "pipeline":
         entries += _packs(context, query.source)

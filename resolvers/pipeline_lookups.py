@@ -13,6 +13,7 @@ import orjson
 from resolvers.access import may_change
 from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
+from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
 from runner.compiled import compile_document
@@ -136,6 +137,7 @@ async def list_some_pipelines(
     context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
     """Pipelines in order; one more than the window asks for when there are more."""
+    bounded(query)
     if not query.picks:
         return await _stored(context, query, order, window)
     # Whether a pipeline can run here is not stored: packs and programs come and go. What it takes and makes is stored
@@ -164,6 +166,7 @@ async def list_some_pipelines(
 
 async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
     """How many pipelines match, counted up to 10,000."""
+    bounded(query)
     if not query.picks:
         async with context.services.store.read() as connection:
             return await count_pipelines(connection, query.stored())

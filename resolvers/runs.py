@@ -11,6 +11,7 @@ from resolvers.access import changeable_run, readable_run, visible_to
 from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, WrongState
+from resolvers.queries import bounded
 from resolvers.tools import RUN, RUN_ID, RUN_STEPS, WAIT_SECONDS_MAX, Parameter, Tool
 from runner.bus import wait_flag
 from runner.issues import error
@@ -111,6 +112,7 @@ def gone_key(run_id: str, caller_id: str) -> str:
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     """The store's filter for a query; a pipeline that is not found matches nothing."""
+    bounded(query)
     pipelines = None
     if query.pipelines is not None:
         found = [await find_pipeline(context.services.store, ref) for ref in query.pipelines]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Forbidden, Invalid, NotFound
+from resolvers.queries import bounded_text
 from runner.document import forbidden_text
 from runner.issues import Issue, error, has_errors
 from store.callers import (
@@ -44,6 +45,7 @@ async def get_viewer(context: Context) -> CallerRecord:
 @operation("callers", scope=Scope.MANAGE, kind="query")
 async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
     """Callers, newest first; one more than the window asks for when there are more."""
+    bounded_text(text)
     async with context.services.store.read() as connection:
         return await list_callers(connection, window, text=text)
 

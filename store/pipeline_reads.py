@@ -128,6 +128,8 @@ _FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
 _NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
 _LIVE = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE deleted_at IS NULL ORDER BY id LIMIT :limit")
+#: No id, key or alias is longer.
+_NAME_CHARACTERS = 200
 _BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
 
 
@@ -141,6 +143,8 @@ async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
 
     An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
     """
+    if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000
+        return None
     found = [_BY_ID.make(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
         escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")

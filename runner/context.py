@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
 import orjson
 import structlog
 
-from runner.bus import wait_flag
 from runner.credential_desk import CredentialDesk
 from runner.executor import plain_text
 from runner.failures import FailureCode, JSONValue, PackError
@@ -20,6 +17,7 @@ from runner.memory import CallerMemory
 from runner.pack_context import ArtifactFile, ArtifactRef, PackSession
 from runner.processes import run_in_process
 from runner.quarantine import known_secret_in
+from runner.reports import Reports
 from runner.routing import CallerCatalog
 from runner.vault import Asker
 from store.artifacts import find_artifact, use_upload
@@ -27,8 +25,7 @@ from store.blob_port import NOT_HERE, BlobError, BlobsAwayError, QuotaExceededEr
 from store.cache import get_cached, put_cached
 from store.engine import StoreError, StoreFullError
 from store.ids import new_id
-from store.logs import MAX_BYTES, MAX_LINES, append_log_lines
-from store.runs import LostLeaseError, NewArtifact, record_progress
+from store.runs import NewArtifact
 from store.sessions import start_session
 from store.states import ArtifactStatus
 
@@ -49,12 +46,6 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 log = structlog.get_logger(__name__)
 
-#: Progress of one attempt is recorded at most this often (DESIGN 2).
-PROGRESS_SECONDS = 0.2
-#: Log lines are gathered for this long before they are stored.
-LOG_SECONDS = 0.5
-#: Milestones a step keeps.
-MILESTONES = 100
 _MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
@@ -104,17 +95,11 @@ class AttemptContext:
         self._credentials: CredentialDesk | None = None
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
-        self._milestones: list[dict[str, JSONValue]] = []
-        self._unsaved: dict[str, JSONValue] | None = None
-        self._lines: list[tuple[datetime, str, str]] = []
-        self._logged_lines = self._logged_characters = 0
-        self._closing: asyncio.Event | None = None
+        self._reports: Reports | None = None
         #: Longest this attempt may take, in seconds; see `runner.executor.Attempt`.
         self.timeout_seconds = resources.limits.step_timeout_seconds
         self._is_closed = False
         self._has_asked_agent = False
-        self._progress_task: asyncio.Task[None] | None = None
-        self._log_task: asyncio.Task[None] | None = None
 
     @property
     def http(self) -> httpx2.AsyncClient:
@@ -156,34 +141,18 @@ class AttemptContext:
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
-        if self._is_closed:
-            return
-        if fraction is not None:
-            fraction = min(1.0, max(0.0, float(fraction)))
-            if math.isnan(fraction):
-                fraction = None
-        milestone: dict[str, JSONValue] = {
-            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
-            "fraction": fraction,
-            "message": self._resources.redactor.text(plain_text(message))[:500],
-        }
-        self._unsaved = milestone
-        if self._progress_task is None:
-            self._progress_task = asyncio.create_task(self._save_progress())
+        if not self._is_closed:
+            self._reporting().progress(fraction, message)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
-        """Adds lines to the attempt's log; beyond what is kept of one they cost nothing."""
-        if self._is_closed or self._logged_lines > MAX_LINES or self._logged_characters > MAX_BYTES:
-            return
-        now = datetime.now(UTC)
-        # Cut far behind the last character that is kept, so that no secret is cut before it is masked.
-        text = self._resources.redactor.text(plain_text(message)[: 2 * MAX_BYTES])
-        lines = (text.splitlines() or [""])[: MAX_LINES + 1 - self._logged_lines]
-        self._logged_lines += len(lines)
-        self._logged_characters += len(text)
-        self._lines.extend((now, level, line) for line in lines)
-        if self._log_task is None:
-            self._log_task = asyncio.create_task(self._save_log())
+        """Adds lines to the attempt's log; likewise."""
+        if not self._is_closed:
+            self._reporting().log(message, level)
+
+    def _reporting(self) -> Reports:
+        if self._reports is None:
+            self._reports = Reports(self._resources, self._fence, self._step_id, self.attempt_id)
+        return self._reports
 
     def warn(self, message: str) -> None:
         """Records something that is not quite right although the step goes on."""
@@ -379,73 +348,16 @@ class AttemptContext:
     def finish(self) -> bool:
         """Takes nothing more; whether something is left for `close` to do."""
         self._is_closed = True
-        return self._progress_task is not None or self._log_task is not None or self._http is not None
+        has_reports = self._reports is not None and self._reports.finish()
+        return has_reports or self._http is not None
 
     async def close(self) -> None:
-        """Records progress and log lines that are still gathered and closes the HTTP client.
-
-        What is being recorded now is waited for, never cancelled: on PostgreSQL it could otherwise come after the
-        settled attempt.
-        """
+        """Records progress and log lines that are still gathered, and closes the HTTP client."""
         self._is_closed = True
-        if self._closing is not None:
-            self._closing.set()
-        for task in (self._progress_task, self._log_task):
-            if task is not None:
-                await task
+        if self._reports is not None:
+            await self._reports.close()
         if self._http is not None:
             await self._http.aclose()
-
-    async def _pause(self, seconds: float) -> None:
-        """Waits a while, or until `close`."""
-        if self._closing is None:
-            self._closing = asyncio.Event()
-            if self._is_closed:
-                self._closing.set()
-        await wait_flag(self._closing, seconds)
-
-    async def _save_progress(self) -> None:
-        try:
-            while self._unsaved is not None:
-                await self._flush_progress()
-                await self._pause(PROGRESS_SECONDS)
-        except LostLeaseError:
-            return  # the worker learns it at its next write
-        except StoreError as error:
-            log.warning("progress could not be recorded", run=self.run_id, error=str(error))
-        finally:
-            self._progress_task = None
-
-    async def _flush_progress(self) -> None:
-        milestone, self._unsaved = self._unsaved, None
-        if milestone is None:
-            return
-        self._milestones = [*self._milestones[1 - MILESTONES :], milestone]
-        fraction = milestone["fraction"]
-        assert fraction is None or isinstance(fraction, float), "set by `progress`"
-        await self._resources.store.write_few(
-            record_progress,
-            self._fence,
-            self._step_id,
-            fraction,
-            orjson.dumps(self._milestones).decode(),
-            orjson.dumps(milestone).decode(),
-        )
-
-    async def _save_log(self) -> None:
-        try:
-            while self._lines:
-                await self._pause(LOG_SECONDS)
-                await self._flush_log()
-        except StoreError as error:
-            log.warning("log lines could not be stored", run=self.run_id, error=str(error))
-        finally:
-            self._log_task = None
-
-    async def _flush_log(self) -> None:
-        lines, self._lines = self._lines, []
-        if lines:
-            await self._resources.store.write(append_log_lines, self.attempt_id, lines)
 
 
 def _not_had(what: str, error: BlobError | OSError) -> PackError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import runner.context
+import runner.reports
 from packline import PackContext, pack
 from resolvers import watching
 from schema.cursors import EVENTS, OUTPUT
@@ -457,7 +457,7 @@ async def test_a_log_is_told_from_any_line_to_its_end(it: Product) -> None:
 
 
 async def test_a_log_is_told_live(tmp_path: Path, bench: Workbench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner.context, "LOG_SECONDS", 0.01)
+    monkeypatch.setattr(runner.reports, "LOG_SECONDS", 0.01)
 
     @pack("test.chatty", version="1.0.0", effects="none", repeatable=True)
     async def chatty(ctx: PackContext, given: Text) -> Echoed:

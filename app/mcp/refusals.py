@@ -111,7 +111,8 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
         hint = f"Pass `{told_as}` of the last answer as it is, or leave it out to begin anew."
     elif (variable := _VARIABLE.match(message)) and "query" not in arguments:
         message = variable[2]
-        errors = [{"path": to_snake_case(variable[1]), "problem": message}]
+        path = _argument(variable[1], arguments)
+        errors = [] if path is None else [{"path": path, "problem": message}]
     errors += [{"path": "query", "problem": other["message"]} for other in others]
     return CallError(
         code,
@@ -136,6 +137,12 @@ def _possible(actions: Sequence[str] | None) -> str | None:
     """The tools that do what can be done with a run."""
     tools = [tool for action in actions or () for tool in _OF_ACTION.get(action, ())]
     return f"What can be done now: {', '.join(tools)}." if tools else None
+
+
+def _argument(variable: str, arguments: Mapping[str, Any]) -> str | None:
+    """The argument that a variable was made of: `id` of `run_id`; None where it was made of several."""
+    name = to_snake_case(variable)
+    return next((given for given in arguments if given == name or given.endswith(f"_{name}")), None)
 
 
 def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:

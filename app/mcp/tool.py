@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
+from graphql import GraphQLError
+
 from app.mcp.answers import field_error
 from app.mcp.refusals import bad_arguments
 from runner.schemas import compile_schema
+from schema.scalars import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,4 +97,24 @@ class Call:
         given = {key: value for key, value in (self.arguments or {}).items() if value is not None}
         if issues := _compiled(text).issues(given):
             raise bad_arguments(text.name, [field_error(issue, text.input_schema) for issue in issues])
+        if unkept := [told for name, value in given.items() if (told := _unkept(name, value)) is not None]:
+            raise bad_arguments(text.name, unkept)
         return given
+
+
+def _unkept(name: str, value: object) -> dict[str, str] | None:
+    """What is wrong with an argument that holds a text no store can keep; the page's API refuses such bodies whole."""
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case str() as text:
+                try:
+                    check_text(text)
+                except GraphQLError as error:
+                    return {"path": name, "rule": "forbidden_text", "problem": error.message}
+            case dict() as members:
+                pending.extend(members)
+                pending.extend(members.values())
+            case list() as items:
+                pending.extend(items)
+    return None

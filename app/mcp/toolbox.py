@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: What a selection and a set of scopes show is remembered, so many of them.
 _REMEMBERED: Final = 256
 #: What goes on with a pack's run, shown beside packs even where no tool set is.
-_BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact"})
+_BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact", "cancel_run"})
 #: Between two sentences of a hint, and what may be the name of a tool in one.
 _SENTENCE: Final = re.compile(r"(?<=[.?]) (?=[\w`])")
 _NAME: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")

@@ -14,6 +14,7 @@ from app.mcp.bridge import _lines
 from tests.app.mcp.test_http import wire
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
+from tests.support.product import product
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 PACKLINE = [sys.executable, "-c", "from app.cli import main; main()", "mcp"]
 #: A value of each JSON type, none of which is another.
 VALUES: dict[str, Any] = {"string": "text", "integer": 7, "boolean": True, "object": {"a": 1}, "array": ["a"]}
+EVERY = "?toolsets=author"
 TEN_MEGABYTES = "x" * 10_000_000
 
 
@@ -47,6 +49,27 @@ async def test_every_parameter_of_every_tool_refuses_what_it_does_not_take(house
             if "nonsense_nobody_takes" not in {each["path"] for each in error["field_errors"]}:
                 taken.append((tool.name, "nonsense_nobody_takes", error))
     assert taken == []
+
+
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def test_a_text_that_no_store_can_hold_is_refused_wherever_it_stands(tmp_path, bench, database):
+    taken = []
+    async with product(tmp_path, bench.packs, database_url=database) as it, agent(it, query=EVERY) as client:
+        for tool in (await client.list_tools()).tools:
+            schemas = tool.input_schema["properties"]
+            texts = [name for name, each in schemas.items() if each.get("type") == "string" and "enum" not in each]
+            needed = {name: "x" for name in tool.input_schema.get("required", ())}
+            needed |= {"if_version": 1} if "if_version" in needed else {}
+            for name in texts:
+                error = await refusal(client, tool.name, {**needed, name: "a\0b"})
+                if [each["path"] for each in error.get("field_errors", ())] != [name]:
+                    taken.append((tool.name, name, error))
+        error = await refusal(client, "get_run", {"run_id": "run_\0"})
+        variables = {"query": "query ($id: ID!) { run(id: $id) { id } }", "variables": {"id": "a\0"}}
+        deep = await refusal(client, "graphql_query", variables)
+    assert taken == []
+    assert (error["code"], error["field_errors"][0]["rule"]) == ("INVALID", "forbidden_text")
+    assert deep["field_errors"][0]["path"] == "variables"
 
 
 @pytest.mark.parametrize("mode", MODES)

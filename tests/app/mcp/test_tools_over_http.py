@@ -242,7 +242,7 @@ async def test_tools_outside_the_scopes_or_the_selection_are_not_shown(house):
 async def test_a_pack_is_a_tool_of_its_own_when_asked_for(house):
     async with agent(house, query="?packs=test.echo") as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert set(tools) == {"test_echo", "wait_run", "get_run", "get_artifact"}
+        assert set(tools) == {"test_echo", "wait_run", "get_run", "get_artifact", "cancel_run"}
         assert tools["test_echo"].input_schema["properties"]["text"]["maxLength"] == 1_000_000
         answer = told(await client.call_tool("test_echo", {"text": "hi"}))
         fits(tools["test_echo"].output_schema, answer)
@@ -321,7 +321,7 @@ HINTED: list[tuple[str, dict[str, Any], tuple[str, str | None], str]] = [
     ("list_runs", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
     ("search_catalog", {"cursor": "xx"}, ("cursor", None), "next_cursor"),
     ("run_pack", {"pack": "test.echo", "input": {"text": 2**70}}, ("input", None), "search_catalog"),
-    ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "get_pipeline"),
+    ("run_pipeline", {"pipeline": "brew", "inputs": {"words": "a\0"}}, ("inputs", None), "repaired"),
     ("update_pipeline", {"pipeline": "brew", "fields": {"nme": "x"}, "if_version": 1}, ("nme", "name"), "get_pipeline"),
     ("rerun_run", {"run_id": "RUN", "definition": "CURRENT", "inputs": {"x": 1}}, ("inputs.x", None), "Known here"),
 ]

@@ -1,4 +1,4 @@
-"""What a start must not import: it has a second and 110 MB (DESIGN 6, reference in docs)."""
+"""What a start must not import: it has a second and 110 MB (DESIGN 6)."""
 
 import json
 import os

@@ -25,7 +25,8 @@ class PatternError(Exception):
     """A pattern the engine does not take; the message says why in one line."""
 
 
-@lru_cache(maxsize=512)
+# One of them may take 10 MB: a pattern such as `a{1,60000}` takes 6.
+@lru_cache(maxsize=64)
 def compile_pattern(pattern: str) -> Callable[[str], bool]:
     """A test whether a text contains a match of the pattern, in time linear in the text.
 

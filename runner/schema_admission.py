@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 MAX_SCHEMA_BYTES = 64 * 1024
+#: Different patterns of one schema, and how many refused ones are told: compiling one takes up to 0.3 s and 10 MB.
+MAX_PATTERNS = 100
+_REFUSED_PATTERNS = 5
 
 
 def check_schema(schema: JSONValue) -> list[Issue]:
@@ -69,6 +72,8 @@ _SCHEMA_MAPS = frozenset({"properties", "$defs", "definitions", "dependentSchema
 
 def _unsafe_parts(root: JSONValue) -> Iterator[Issue]:
     patterned = unevaluated = False
+    patterns: set[str] = set()
+    refused = 0
     pending: list[tuple[JSONValue, tuple[str, ...], bool]] = [(root, (), True)]
     while pending:
         node, path, is_schema = pending.pop()
@@ -82,6 +87,18 @@ def _unsafe_parts(root: JSONValue) -> Iterator[Issue]:
                 continue
             if is_schema:
                 yield from _unsafe_keyword(root, key, value, where)
+                for pattern, place in _patterns(key, value, where):
+                    patterns.add(pattern)
+                    if len(patterns) > MAX_PATTERNS:
+                        message = f"The schema has more than {MAX_PATTERNS} different patterns."
+                        yield error((), "too_many_patterns", message, "Use `enum`, `format` or `maxLength` instead.")
+                        return
+                    wrong = _pattern_issue(pattern, place)
+                    if wrong is not None:
+                        yield wrong
+                        refused += 1
+                    if refused == _REFUSED_PATTERNS:
+                        return
                 patterned |= key == "patternProperties"
                 unevaluated |= key == "unevaluatedProperties"
             pending.append((value, where, not (is_schema and key in _SCHEMA_MAPS)))
@@ -102,11 +119,6 @@ def _unsafe_keyword(root: JSONValue, key: str, value: JSONValue, path: tuple[str
         case (("$dynamicRef" | "$dynamicAnchor" | "$recursiveRef" | "$anchor" | "$id" | "$vocabulary"), _):
             if not (key == "$id" and len(path) == 1):
                 yield error(path, "unsupported_schema", f"`{key}` is not supported here.", _REF_HINT)
-        case "pattern", str():
-            yield from _pattern_issue(value, path)
-        case "patternProperties", dict():
-            for pattern in value:
-                yield from _pattern_issue(pattern, (*path, pattern))
         case "format", str() if value not in FORMATS and value not in UNCHECKED_FORMATS:
             yield warning(
                 path, "unknown_format", f"The format {shown(value)} is not checked.", did_you_mean(value, FORMATS)
@@ -116,14 +128,20 @@ def _unsafe_keyword(root: JSONValue, key: str, value: JSONValue, path: tuple[str
 _REF_HINT = "Put the definition under `$defs` and write `#/$defs/name`."
 
 
-def _pattern_issue(pattern: str, path: tuple[str, ...]) -> Iterator[Issue]:
+def _patterns(key: str, value: JSONValue, path: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The patterns of a keyword, each with its place."""
+    if key == "pattern" and isinstance(value, str):
+        yield value, path
+    elif key == "patternProperties" and isinstance(value, dict):
+        for pattern in value:
+            yield pattern, (*path, pattern)
+
+
+def _pattern_issue(pattern: str, path: tuple[str, ...]) -> Issue | None:
     try:
         compile_pattern(pattern)
     except PatternError as refused:
         message = f"The pattern {shown(pattern)} is refused: {refused}."
-        yield error(
-            path,
-            "unsafe_pattern",
-            message,
-            "Patterns are Rust regular expressions: no look-around, no back-references.",
-        )
+        hint = "Patterns are Rust regular expressions: no look-around, no back-references."
+        return error(path, "unsafe_pattern", message, hint)
+    return None

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from runner.formats import is_of_format
 from runner.pack_schemas import pack_schemas
-from runner.schema_admission import check_schema
+from runner.schema_admission import MAX_PATTERNS, check_schema
 from runner.schema_types import ABSENT, OPEN, field_schema, fits
 from runner.schemas import compile_schema
 from tests.support.checked_packs import render, scrape
@@ -84,6 +84,16 @@ class TestForeignSchemas:
         for _ in range(5_000):
             schema = {"items": schema}
         assert [issue.rule for issue in check_schema(schema)] == ["too_deep"]
+
+    def test_patterns_are_bounded_in_number_since_each_may_take_10_mb(self):
+        def patterned(patterns):
+            return {"properties": {f"p{index}": {"pattern": text} for index, text in enumerate(patterns)}}
+
+        assert check_schema(patterned([f"a{number}" for number in range(MAX_PATTERNS)] * 2)) == []
+        issues = check_schema(patterned([f"a{number}" for number in range(MAX_PATTERNS + 1)]))
+        assert [issue.rule for issue in issues] == ["too_many_patterns"]
+        refused = check_schema(patterned(["("] * 20))
+        assert [issue.rule for issue in refused] == ["unsafe_pattern"] * 5
 
 
 class TestMessages:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from store.contents import note_content
 from store.dialects import Sql, instant
 from store.ids import new_id
 
@@ -27,9 +28,6 @@ _DROP = Sql("DELETE FROM cached_result WHERE caller_id = :caller_id AND key = :k
 _PUT = Sql(
     """INSERT INTO cached_result (id, caller_id, key, attempt_id, output, made_at, expires_at)
     VALUES (:id, :caller_id, :key, :attempt_id, :output, :now, :expires_at) ON CONFLICT DO NOTHING"""
-)
-_PUT_BLOB = Sql(
-    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
 )
 _PUT_FILE = Sql(
     """INSERT INTO cached_file (result_id, position, name, media_type, digest, size_bytes)
@@ -107,7 +105,7 @@ def put_result(
     if not inserted:
         return  # another attempt was faster with the same
     for position, file in enumerate(files):
-        conn.run(_PUT_BLOB, {"digest": file.digest, "size_bytes": file.size_bytes, "now": now})
+        note_content(conn, file.digest, file.size_bytes, now)
         conn.run(
             _PUT_FILE,
             {

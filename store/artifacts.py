@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from store import core as sa
+from store.contents import note_content
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.lookups import Lookup
@@ -79,9 +80,6 @@ class ArtifactFilter:
     reused: bool = False
 
 
-_INSERT_BLOB = Sql(
-    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
-)
 _INSERT = Sql(
     """INSERT INTO artifact (id, caller_id, name, media_type, size_bytes, digest, status, pinned, created_at,
         expires_at)
@@ -139,7 +137,7 @@ def add_upload(
     """
     artifact_id = new_id("art")
     now = conn.now()
-    conn.run(_INSERT_BLOB, {"digest": digest, "size_bytes": size_bytes, "now": now})
+    note_content(conn, digest, size_bytes, now)
     conn.run(
         _INSERT,
         {

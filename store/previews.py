@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from store import core as sa
+from store.contents import note_content
 from store.dialects import Sql
 from store.tables import PREVIEW
 
@@ -60,9 +61,6 @@ class PreviewRecord:
 
 
 _FACTS = ("pages", "width", "height", "duration_seconds", "peaks", "text", "reason")
-_INSERT_BLOB = Sql(
-    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
-)
 # A content that was pruned while it was looked at needs no preview any more.
 _INSERT = Sql(
     """INSERT INTO preview (digest, kind, image_digest, image_type, facts, created_at)
@@ -78,7 +76,7 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
     """
     now = conn.now()
     if preview.image_digest is not None:
-        conn.run(_INSERT_BLOB, {"digest": preview.image_digest, "size_bytes": image_bytes, "now": now})
+        note_content(conn, preview.image_digest, image_bytes, now)
     facts = {name: value for name in _FACTS if (value := getattr(preview, name)) is not None}
     conn.run(
         _INSERT,

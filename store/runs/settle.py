@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from store.contents import note_content
 from store.dialects import Sql
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
@@ -73,9 +74,6 @@ _INSERT_ARTIFACT = Sql(
     SELECT :id, caller_id, :run_id, :step_id, :attempt_id, :name, :media_type, :size_bytes, :digest, :status, :no, :now
     FROM run WHERE id = :run_id
     """
-)
-_INSERT_BLOB = Sql(
-    "INSERT INTO blob (digest, size_bytes, created_at) VALUES (:digest, :size_bytes, :now) ON CONFLICT DO NOTHING"
 )
 _VERIFY_ARTIFACT = Sql(
     """
@@ -281,7 +279,7 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
             "no": False,
             "now": ledger.stamp,
         }
-        conn.run(_INSERT_BLOB, {"digest": artifact.digest, "size_bytes": artifact.size_bytes, "now": ledger.stamp})
+        note_content(conn, artifact.digest, artifact.size_bytes, ledger.stamp)
         conn.run(_INSERT_ARTIFACT, values)
         ledger.add(
             EventType.ARTIFACT,

@@ -4,7 +4,7 @@ uvicorn writes the head of an answer and its body one after the other, each by a
 side: 30 to 50 µs of a request of 250. Here both wait for the end of the turn of the event loop, and leave together.
 
 It also looks at each header of each answer for what must not stand there, and puts the head together anew: 19 µs for
-our dozen, which are the same in one answer after the other.
+our dozen, which are the same in one answer after the other but for the length.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ class _Head(NamedTuple):
 
     Attributes:
         status: Its first line.
-        headers: The application's, up to the body.
-        length: Of the body, as the headers tell it.
+        before: The application's headers up to the length of the body.
+        after: Those that follow the length, up to the body.
     """
 
     status: bytes
-    headers: bytes
-    length: int
+    before: bytes
+    after: bytes
 
 
-#: Heads that were written, by status and headers; those that differ in the length of the body count apart.
+_LENGTH: Final = b"content-length"
+#: Heads that were written, by status and headers, the length of the body left empty.
 _heads: dict[tuple[int, _Headers], _Head] = {}
 _HEADS_MAX: Final = 1024
 
@@ -104,6 +105,7 @@ class RememberingCycle(RequestResponseCycle):
     """A request and its answer, whose head is written at once when one with the same headers was written before.
 
     Only heads that uvicorn let pass are remembered, of answers whose length is told and whose connection stays open.
+    The length itself is left out.
     """
 
     async def send(self, message: ASGISendEvent) -> None:
@@ -112,20 +114,23 @@ class RememberingCycle(RequestResponseCycle):
             await super().send(message)
             return
         headers: _Headers = tuple((name, value) for name, value in message.get("headers", ()))
-        key = (message["status"], headers)
-        known = _heads.get(key)
+        lengths = [value for name, value in headers if name == _LENGTH]
+        told = len(lengths) == 1 and lengths[0].isdigit()
+        key = (message["status"], tuple((name, b"" if name == _LENGTH else value) for name, value in headers))
+        known = _heads.get(key) if told else None
         if known is None:
             await super().send({**message, "headers": headers})
-            self._remember(key)
+            if told:
+                self._remember(*key)
             return
         self.response_started = True
         self.waiting_for_100_continue = False
         self.chunked_encoding = False
-        self.expected_content_length = known.length
+        self.expected_content_length = int(lengths[0])
         content = [known.status]
         for name, value in self.default_headers:
             content += (name, b": ", value, b"\r\n")
-        content.append(known.headers)
+        content += (known.before, lengths[0], known.after)
         self.transport.write(b"".join(content))
 
     def _is_usual(self) -> bool:
@@ -133,14 +138,17 @@ class RememberingCycle(RequestResponseCycle):
         started, going = self.response_started, not (self.flow.write_paused or self.disconnected)
         return not started and going and self.keep_alive and not self.access_log
 
-    def _remember(self, key: tuple[int, _Headers]) -> None:
-        status, headers = key
+    def _remember(self, status: int, headers: _Headers) -> None:
         if not (self.response_started and self.keep_alive and self.chunked_encoding is False):
             return
         if len(_heads) >= _HEADS_MAX:
             _heads.clear()
-        written = b"".join(part for name, value in headers for part in (name.lower(), b": ", value, b"\r\n"))
-        _heads[key] = _Head(STATUS_LINE[status], written + b"\r\n", self.expected_content_length)
+        lines = [b"%b: %b" % (name.lower(), value) for name, value in headers]
+        length = lines.index(b"%b: " % _LENGTH)
+        before, after = lines[: length + 1], lines[length + 1 :]
+        _heads[status, headers] = _Head(
+            STATUS_LINE[status], b"\r\n".join(before), b"\r\n".join((b"", *after, b"", b""))
+        )
 
 
 class JoiningProtocol(HttpToolsProtocol):

@@ -128,6 +128,9 @@ HEADS: dict[str, tuple[int, Iterable[Any]]] = {
     "bad-name": (200, [(b"content-length", b"4"), (b"a b", b"c")]),
     "bad-value": (200, [(b"content-length", b"4"), (b"a", b"b\r\nset-cookie: c")]),
     "too-long": (200, [(b"content-length", b"3")]),
+    "no-length": (200, [(b"content-length", b"four")]),
+    "two-lengths": (200, [(b"content-length", b"4"), (b"content-length", b"4")]),
+    "empty-length": (200, [(b"content-length", b"")]),
 }
 
 
@@ -166,6 +169,20 @@ async def test_heads_are_written_as_uvicorn_does(kind: str):
     assert told[0] == told[1]
     usual = kind in {"plain", "other", "listed", "too-long"}
     assert len(joined_writes._heads) == int(usual), "only what uvicorn let pass is remembered"
+
+
+async def test_heads_that_differ_in_the_length_of_the_body_are_one():
+    async def answer(scope: Any, receive: Any, send: Any) -> None:
+        body = b"x" * int(scope["path"][1:])
+        headers = [(b"a", b"b"), (b"content-length", b"%d" % len(body)), (b"c", b"d")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    joined_writes._heads.clear()
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+        for length in (3, 0, 70_000, 12):
+            assert (await client.get(served.url(f"/{length}"))).text == "x" * length
+    assert len(joined_writes._heads) == 1
 
 
 async def test_few_heads_are_remembered(monkeypatch: pytest.MonkeyPatch):

@@ -39,7 +39,8 @@ QUEUE_LIMIT = 20_000
 #: How long a batch in the thread waits for another program that has locked the file.
 LOCKED_MS = 5000
 
-#: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself.
+#: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself. As
+#: much may gather in the log before it is copied into the file: the same pages are written again and again.
 _PRAGMAS = (
     "journal_mode=WAL",
     "synchronous=FULL",
@@ -47,6 +48,7 @@ _PRAGMAS = (
     "foreign_keys=ON",
     "temp_store=MEMORY",
     "cache_size=-16000",
+    "wal_autocheckpoint=4000",
 )
 
 

@@ -159,8 +159,15 @@ class House:
             time.sleep(0.2)
 
     def _start(self) -> Running:
+        with contextlib.ExitStack() as undo:  # Ctrl-C in between leaves nothing behind either
+            running = self._started(undo)
+            undo.pop_all()
+        return running
+
+    def _started(self, undo: contextlib.ExitStack) -> Running:
         samples = self._serve_samples(0)
         assert samples is not None, "any free port will do"
+        undo.callback(_end, samples.pid, "http.server")
         samples_port = _wait_for_port(samples, self.data / "samples.log")
         allowed = [self._environment.get("PACKLINE_EGRESS_ALLOW", ""), f"{LOOPBACK}:{samples_port}"]
         # What an earlier server left must not be taken for the new one's.
@@ -176,6 +183,7 @@ class House:
                 # Ctrl-C is for us; we stop the server.
                 start_new_session=True,
             )
+        undo.callback(_end, server.pid, "packline")
         until = time.monotonic() + START_SECONDS
         while server.poll() is None and time.monotonic() < until:
             url = self._address()
@@ -184,8 +192,6 @@ class House:
                 self._write(running)
                 return running
             time.sleep(0.05)
-        server.terminate()
-        samples.terminate()
         said = self.log.read_text("utf-8", "replace").strip()
         raise RunError(f"The server did not start. It said:\n{said or '(nothing)'}")
 
@@ -299,6 +305,9 @@ def main() -> int:
     except RunError as error:
         print(f"packline: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\nStopped.", flush=True)
+        return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough, as in `make run | head`.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

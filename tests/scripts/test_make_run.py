@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -12,6 +14,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
@@ -40,6 +44,7 @@ def make_run(tmp_path):
         )
 
     call.port = environment["PACKLINE_PORT"]
+    call.environment = environment
     yield call
     call("--stop")
 
@@ -85,3 +90,22 @@ def test_a_taken_port_is_named_with_a_way_out(make_run):
     assert refused.returncode == 1
     assert f"Port {make_run.port} is taken by another program" in refused.stderr
     assert "make run PACKLINE_PORT=" in refused.stderr
+
+
+def test_an_interrupted_start_leaves_nothing_behind(make_run, tmp_path):
+    script = [sys.executable, str(ROOT / "scripts" / "make_run.py")]
+    given = {"env": make_run.environment, "stdin": subprocess.DEVNULL, "text": True}
+    starting = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **given)
+    asyncio.run(eventually((tmp_path / "data" / "server.log").exists))
+    starting.send_signal(signal.SIGINT)
+    said, _ = starting.communicate(timeout=60)
+    assert (starting.returncode, said) == (130, "\nStopped.\n")
+    ours = f"PACKLINE_DATA_DIR={tmp_path / 'data'}".encode()
+    assert [process for process in Path("/proc").glob("[0-9]*/environ") if ours in environment_of(process)] == []
+
+
+def environment_of(file):
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

@@ -1,14 +1,8 @@
 """How operations are executed: as graphql-core does, with some shortcuts.
 
-Plain leaf fields, attributes that are scalars, enums or lists of texts, are read and written without the machinery that
-resolvers need (7 µs each in graphql-core 3.3 with Strawberry 0.341, most of what a list costs), and lists of objects
-without looking at each item for what it may be. Whatever is unusual about one, an exception, a null where none may be,
-an awaitable, takes the ordinary path and ends as it would have. What a selection asks for is found out once for a
-document; see `schema.plans`.
-
-Resolvers whose arguments are scalars, enums or lists of them, or that have none, are called without the layers
-Strawberry puts around them for extensions and conversions, which such fields have none of (25 µs of an asynchronous
-one, and 5 more for each argument). Those marked `loaded` are run up to their first wait at once; see `schema.loading`.
+Plain leaf fields are read and written without the machinery that resolvers need, and lists of objects without looking
+at each item for what it may be. Whatever is unusual about one takes the ordinary path and ends as it would have. What
+a selection asks for is found out once for a document; see `schema.plans`.
 
 Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
 watch, once for all who ask the same of it.
@@ -17,10 +11,7 @@ watch, once for all who ask the same of it.
 # ruff: noqa: ANN401 - the signatures are graphql-core's
 from __future__ import annotations
 
-from datetime import datetime
-from enum import Enum
-from inspect import iscoroutine
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from graphql import (
     ExecutionResult,
@@ -30,116 +21,17 @@ from graphql import (
     GraphQLObjectType,
     OperationType,
     Undefined,
-    get_named_type,
-    is_leaf_type,
 )
 from graphql.execution.values import get_argument_values
 from graphql.pyutils import Path, gather_with_cancel
-from strawberry.execution import optimized_is_awaitable
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
-from strawberry.types.base import StrawberryMaybe
-from strawberry.types.field import StrawberryField
-from strawberry.types.info import Info
 
-from schema.loading import begun, is_loaded
-from schema.plans import (
-    ArgumentPlan,
-    FieldPlan,
-    Leaf,
-    PlanBook,
-    Plans,
-    Selection,
-    argument_plan,
-    is_plain_list,
-    leaf_of,
-    plain_items,
-)
+from schema.leaves import is_plain_list, leaves_of, plain_items, rows_of, written_leaf
+from schema.plans import ArgumentPlan, FieldPlan, PlanBook, Plans, Selection, argument_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from graphql import GraphQLField, GraphQLSchema
+    from graphql import GraphQLField
     from graphql.execution import Executor
-
-_LEAVES = "packline-leaves"
-
-
-def mark_leaves(schema: GraphQLSchema) -> None:
-    """Find the plain leaf fields of every object type; called once, when the schema has its final resolvers."""
-    for graphql_type in schema.type_map.values():
-        if isinstance(graphql_type, GraphQLObjectType):
-            found = {name: leaf for name, field in graphql_type.fields.items() if (leaf := leaf_of(field)) is not None}
-            if found:
-                graphql_type.extensions[_LEAVES] = found
-
-
-def shorten_resolvers(schema: GraphQLSchema) -> None:
-    """Call resolvers that take no arguments but leaves as they are; called once, before anything else wraps them."""
-    for graphql_type in schema.type_map.values():
-        if isinstance(graphql_type, GraphQLObjectType):
-            for field in graphql_type.fields.values():
-                short = _short(field)
-                if short is not None:
-                    field.resolve = short
-
-
-def _short(field: GraphQLField) -> Callable[..., Any] | None:
-    definition = field.extensions.get("strawberry-definition")
-    if not isinstance(definition, StrawberryField) or definition.base_resolver is None or definition.is_subscription:
-        return None
-    resolver = definition.base_resolver
-    if definition.extensions or resolver.parent_parameter or resolver.root_parameter or resolver.self_parameter is None:
-        return None
-    names = _leaf_arguments(field, definition)
-    told = resolver.info_parameter
-    if names is None or (told is not None and told.name != "info"):
-        return None
-    call = cast("Callable[..., Any]", resolver.wrapped_func)
-    if not names:
-        if told is None:
-            return lambda source, _info: call(source)
-
-        def alone(source: Any, info: Any) -> Any:
-            return call(source, info=Info(info, definition))
-
-        if not is_loaded(call):
-            return alone
-
-        def alone_now(source: Any, info: Any) -> Any:
-            resolved = call(source, info=Info(info, definition))
-            return begun(resolved) if getattr(info.context, "at_once", False) else resolved
-
-        return alone_now
-
-    def resolve(source: Any, info: Any, **given: Any) -> Any:
-        # A list may be the default of the argument, which every operation is given.
-        arguments = {names[name]: list(value) if type(value) is list else value for name, value in given.items()}
-        if told is not None:
-            arguments["info"] = Info(info, definition)
-        return call(source, **arguments)
-
-    if not is_loaded(call):
-        return resolve
-
-    def resolve_now(source: Any, info: Any, **given: Any) -> Any:
-        resolved = resolve(source, info, **given)
-        return begun(resolved) if getattr(info.context, "at_once", False) else resolved
-
-    return resolve_now
-
-
-def _leaf_arguments(field: GraphQLField, definition: StrawberryField) -> dict[str, str] | None:
-    """Names in Python of arguments by those in the schema when none needs to be converted, else None.
-
-    Scalars need not, nor enums, nor lists of them.
-    """
-    if not all(is_leaf_type(get_named_type(argument.type)) for argument in field.args.values()):
-        return None
-    if len(definition.arguments) != len(field.args) or any(
-        isinstance(argument.type, StrawberryMaybe) for argument in definition.arguments
-    ):
-        return None
-    return {name: argument.python_name for name, argument in zip(field.args, definition.arguments, strict=True)}
 
 
 class SharedData(dict[str, Any]):
@@ -152,33 +44,8 @@ class SharedData(dict[str, Any]):
     text: bytes | None = None
 
 
-#: Attributes of these types are neither awaitable nor errors.
-_PLAIN = frozenset({str, int, float, bool, datetime})
 #: Lists up to this long do not have what their items ask for gathered.
 _SHORT = 3
-
-
-def _written(leaf: Leaf, source: Any) -> Any:
-    """A plain attribute as it is answered; Undefined where something is unusual about it."""
-    attribute, write, nullable, plain, items = leaf
-    try:
-        value = getattr(source, attribute)
-        if type(value) is plain:
-            return value
-        if value is None:
-            return None if nullable else Undefined
-        if items is not None:
-            return list(value) if is_plain_list(value, items) else Undefined
-        if type(value) not in _PLAIN and not isinstance(value, Enum):
-            if iscoroutine(value):
-                value.close()  # the ordinary path asks again, and awaits
-                return Undefined
-            if isinstance(value, Exception) or optimized_is_awaitable(value):
-                return Undefined
-        written = write(value)
-    except Exception:
-        return Undefined
-    return Undefined if written is None else written
 
 
 class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
@@ -229,7 +96,7 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
                     results[name] = constant
                     continue
                 if leaf is not None:
-                    written = _written(leaf, source_value)
+                    written = written_leaf(leaf, source_value)
                     if written is not Undefined:
                         results[name] = written
                         continue
@@ -257,9 +124,9 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         position_context: Any,
     ) -> Any:
         """Resolve one field; see `graphql.execution.Executor.execute_field`."""
-        leaf = parent_type.extensions.get(_LEAVES, {}).get(field_details_list[0].node.name.value)
+        leaf = leaves_of(parent_type).get(field_details_list[0].node.name.value)
         if leaf is not None:
-            written = _written(leaf, source)
+            written = written_leaf(leaf, source)
             if written is not Undefined:
                 return written
         return super().execute_field(parent_type, source, field_details_list, path, position_context)
@@ -356,36 +223,7 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         leaves = self._selection(kind, self.collect_subfields(kind, details).grouped_field_set).leaves
         if leaves is None:
             return None
-        is_type_of = kind.is_type_of
-        rows: list[dict[str, Any]] = []
-        try:
-            for item in items:
-                if is_type_of is not None and is_type_of(item, info) is not True:
-                    return None
-                row: dict[str, Any] = {}
-                for name, (attribute, write, nullable, plain, plain_items) in leaves:
-                    value = getattr(item, attribute)
-                    if type(value) is plain:
-                        row[name] = value
-                        continue
-                    if value is None and nullable:
-                        row[name] = None
-                        continue
-                    if plain_items is not None:
-                        if not is_plain_list(value, plain_items):
-                            return None
-                        row[name] = list(value)
-                        continue
-                    if type(value) not in _PLAIN and not isinstance(value, Enum):
-                        return None
-                    written = write(value)
-                    if written is None or written is Undefined:
-                        return None
-                    row[name] = written
-                rows.append(row)
-        except Exception:
-            return None  # the ordinary path says what and where
-        return rows
+        return rows_of(items, leaves, kind, info)
 
     def _are_objects(self, item_type: Any, info: Any, items: list[Any]) -> bool:
         """Whether all items are objects of their type, at hand and as they should be."""
@@ -436,7 +274,7 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         known = self._plans.selections.get((parent_type, id(grouped)))
         if known is not None:
             return known
-        marked = parent_type.extensions.get(_LEAVES, {})
+        marked = leaves_of(parent_type)
         fields = []
         for name, details in grouped.items():
             nodes = [detail.node for detail in details]

@@ -33,10 +33,12 @@ from strawberry.utils.str_converters import to_camel_case
 from schema.context import RequestContext
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
 from schema.documents import CheckedDocument, DocumentGuard, Documents, no_operation
-from schema.execution import OperationExecutor, mark_leaves, shorten_resolvers
+from schema.execution import OperationExecutor
 from schema.executors import executor_of
+from schema.leaves import mark_leaves
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
+from schema.resolver_calls import shorten_resolvers
 from schema.scalars import SCALAR_MAP
 
 if TYPE_CHECKING:

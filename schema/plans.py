@@ -7,59 +7,31 @@ as the variables behind `@skip` and `@include` do.
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from graphql import (
     DirectiveNode,
-    GraphQLBoolean,
-    GraphQLEnumType,
-    GraphQLID,
-    GraphQLList,
     GraphQLNonNull,
-    GraphQLString,
     Undefined,
     VariableNode,
     Visitor,
-    get_nullable_type,
-    is_leaf_type,
     visit,
 )
-from strawberry.types.field import StrawberryField
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType, Node
+    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, Node
     from graphql.execution.get_variable_signature import GraphQLVariableSignature
 
     from schema.execution import OperationExecutor
+    from schema.leaves import Leaf
 
 #: Variables behind conditions of a document whose plans are kept: each doubles how many there may be.
 _CONDITIONS_MAX: Final = 4
 #: Operations of a document whose plans are kept, conditions multiplied out.
 _PLANS_MAX: Final = 32
-#: Scalars of which values of one type are answered as they are.
-_AS_THEY_ARE: Final[dict[object, type]] = {GraphQLString: str, GraphQLID: str, GraphQLBoolean: bool}
 _CONDITIONAL: Final = frozenset({"skip", "include"})
-
-
-class Leaf(NamedTuple):
-    """A field that is an attribute.
-
-    Attributes:
-        attribute: Which.
-        write: Makes the answer of a value.
-        nullable: Whether it may be null.
-        plain: Values of this very type are answered as they are.
-        items: Set of a list; its items of this very type are answered as they are.
-    """
-
-    attribute: str
-    write: Callable[[Any], Any]
-    nullable: bool
-    plain: type | None
-    items: type | None
 
 
 class ArgumentPlan(NamedTuple):
@@ -193,41 +165,6 @@ class _Conditions(Visitor):
             for argument in node.arguments or ():
                 if isinstance(argument.value, VariableNode):
                     self.names.add(argument.value.name.value)
-
-
-def leaf_of(field: GraphQLField) -> Leaf | None:
-    """How a field is read that is an attribute and a scalar or an enum; None for all others."""
-    definition = field.extensions.get("strawberry-definition")
-    plain = getattr(field.resolve, "_is_default", False) and not field.args  # Strawberry's mark for attributes
-    if not plain or not isinstance(definition, StrawberryField) or definition.default_resolver is not getattr:
-        return None
-    nullable = not isinstance(field.type, GraphQLNonNull)
-    inner = field.type.of_type if isinstance(field.type, GraphQLNonNull) else field.type
-    items = plain_items(inner)
-    if items is not None:
-        return Leaf(definition.python_name, list, nullable, None, items)
-    if not is_leaf_type(inner):
-        return None
-    write = inner.coerce_output_value
-    # Strawberry looks an enum's member up anew each time, at 3 µs; there are few of them, and they never change.
-    if isinstance(inner, GraphQLEnumType):
-        write = cache(write)
-    return Leaf(definition.python_name, write, nullable, _AS_THEY_ARE.get(inner), None)
-
-
-def plain_items(kind: GraphQLOutputType) -> type | None:
-    """The type of which items of a list are answered as they are; None of anything else."""
-    return _AS_THEY_ARE.get(get_nullable_type(kind.of_type)) if isinstance(kind, GraphQLList) else None
-
-
-def is_plain_list(value: object, items: type) -> TypeGuard[Sequence[object]]:
-    """Whether a value is a list of such items and nothing else."""
-    if type(value) is not list and type(value) is not tuple:
-        return False
-    for item in value:  # noqa: SIM110 - a generator costs more than most of these lists
-        if type(item) is not items:
-            return False
-    return True
 
 
 #: Values of these types cannot be changed by whoever is given them.

@@ -17,8 +17,9 @@ from graphql.execution import Executor
 from schema.execution import OperationExecutor
 from schema.executors import executor_of
 from schema.guarded import GuardedSchema
+from schema.leaves import leaf_of
 from schema.loading import loaded
-from schema.plans import PlanBook, leaf_of
+from schema.plans import PlanBook
 from schema.scalars import JSON
 
 

@@ -198,17 +198,20 @@ class SQLiteWriter:
             self._done(*outcome)
 
     def _done(self, answers: list[_Answer], woken: frozenset[str]) -> None:
-        for job, result, error in answers:
-            if job.future.cancelled():
-                continue
-            if error is not None:
-                job.future.set_exception(error)
-            else:
-                job.future.set_result(result)
-        if woken:
-            self._wake(woken)
-        # After those who were answered: what they write next shares a batch.
-        self._loop.call_soon(self._next, context=self._nobody)
+        try:
+            for job, result, error in answers:
+                if job.future.cancelled():
+                    continue
+                if error is not None:
+                    job.future.set_exception(error)
+                else:
+                    job.future.set_result(result)
+            if woken:
+                self._wake(woken)
+        finally:
+            # After those who were answered: what they write next shares a batch. Whatever went wrong with them, the
+            # others are not left waiting for ever.
+            self._loop.call_soon(self._next, context=self._nobody)
 
     # ------------------------------------------------------------------------------------- in the writer's thread
 
@@ -318,4 +321,8 @@ def classified(error: BaseException) -> BaseException:
         broken = StoreError(f"The database refused the change: {error}.")
         broken.__cause__ = error
         return broken
+    if isinstance(error, StopIteration):  # which no future takes; coroutines make the same of it (PEP 479)
+        stopped = RuntimeError("a unit of work raised StopIteration")
+        stopped.__cause__ = error
+        return stopped
     return error

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from resolvers import operations
+from resolvers.context import Context
 from tests.support.front_door import audit_rows, command, ran, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -149,3 +151,11 @@ async def test_reads_leave_no_row(it: Product) -> None:
 async def test_only_managers_read_the_audit(it: Product) -> None:
     token = await it.token_for("anna", "READ", "OBSERVE", "RUN", "WRITE")
     assert (await it.answer("{ audit { nodes { id } } }", token=token)).codes == ["FORBIDDEN"]
+
+
+def test_a_command_is_given_all_of_its_call_and_the_trail_besides() -> None:
+    call = Context(**{field.name: object() for field in fields(Context)})  # type: ignore[arg-type]
+    trail = object()
+    given = call.with_trail(trail)  # type: ignore[arg-type]
+    for field in fields(Context):
+        assert getattr(given, field.name) is (trail if field.name == "trail" else getattr(call, field.name)), field.name

@@ -208,6 +208,17 @@ async def test_a_unit_of_a_few_rows_that_fails_takes_nothing_else_along(embedded
     assert await count(embedded) == 2
 
 
+@both_ways
+async def test_a_unit_that_runs_out_of_items_fails_alone_and_the_store_goes_on(embedded: SQLiteStore, way: str):
+    def exhaust(_: Connection) -> None:
+        next(iter(()))
+
+    answers = await Gate().batch(embedded, way, lambda conn: add(conn, "a"), exhaust, lambda conn: add(conn, "b"))
+    assert [answers[0], type(answers[1]), answers[2]] == ["a", RuntimeError, "b"]
+    async with asyncio.timeout(10):
+        assert await getattr(embedded, way)(add, "after") == "after"
+
+
 async def test_a_file_that_another_program_has_locked_holds_up_the_write_and_not_the_loop(
     embedded: SQLiteStore, tmp_path: Path
 ):

@@ -41,6 +41,8 @@ class _Head(NamedTuple):
 
 
 _LENGTH: Final = b"content-length"
+#: Another for each caller, and a secret, which is not kept longer than it takes to send.
+_COOKIE: Final = b"set-cookie"
 #: Heads that were written, by status and headers, the length of the body left empty.
 _heads: dict[tuple[int, _Headers], _Head] = {}
 _HEADS_MAX: Final = 1024
@@ -140,6 +142,8 @@ class RememberingCycle(RequestResponseCycle):
 
     def _remember(self, status: int, headers: _Headers) -> None:
         if not (self.response_started and self.keep_alive and self.chunked_encoding is False):
+            return
+        if any(name.lower() == _COOKIE for name, _ in headers):
             return
         if len(_heads) >= _HEADS_MAX:
             _heads.clear()

@@ -131,6 +131,7 @@ HEADS: dict[str, tuple[int, Iterable[Any]]] = {
     "no-length": (200, [(b"content-length", b"four")]),
     "two-lengths": (200, [(b"content-length", b"4"), (b"content-length", b"4")]),
     "empty-length": (200, [(b"content-length", b"")]),
+    "cookie": (200, [(b"content-length", b"4"), (b"Set-Cookie", b"session=secret")]),
 }
 
 

@@ -108,7 +108,7 @@ class Store(Protocol):
         """
 
     async def write_few(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """As `write`, for a unit that finds its rows by an index and touches few, none of them large.
+        """As `write`, for a unit that finds its rows by an index and touches few, none larger than a step's output.
 
         SQLite runs it at once on the event loop's thread, which then does not wait for the disk: see
         `store.sqlite_writer`.

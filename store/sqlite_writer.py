@@ -8,10 +8,13 @@ COMMIT. With a full fsync per commit this does about three times the runs of one
 from __future__ import annotations
 
 import asyncio
+import math
 import queue
 import sqlite3
 import threading
+import time
 from collections import deque
+from contextlib import suppress
 from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -36,6 +39,8 @@ log = structlog.get_logger(__name__)
 BATCH = 64
 #: Units that may wait; beyond it a write is refused instead of growing without bound.
 QUEUE_LIMIT = 20_000
+#: After so long a batch on the event loop's thread takes up no further unit: the loop has others to serve.
+TURN_SECONDS = 0.005
 #: How long a batch in the thread waits for another program that has locked the file.
 LOCKED_MS = 5000
 
@@ -187,12 +192,14 @@ class SQLiteWriter:
             self._turns.put(partial(self._transact, batch))
             return
         try:
-            outcome = self._run(batch, guarded=False)
+            outcome = self._run(batch, guarded=False, until=time.monotonic() + TURN_SECONDS)
         except sqlite3.Error:
             outcome = None  # most likely locked by another program, for which the thread may wait
         if outcome is None:
             self._turns.put(partial(self._transact, batch, is_new=False))
-        elif self._raw.in_transaction:
+            return
+        waiting.extendleft(reversed(batch[len(outcome[0]) :]))
+        if self._raw.in_transaction:
             self._turns.put(partial(self._commit, outcome))
         else:
             self._done(*outcome)
@@ -252,16 +259,25 @@ class SQLiteWriter:
 
     # ----------------------------------------------------------------------------------------------------- in either
 
-    def _run(self, batch: list[_Job], *, guarded: bool) -> _Outcome | None:
+    def _run(self, batch: list[_Job], *, guarded: bool, until: float = math.inf) -> _Outcome | None:
         """Runs the units of a batch up to their COMMIT; None when nothing of it stands and it has to run guarded.
 
         When no unit succeeded, the connection may be left outside a transaction, with nothing to commit.
+
+        Args:
+            batch: What to run.
+            guarded: Whether each unit has a savepoint of its own.
+            until: When to stop, by `time.monotonic`, after the first unit at the earliest: there are fewer answers.
         """
         raw = self._raw
         conn = SQLiteConnection(raw)
         answers: list[_Answer] = []
+        if raw.in_transaction:
+            raw.execute("ROLLBACK")  # what `_refused` could not
         raw.execute("BEGIN IMMEDIATE")
         for job in batch:
+            if answers and time.monotonic() > until:
+                break
             answer = self._attempt(conn, job, guarded=guarded)
             answers.append(answer)
             if answer.error is None:
@@ -297,7 +313,8 @@ class SQLiteWriter:
     def _refused(self, answers: list[_Answer], error: Exception) -> _Outcome:
         """The same failure for every unit of a batch, of which nothing stands."""
         if self._raw.in_transaction:
-            self._raw.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # as on a broken disk; it is tried again before the next batch
+                self._raw.execute("ROLLBACK")
         why = classified(error)
         return [_Answer(answer.job, None, why) for answer in answers], frozenset()
 

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import func, select
 
 import store.engine
+from store import sqlite_writer
 from store.dialects import Sql
 from store.engine import StoreBusyError, StoreError, StoreFullError, open_store
 from store.tables import CALLER
@@ -110,10 +111,6 @@ async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_wok
     heard: set[str] = set()
     embedded.on_wake(heard.update)
 
-    def dangle(conn: Connection) -> None:
-        conn.run(Sql("PRAGMA defer_foreign_keys = ON"))
-        conn.run(Sql("INSERT INTO caller_slot (caller_id) VALUES ('nobody')"))
-
     answers = await Gate().batch(
         embedded, way, lambda conn: add(conn, "a"), dangle, lambda conn: add(conn, "b"), lambda conn: add(conn, "c")
     )
@@ -122,6 +119,47 @@ async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_wok
     assert await count(embedded) == 0
     assert heard == set()
     assert await embedded.write(add, "after") == "after"
+
+
+async def test_units_on_the_loop_that_have_taken_long_leave_the_others_to_its_next_turn(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", -1.0)
+    commits = []
+    embedded._writer._raw.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
+
+    def fail(conn: Connection) -> None:
+        add(conn, "never")
+        raise LookupError("no")
+
+    units = [lambda conn, n=n: add(conn, f"c{n}") for n in range(5)]
+    answers = await Gate().batch(embedded, "write_few", *units, fail, lambda conn: add(conn, "last"))
+    assert answers[:5] == [f"c{n}" for n in range(5)]
+    assert (type(answers[5]), answers[6]) == (LookupError, "last")
+    assert len(commits) == 1 + 5 + 1, "the gate's, one for each, and one for those that were tried again by the thread"
+    assert await count(embedded) == 6
+
+
+def dangle(conn: Connection) -> None:
+    """Succeeds, and cannot be committed."""
+    conn.run(Sql("PRAGMA defer_foreign_keys = ON"))
+    conn.run(Sql("INSERT INTO caller_slot (caller_id) VALUES ('nobody')"))
+
+
+@both_ways
+async def test_a_batch_that_cannot_even_be_rolled_back_is_refused_and_the_store_goes_on(
+    embedded: SQLiteStore, way: str
+):
+    def stuck(action: int, said: str | None, *_: object) -> int:
+        return sqlite3.SQLITE_DENY if (action, said) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
+
+    raw = embedded._writer._raw
+    raw.set_authorizer(stuck)
+    with pytest.raises(StoreError, match="FOREIGN KEY"):
+        await getattr(embedded, way)(dangle)
+    raw.set_authorizer(None)
+    assert await getattr(embedded, way)(add, "after") == "after"
+    assert await count(embedded) == 1
 
 
 @both_ways

@@ -111,10 +111,10 @@ class Toolbox:
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
-            if (hint := error.body.get("hint")) and not self._for(hint, shown):
-                del error.body["hint"]
-            elif hint:
-                error.body["hint"] = self._for(hint, shown)
+            if "hint" in error.body:
+                error.body["hint"] = self._for(error.body["hint"], shown)
+                if not error.body["hint"]:
+                    del error.body["hint"]
             return error.answer()
 
     def _for(self, hint: str, shown: Mapping[str, Tool]) -> str:

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from runner.document import canonical_json, forbidden_text
 from runner.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern
-from runner.issues import Issue, did_you_mean, error, shown, warning
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown, warning
 from runner.schema_messages import types_text
 from runner.schema_types import resolve_pointer
-from runner.schemas import MAX_ISSUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,9 +36,9 @@ def check_schema(schema: JSONValue) -> list[Issue]:
     if size > MAX_SCHEMA_BYTES:
         message = f"The schema has {size:,} bytes; at most {MAX_SCHEMA_BYTES:,} are allowed."
         return [error((), "schema_too_large", message)]
-    issues = list(itertools.islice(_malformed(schema), MAX_ISSUES))
+    issues = list(itertools.islice(_malformed(schema), MAX_TOLD))
     if not issues:
-        issues = list(itertools.islice(_unsafe_parts(schema), MAX_ISSUES))
+        issues = list(itertools.islice(_unsafe_parts(schema), MAX_TOLD))
     return issues
 
 

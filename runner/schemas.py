@@ -13,14 +13,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from runner.document import canonical_json
-from runner.issues import Issue, error
+from runner.issues import MAX_TOLD, Issue, error
 from runner.schema_messages import issues_of, telling
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
-
-#: Issues told of one value.
-MAX_ISSUES = 50
 
 
 class CompiledSchema:
@@ -50,7 +47,7 @@ class CompiledSchema:
 
     def findings(self, value: Any) -> list[tuple[Issue, Any]]:  # noqa: ANN401
         """The same, each with the part of the value it speaks of and the keyword that failed."""
-        problems = self._checker.problems(value, MAX_ISSUES)
+        problems = self._checker.problems(value, MAX_TOLD)
         if problems is None:
             return [(error((), "schema_too_complex", "The schema is too complex to check this value."), ("", value))]
         findings = [

@@ -64,10 +64,11 @@ def fenced(
     if settles:
         values["progress"] = progress
     if (expected := fence.next_seq) is not None:
-        fence.next_seq = expected + count
-        passing = {**values, "expected": expected, "next_seq": fence.next_seq, "now": conn.bindable(now)}
+        # The fence may be used in another transaction of the same worker meanwhile, such as that of progress.
+        fence.next_seq = following = expected + count
+        passing = {**values, "expected": expected, "next_seq": following, "now": conn.bindable(now)}
         if conn.run(_PASS if settles else _PASS_START, passing):
-            ledger = Ledger(conn, fence.run_id, now, next_seq=fence.next_seq, reserved=count)
+            ledger = Ledger(conn, fence.run_id, now, next_seq=following, reserved=count)
             return ledger, RunState.RUNNING, False, False
     values["count"] = count
     row = conn.one(_FENCE if settles else _FENCE_START, values)

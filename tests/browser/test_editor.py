@@ -86,7 +86,7 @@ async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await tab.visit("/pipelines")
         await tab.page.get_by_role("link", name="New pipeline").click()
-        await tab.sees("2 things to put right")
+        await tab.sees("What it needs before it can be saved")
         await tab.page.get_by_label("Name", exact=True).fill("Tea time")
         for words in ("first", "second"):
             await tab.press("Add a step")

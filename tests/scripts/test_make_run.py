@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 import re
 import signal
@@ -95,7 +96,9 @@ def test_a_taken_port_is_named_with_a_way_out(make_run):
 def test_an_interrupted_start_leaves_nothing_behind(make_run, tmp_path):
     script = [sys.executable, str(ROOT / "scripts" / "make_run.py")]
     given = {"env": make_run.environment, "stdin": subprocess.DEVNULL, "text": True}
-    starting = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **given)
+    # Whoever runs the tests in the background of a script has them ignore Ctrl-C, and so what they start.
+    heard = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    starting = subprocess.Popen(script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, preexec_fn=heard, **given)
     asyncio.run(eventually((tmp_path / "data" / "server.log").exists))
     starting.send_signal(signal.SIGINT)
     said, _ = starting.communicate(timeout=60)

@@ -174,9 +174,8 @@ def go_on(_: str, path: str) -> None:
     while not os.path.exists(path):
         number += 1
         print(f"line {number} of many, which say nothing and have some length all the same", flush=True)
-        time.sleep(
-            0.001
-        )  # nothing is waited for: it talks slowly, so that it does not fill the disk before the test does
+        # It talks slowly, so that the disk is filled by the test and not by it; nothing waits for this.
+        time.sleep(0.001)  # paces the output
     print("the end", flush=True)
 
 

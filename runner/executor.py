@@ -10,6 +10,7 @@ import asyncio
 import math
 import traceback
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -67,6 +68,7 @@ class Attempt:
     _body: asyncio.Task[BaseModel] | None = None
     _stop: Failure | None = None
     _ended: asyncio.Future[None] | None = None
+    _returned_at: float | None = None
 
     @property
     def began(self) -> bool:
@@ -113,16 +115,18 @@ class Attempt:
         if self._stop is not None:
             raise _StoppedError(self._stop)
         loop = asyncio.get_running_loop()
-        begun_at = loop.time()
+        until = loop.time() + self.timeout_seconds
+        over_at = monotonic() + self.timeout_seconds  # some loops' clocks stand still while a handler blocks them
         body = self._body = loop.create_task(self._call(model))
         try:
             await asyncio.sleep(0)  # the task's first turn: a handler that waits for nothing has ended by then
             if not body.done():
-                await self._ended_or_late(body, begun_at + self.timeout_seconds)
+                await self._ended_or_late(body, until)
         finally:
             if not body.done():
                 body.cancel()
-        is_late = not body.done() and self._stop is None
+        is_late = not body.done() if self._returned_at is None else self._returned_at > over_at
+        is_late = is_late and self._stop is None
         if not body.done():
             await self._let_go(body)
         if is_late:
@@ -159,7 +163,7 @@ class Attempt:
 
     async def _call(self, model: BaseModel) -> BaseModel:
         try:
-            return await self.pack.handler(self.context, model)
+            result = await self.pack.handler(self.context, model)
         except (PackError, asyncio.CancelledError):
             raise
         except TimeoutError as error:
@@ -171,6 +175,8 @@ class Attempt:
         except BaseException as error:  # a pack may raise anything, native panics included
             log.warning("a pack raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
             raise self._defect(error) from error
+        self._returned_at = monotonic()
+        return result
 
     def _defect(self, error: BaseException) -> PackError:
         try:

@@ -85,8 +85,6 @@ _RECORD_AGENT = Sql("UPDATE attempt SET isolation = :isolation, receipt = :recei
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
 
 _GOES_ON = (GoOn, Pause)
-#: What follows although the deadline has passed: the run is over anyway.
-_DECIDED = frozenset({Succeed, Fail})
 _STEP_STATES = {
     state: StepState(state.value) for state in (AttemptState.SUCCEEDED, AttemptState.FAILED, AttemptState.CANCELLED)
 }
@@ -119,8 +117,8 @@ def settle(
 ) -> Settled:
     """Records how an attempt ended and what follows, in one transaction (DESIGN 2).
 
-    A committed cancel wins: the result is recorded, the run ends `cancelled`. So does the deadline over anything but
-    success and failure.
+    A committed cancel wins: the result is recorded, the run ends `cancelled`. So does the deadline, with `timeout`,
+    over anything but a failure, which tells more; a result kept so is reused by a resume.
 
     Raises:
         LostLeaseError: somebody else owns the run; the result must be dropped.
@@ -161,7 +159,7 @@ def settle(
             },
         )
         ledger.step(end.step_id, StepState.RUNNING, step_state)
-    late = late and following not in _DECIDED
+    late = late and following is not Fail
     if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     match then:

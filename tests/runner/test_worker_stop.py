@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -235,6 +236,27 @@ async def test_a_run_ends_at_its_deadline_and_is_not_tried_again(lab: Laboratory
     assert "deadline" in run.failure["message"]
     assert bench.calls("test.slow") == 1
     assert run.ends() == ["failed"]
+
+
+async def test_a_handler_that_holds_the_loop_past_its_limit_times_out(lab: Laboratory, signals: Signals):
+    signals.body = lambda _ctx, _given: time.sleep(0.1)  # a handler that waits for nothing cannot be interrupted
+    run = await lab.run([step("a", "test.scripted", timeout_seconds=0.05, retry={"max_attempts": 1})])
+    assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")
+    assert "0.05 seconds" in run.failure["message"]
+
+
+async def test_a_last_step_that_holds_the_loop_past_the_deadline_ends_the_run_as_timeout(
+    lab: Laboratory, signals: Signals
+):
+    signals.body = lambda _ctx, _given: time.sleep(1.1)
+    run_id = await lab.start([step("a", "test.scripted", retry=AT_ONCE)], deadline_seconds=1.0)
+    run = await lab.ended(run_id)
+    assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")
+    assert "deadline" in run.failure["message"]
+    assert run.ends() == ["failed"]
+    signals.body = lambda _ctx, _given: "in time"
+    await lab.resume(run_id)
+    assert (await lab.ended(run_id)).outputs["a"]["value"] == "in time"
 
 
 async def test_queueing_does_not_count_for_the_deadline(tmp_path: Path, bench: Workbench):

@@ -411,19 +411,27 @@ async def test_a_step_whose_input_does_not_resolve_fails_with_an_attempt_of_its_
         assert attempts[-1].failure == FAILURE
 
 
-async def test_the_deadline_ends_a_run_between_steps_but_not_what_is_decided(store: Store):
+async def test_the_deadline_ends_a_run_between_steps_and_at_its_last_result(store: Store):
     ada = await caller(store)
-    late, done = [(await submitted(store, ada.id, 2, deadline_seconds=-1.0)).run_id for _ in range(2)]
+    late, done, failed = [(await submitted(store, ada.id, 1, deadline_seconds=-1.0)).run_id for _ in range(3)]
     worker = await working(store, late)
     assert (await worker.start()).state is RunState.FAILED, "nothing begins after the deadline"
     assert "timeout" in str((await record(store, late)).failure)
     assert await ends(store, late) == ["failed"]
-    other = await working(store, done)
     forward = Sql("UPDATE run SET deadline_at = :at WHERE id = :id")
-    await store.write(lambda conn: conn.run(forward, {"at": conn.now() + timedelta(seconds=60), "id": done}))
-    await other.start()
-    await store.write(lambda conn: conn.run(forward, {"at": conn.now() - timedelta(seconds=60), "id": done}))
-    assert (await other.settle(Succeed())).state is RunState.SUCCEEDED
+    for run_id, then, state in (
+        (done, Succeed(), AttemptState.SUCCEEDED),
+        (failed, Fail(FAILURE, "no such field"), AttemptState.FAILED),
+    ):
+        other = await working(store, run_id)
+        values = {"id": run_id}
+        await store.write(lambda conn, to=values: conn.run(forward, {"at": conn.now() + timedelta(seconds=60), **to}))
+        await other.start()
+        await store.write(lambda conn, to=values: conn.run(forward, {"at": conn.now() - timedelta(seconds=60), **to}))
+        assert (await other.settle(then, state)).state is RunState.FAILED
+        assert [attempt.state for attempt in await attempts_of_run(store, run_id)] == [state], "its result is kept"
+    assert "timeout" in str((await record(store, done)).failure)
+    assert (await record(store, failed)).failure == FAILURE, "what went wrong tells more than the deadline"
 
 
 async def test_progress_is_an_event_with_what_was_said(store: Store):

@@ -15,7 +15,8 @@ import structlog
 from store.dialects import NOTHING
 from store.engine import Listeners, StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
-from store.sqlite_writer import SQLiteWriter, classified
+from store.sqlite_connection import classified
+from store.sqlite_writer import SQLiteWriter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping

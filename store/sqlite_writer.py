@@ -16,20 +16,19 @@ import time
 from collections import deque
 from contextlib import suppress
 from contextvars import Context
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import structlog
 
-from store.dialects import NOTHING, sqlite_instant
-from store.engine import StoreClosedError, StoreError, StoreFullError
+from store.engine import StoreClosedError, StoreError
+from store.sqlite_connection import SQLiteConnection, classified, connect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
-    from store.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.dialects import Connection
 
 T = TypeVar("T")
 
@@ -43,73 +42,17 @@ QUEUE_LIMIT = 20_000
 TURN_SECONDS = 0.005
 #: How long a batch in the thread waits for another program that has locked the file.
 LOCKED_MS = 5000
-
-#: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself. As
-#: much may gather in the log before it is copied into the file: the same pages are written again and again.
-_PRAGMAS = (
-    "journal_mode=WAL",
-    "synchronous=FULL",
-    "busy_timeout=5000",
-    "foreign_keys=ON",
-    "temp_store=MEMORY",
-    "cache_size=-16000",
-    "wal_autocheckpoint=4000",
-)
-
-
-class SQLiteConnection:
-    """A unit's view of the writer's connection."""
-
-    dialect: Dialect = "sqlite"
-
-    def __init__(self, raw: sqlite3.Connection) -> None:
-        self._execute = raw.execute
-        self._executemany = raw.executemany
-        self._now: datetime | None = None
-        self._stamp = ""
-        self._later: dict[float, str] = {}
-        self.woken: set[str] = set()
-
-    def now(self) -> datetime:
-        """The machine's clock, read once per transaction."""
-        if self._now is None:
-            self._now = datetime.now(UTC)
-            self._stamp = sqlite_instant(self._now)
-        return self._now
-
-    def bindable(self, value: datetime) -> str:
-        """The text that is stored."""
-        return self._stamp if value is self._now else sqlite_instant(value)
-
-    def later(self, seconds: float) -> str:
-        """The text of an instant some seconds from now."""
-        text = self._later.get(seconds)
-        if text is None:
-            text = self._later[seconds] = sqlite_instant(self.now() + timedelta(seconds=seconds))
-        return text
-
-    def one(self, statement: Sql, parameters: Parameters = NOTHING) -> Row | None:
-        """Runs a statement; its first row, or None."""
-        cursor = self._execute(statement.sqlite, statement.bound(parameters))
-        row: Row | None = cursor.fetchone()
-        cursor.close()
-        return row
-
-    def all(self, statement: Sql, parameters: Parameters = NOTHING) -> list[Row]:
-        """Runs a statement; all its rows."""
-        return self._execute(statement.sqlite, statement.bound(parameters)).fetchall()
-
-    def run(self, statement: Sql, parameters: Parameters = NOTHING) -> int:
-        """Runs a statement; the number of rows it changed."""
-        return self._execute(statement.sqlite, statement.bound(parameters)).rowcount
-
-    def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
-        """Runs a statement once for each set of parameters."""
-        self._executemany(statement.sqlite, map(statement.bound, parameters))
-
-    def wake(self, key: str) -> None:
-        """Tells watchers of `key` that something changed, once the transaction has committed."""
-        self.woken.add(key)
+#: A disk that makes most commits durable within this time is waited for on the event loop's thread: to hand a commit
+#: to the other and its end back takes 0.1 to 0.3 ms, and as much CPU.
+PROMPT_SECONDS = 0.001
+#: What the last commit counts for in the share of prompt ones; at the start the disk counts as prompt.
+COMMIT_WEIGHT = 1 / 16
+#: Pages of the log after which the thread copies them into the file, and those that a commit and each of its units
+#: write by our count (11 for one step's end, 57 for those of 24). It comes before `wal_autocheckpoint`, which would
+#: copy within a commit, on the event loop.
+CHECKPOINT_PAGES = 3500
+COMMIT_PAGES = 9
+UNIT_PAGES = 2
 
 
 class _Job(NamedTuple):
@@ -131,9 +74,9 @@ _Outcome: TypeAlias = "tuple[list[_Answer], frozenset[str]]"
 class SQLiteWriter:
     """Runs units in batches, one batch at a time, each in a transaction; `start` opens it, `stop` drains it.
 
-    A batch whose units all touch a few rows runs on the event loop's thread, and only its COMMIT, which waits for the
-    disk, in the writer's: two threads that hand the GIL to and fro around each statement of some microseconds need up
-    to a fifth more CPU for a whole run. Any other batch runs in the writer's thread from BEGIN to COMMIT.
+    A batch whose units all touch a few rows runs on the event loop's thread: two threads that hand the GIL to and fro
+    around each statement of some microseconds need up to a fifth more CPU for a whole run. Its COMMIT runs there too
+    as long as the disk is prompt, otherwise in the writer's thread, as any other batch does from BEGIN to COMMIT.
     """
 
     def __init__(self, path: Path, wake: Callable[[frozenset[str]], None]) -> None:
@@ -144,6 +87,8 @@ class SQLiteWriter:
         self._idle = asyncio.Event()
         self._idle.set()
         self._closed = False
+        self._prompt_share = 1.0
+        self._pages_in_log = 0
         self._thread = threading.Thread(target=self._serve, name="packline-writer", daemon=True)
         #: What the loop calls here belongs to no caller: not to the one whose unit happened to come first.
         self._nobody = Context()
@@ -199,10 +144,14 @@ class SQLiteWriter:
             self._turns.put(partial(self._transact, batch, is_new=False))
             return
         waiting.extendleft(reversed(batch[len(outcome[0]) :]))
-        if self._raw.in_transaction:
+        if not self._raw.in_transaction:
+            self._done(*outcome)
+        elif self._pages_in_log >= CHECKPOINT_PAGES:
+            self._turns.put(partial(self._commit, outcome, with_checkpoint=True))
+        elif len(outcome[0]) > 1 or self._prompt_share < 0.5:
             self._turns.put(partial(self._commit, outcome))
         else:
-            self._done(*outcome)
+            self._done(*self._commit(outcome))
 
     def _done(self, answers: list[_Answer], woken: frozenset[str]) -> None:
         try:
@@ -250,14 +199,22 @@ class SQLiteWriter:
             self._raw.execute("PRAGMA busy_timeout=0")
         return self._commit(outcome) if self._raw.in_transaction else outcome
 
-    def _commit(self, outcome: _Outcome) -> _Outcome:
+    # ----------------------------------------------------------------------------------------------------- in either
+
+    def _commit(self, outcome: _Outcome, *, with_checkpoint: bool = False) -> _Outcome:
+        began = time.monotonic()
         try:
             self._raw.execute("COMMIT")
         except Exception as error:
             return self._refused(outcome[0], error)
+        is_prompt = time.monotonic() - began < PROMPT_SECONDS
+        self._prompt_share += (is_prompt - self._prompt_share) * COMMIT_WEIGHT
+        self._pages_in_log += COMMIT_PAGES + UNIT_PAGES * len(outcome[0])
+        if with_checkpoint:
+            self._pages_in_log = 0
+            with suppress(sqlite3.Error):  # what could not be copied now is copied with the next
+                self._raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
         return outcome
-
-    # ----------------------------------------------------------------------------------------------------- in either
 
     def _run(self, batch: list[_Job], *, guarded: bool, until: float = math.inf) -> _Outcome | None:
         """Runs the units of a batch up to their COMMIT; None when nothing of it stands and it has to run guarded.
@@ -317,29 +274,3 @@ class SQLiteWriter:
                 self._raw.execute("ROLLBACK")
         why = classified(error)
         return [_Answer(answer.job, None, why) for answer in answers], frozenset()
-
-
-def connect(path: Path) -> sqlite3.Connection:
-    """A read-write connection with the settings every writer uses; transactions are begun by hand."""
-    raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
-    for pragma in _PRAGMAS:
-        raw.execute(f"PRAGMA {pragma}")
-    return raw
-
-
-def classified(error: BaseException) -> BaseException:
-    """The store's own name for what SQLite raised; anything else stays what it is."""
-    if isinstance(error, sqlite3.Error):
-        # Errors of the module itself, such as a parameter that was not given, carry no code.
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or "disk I/O error" in str(error):
-            full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
-            full.__cause__ = error
-            return full
-        broken = StoreError(f"The database refused the change: {error}.")
-        broken.__cause__ = error
-        return broken
-    if isinstance(error, StopIteration):  # which no future takes; coroutines make the same of it (PEP 479)
-        stopped = RuntimeError("a unit of work raised StopIteration")
-        stopped.__cause__ = error
-        return stopped
-    return error

@@ -57,7 +57,7 @@ class Figure:
 
 def commit_seconds(folder: Path) -> float:
     """Median time of one durable SQLite commit here: the physical limit of a step."""
-    from store.sqlite_writer import connect
+    from store.sqlite_connection import connect
 
     raw = connect(folder / "commit.db")
     raw.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")

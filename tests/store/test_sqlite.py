@@ -215,16 +215,65 @@ async def test_what_sqlite_rolled_back_by_itself_fails_the_whole_batch(embedded:
     assert await embedded.write(add, "after") == "after"
 
 
-async def test_units_of_a_few_rows_run_on_the_loop_and_only_their_commit_waits_elsewhere(embedded: SQLiteStore):
-    threads: list[tuple[str, int]] = []
-    embedded._writer._raw.set_trace_callback(lambda sql: threads.append((sql.split()[0], threading.get_ident())))
+class Trace:
+    """What the writer's connection is told, and whether on the event loop's thread."""
+
+    def __init__(self, store: SQLiteStore) -> None:
+        self._here = threading.get_ident()
+        self.told: list[tuple[str, bool]] = []
+        store._writer._raw.set_trace_callback(self._note)
+
+    def _note(self, sql: str) -> None:
+        self.told.append((sql.split("(")[0] if sql.startswith("PRAGMA") else sql.split()[0], self._is_here()))
+
+    def _is_here(self) -> bool:
+        return threading.get_ident() == self._here
+
+    def of(self, said: str) -> list[bool]:
+        return [here for what, here in self.told if what == said]
+
+
+async def test_a_lonely_unit_of_a_few_rows_stays_on_the_loop_where_the_disk_is_prompt(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite_writer, "PROMPT_SECONDS", 60.0)
+    trace = Trace(embedded)
     assert await embedded.write_few(add, "ada") == "ada"
-    here = threading.get_ident()
-    assert [(said, thread == here) for said, thread in threads] == [
-        ("BEGIN", True),
-        ("INSERT", True),
-        ("COMMIT", False),
-    ]
+    assert trace.told == [("BEGIN", True), ("INSERT", True), ("COMMIT", True)]
+
+
+async def test_the_commit_of_several_units_waits_in_the_thread(embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_writer, "PROMPT_SECONDS", 60.0)
+    trace = Trace(embedded)
+    await asyncio.gather(*(embedded.write_few(add, name) for name in ("ada", "bob")))
+    assert trace.told == [("BEGIN", True), ("INSERT", True), ("INSERT", True), ("COMMIT", False)]
+
+
+async def test_a_slow_disk_is_waited_for_in_the_thread_until_it_is_prompt_again(
+    embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite_writer, "PROMPT_SECONDS", 60.0)
+    for n in range(50):
+        await embedded.write_few(add, f"prompt{n}")
+    for prompt, name in ((0.0, "slow"), (60.0, "again")):
+        monkeypatch.setattr(sqlite_writer, "PROMPT_SECONDS", prompt)
+        trace = Trace(embedded)
+        for n in range(50):
+            await embedded.write_few(add, f"{name}{n}")
+        commits = trace.of("COMMIT")
+        assert commits == sorted(commits, reverse=name == "slow"), "it changes over once"
+        assert commits[0] is (name == "slow")
+        assert len(set(commits)) == 2
+
+
+async def test_the_log_is_copied_into_the_file_by_the_thread(embedded: SQLiteStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_writer, "PROMPT_SECONDS", 60.0)
+    monkeypatch.setattr(sqlite_writer, "CHECKPOINT_PAGES", 4 * (sqlite_writer.COMMIT_PAGES + sqlite_writer.UNIT_PAGES))
+    trace = Trace(embedded)
+    for n in range(10):
+        await embedded.write_few(add, f"c{n}")
+    assert trace.of("PRAGMA wal_checkpoint") == [False, False]
+    assert trace.of("COMMIT") == [True, True, True, True, False, True, True, True, True, False]
 
 
 async def test_units_run_in_the_order_they_were_given_whichever_way_they_are_run(embedded: SQLiteStore):

@@ -85,6 +85,7 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
         select=SAVED,
         lift="pipeline",
         toolset="author",
+        parameters={"yaml": DEFINITION, "document": DEFINITION},
     ),
 )
 async def update(

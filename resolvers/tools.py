@@ -113,7 +113,8 @@ SAVED: Final = (
     f"newVersion warnings {{ {ISSUES} }} pipeline {{ id key name version: currentVersion {{ number }} inputSchema }}"
 )
 DEFINITION: Final = Parameter(
+    name="definition",
     description="A YAML text or an object: {name, description, inputs: JSON Schema, steps: [{id, pack, input}]}. "
-    "Steps run in order; `${{ inputs.x }}` and `${{ steps.id.output.y }}` refer to values."
+    "Steps run in order; `${{ inputs.x }}` and `${{ steps.id.output.y }}` refer to values.",
 )
 STARTED: Final = f"coalesced replayed warnings {{ message }} run {{ {RUN} }}"

@@ -219,6 +219,7 @@ class ArtifactText:
     artifact: Artifact = strawberry.field(description="The artifact.")
     text: str | None = strawberry.field(description="The stretch; null when it is no text.")
     next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
+    reason: str | None = strawberry.field(description="Why there is no text and what to do; null where there is.")
 
 
 @strawberry.input(description="Which artifacts.")
@@ -326,7 +327,9 @@ class ArtifactQueries:
         if found is None:
             return None
         following = Long(found.next_offset) if found.next_offset is not None else None
-        return ArtifactText(artifact=Artifact.of(found.artifact), text=found.text, next_offset=following)
+        return ArtifactText(
+            artifact=Artifact.of(found.artifact), text=found.text, next_offset=following, reason=found.reason
+        )
 
 
 @strawberry.type

@@ -41,11 +41,13 @@ class Answer:
         text: The object as compact JSON.
         data: The object; None for an error.
         artifacts: Artifacts in it, for links: id, name, media_type, size_bytes, uri.
+        pictures: Shown beside it, as the protocol's image content.
     """
 
     text: str
     data: dict[str, Any] | None
     artifacts: list[dict[str, Any]] = field(default_factory=list)
+    pictures: list[dict[str, str]] = field(default_factory=list)
 
 
 class CallError(Exception):
@@ -111,6 +113,7 @@ def wire_answer(answer: Answer) -> dict[str, Any]:
     content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}]
     if answer.data is None:
         return {"content": content, "isError": True, "resultType": "complete"}
+    content += answer.pictures
     content += map(_link, answer.artifacts)
     return {"content": content, "structuredContent": answer.data, "isError": False, "resultType": "complete"}
 

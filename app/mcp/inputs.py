@@ -1,7 +1,8 @@
 """A field's arguments as a tool's parameters: the JSON Schema, and the variables a call's arguments become.
 
 Flat: fields of a filter object stand for themselves, and the four arguments of a page become `limit` and `cursor`. An
-input of which exactly one field is given is one parameter when the fields' JSON types tell them apart.
+input of which exactly one field is given is one parameter when the fields' JSON types tell them apart; where they tell
+only some of its fields apart, those that are given one name are one parameter.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class Inputs:
             if binding is _DETAIL:
                 found["full"] = value == "full"
             elif binding.by_type is not None:
-                found[binding.path[0]] = {binding.by_type[type(value)]: value}
+                found.setdefault(binding.path[0], {})[binding.by_type[type(value)]] = value
             elif len(binding.path) == 1:
                 found[binding.path[0]] = value
             else:
@@ -132,13 +133,18 @@ class _Maker:
         if not isinstance(kind, GraphQLInputObjectType):
             self._parameter(name, argument, Binding((name,)), required=required)
             return
-        by_type = _by_type(kind) if _takes_one(kind) else None
+        by_type = _by_type(kind.fields) if _takes_one(kind) else None
         if by_type is not None:
-            schema = {"anyOf": [_schema_of(each.type) for each in kind.fields.values()]}
-            self._parameter(name, argument, Binding((name,), by_type), required=required, schema=schema)
+            self._one_of(name, argument, kind.fields, Binding((name,), by_type), required=required)
             return
-        for part, each in kind.fields.items():
-            if not self._told(part).hidden:
+        for parts in self._by_name(kind).values():
+            (part, each), *others = parts.items()
+            if others:
+                binding = Binding((name,), _by_type(parts))
+                if binding.by_type is None:
+                    raise ValueError(f"The fields {', '.join(parts)} of {kind.name} cannot be one parameter.")
+                self._one_of(part, each, parts, binding, required=False)
+            else:
                 wanted = required and is_required_input_field(each)
                 self._parameter(part, each, Binding((name, part)), required=wanted)
 
@@ -181,6 +187,27 @@ class _Maker:
             self._defaults,
             self._properties.get("wait_seconds", {}).get("default", 0),
         )
+
+    def _by_name(self, kind: GraphQLInputObjectType) -> dict[str, dict[str, GraphQLInputField]]:
+        """The fields that are shown, by the name of their parameter."""
+        found: dict[str, dict[str, GraphQLInputField]] = {}
+        for part, each in kind.fields.items():
+            if not self._told(part).hidden:
+                called = (self._told(part).name if _takes_one(kind) else None) or part
+                found.setdefault(called, {})[part] = each
+        return found
+
+    def _one_of(
+        self,
+        name: str,
+        argument: GraphQLArgument | GraphQLInputField,
+        fields: Mapping[str, GraphQLInputField],
+        binding: Binding,
+        *,
+        required: bool,
+    ) -> None:
+        schema = {"anyOf": [_schema_of(each.type) for each in fields.values()]}
+        self._parameter(name, argument, binding, required=required, schema=schema)
 
     def _told(self, name: str) -> Parameter:
         return self._tool.parameters.get(to_snake_case(name), _PLAIN)
@@ -227,10 +254,10 @@ def _takes_one(kind: GraphQLInputObjectType) -> bool:
     return kind.is_one_of or bool(getattr(kind.extensions.get("strawberry-definition"), "is_one_of", False))
 
 
-def _by_type(kind: GraphQLInputObjectType) -> dict[type, str] | None:
+def _by_type(fields: Mapping[str, GraphQLInputField]) -> dict[type, str] | None:
     """Which field takes which JSON type; None when that does not tell them apart."""
     found: dict[type, str] = {}
-    for name, field in kind.fields.items():
+    for name, field in fields.items():
         python = {"string": str, "object": dict, "array": list}.get(str(_schema_of(field.type).get("type")))
         if python is None or python in found:
             return None

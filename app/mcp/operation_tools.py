@@ -7,7 +7,8 @@ limits and refusals as anybody else's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from base64 import b64encode
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from graphql import OperationType
@@ -18,7 +19,8 @@ from app.mcp.outputs import Outputs, outputs_of
 from app.mcp.refusals import failed, missing, refused
 from app.mcp.session import Session, Unanswered
 from app.mcp.tool import Call, ToolText
-from app.mcp.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, waited
+from app.mcp.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, next_of_route, waited
+from resolvers.artifacts import small_picture
 from resolvers.operations import OPERATIONS
 from schema.directives import publication_of
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 _OF_START: Final = ("coalesced", "replayed", "warnings")
 _REST_OF_PAGE: Final = "Ask for fewer with `limit`, and go on with `next_cursor` of that answer."
 _REST_OF_TEXT: Final = "Ask for a shorter stretch with `limit_bytes`, and go on with `next_offset` of that answer."
+#: The tool that shows a picture beside what it tells of it.
+_SHOWS_PICTURES: Final = "get_artifact"
 _REST: Final = (
     "graphql_query reads any part by itself, a long `output` by its `stretch`; "
     "get_artifact reads artifacts in stretches."
@@ -66,7 +70,12 @@ class OperationTool:
         given = call.checked(self.text)
         found: list[dict[str, Any]] = []
         if not self.outputs.tells_run:
-            return answer_of(await self.run(call.session, given, found), found, self.rest)
+            told = await self.run(call.session, given, found)
+            if self.outputs.tells_route and (following := next_of_route(told)) and following["tool"] in call.shown:
+                told["next"] = following
+            if not found or self.text.name != _SHOWS_PICTURES:
+                return answer_of(told, found, self.rest)
+            return replace(answer_of(told, found, self.rest), pictures=await _pictures(call.session, told, given))
         seconds = given.get("wait_seconds", self.inputs.wait_seconds)
         ending, waiter = call.session.ending, call.shown.get("wait_run")
         if given.get("until_change"):
@@ -140,6 +149,16 @@ def with_next(run: dict[str, Any], shown: Mapping[str, object]) -> dict[str, Any
     if following is not None and following["tool"] in shown:
         run["next"] = following
     return run
+
+
+async def _pictures(session: Session, artifact: Mapping[str, Any], given: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The picture an artifact is, for models that see, with its first stretch; nothing where it is none or large."""
+    if given.get("offset"):
+        return []
+    content = await small_picture(session.context, id=artifact["id"])
+    if content is None:
+        return []
+    return [{"type": "image", "data": b64encode(content).decode(), "mimeType": artifact["media_type"]}]
 
 
 def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:

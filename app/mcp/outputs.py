@@ -83,12 +83,14 @@ class Outputs:
         schema: The same as clients are told it, objects within it left open: a list of tools has to stay short.
         shape: The answer, from the field's value; never called with null.
         tells_run: Whether the answer is a run, at its top.
+        tells_route: Whether the answer says what to run for a request.
     """
 
     text: str
     whole: dict[str, Any]
     shape: Shaper
     tells_run: bool = False
+    tells_route: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -149,10 +151,10 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Output
     if tool.lift is not None:
         answer, shape = _lifted(answer, shape, tool.lift)
     told: Any = get_named_type(kind.fields[tool.lift].type) if tool.lift is not None else kind
-    tells_run = told.name == "Run"
-    if tells_run:
+    tells_run, tells_route = told.name == "Run", told.name == "RouteResult"
+    if tells_run or tells_route:
         answer = {**answer, "properties": {**answer["properties"], "next": {"type": "object"}}}
-    return Outputs(part.text, answer, shape, tells_run)
+    return Outputs(part.text, answer, shape, tells_run, tells_route)
 
 
 def _page(inner: _Part, when_empty: str | None) -> Outputs:

@@ -44,7 +44,6 @@ _INPUT_HELP: Final = {
 _WRITTEN_HELP: Final = {
     "definition": "check_pipeline tells every issue of a definition.",
     "yaml": "check_pipeline tells every issue of a definition.",
-    "document": "check_pipeline tells every issue of a definition.",
     "fields": "get_pipeline with detail: full tells the whole definition; check_pipeline tells every issue of one.",
     "query": '`{ __type(name: "Query") { fields { name args { name } } } }` tells what can be asked.',
 }

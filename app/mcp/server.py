@@ -24,6 +24,8 @@ from app.mcp.toolbox import UnknownToolError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mcp.server.context import CallNext, HandlerResult
+
     from app.mcp.parts import Part, RequestContext, SessionOf
     from app.mcp.tool import ToolText
     from app.mcp.toolbox import Toolbox
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 CANCELLED: Final = -32800
 #: What a request is answered when something broke, as the SDK says it.
 INTERNAL: Final = {"code": types.INTERNAL_ERROR, "message": "Internal server error"}
+#: What arguments are that are no object.
+_KINDS: Final = {str: "a text", list: "an array", bool: "true or false", int: "a number", float: "a number"}
 #: Parts every server has, on every transport.
 PARTS: Final[tuple[Part, ...]] = (resource_handlers.add_to, tasks.add_to)
 
@@ -82,10 +86,22 @@ def build_server(
         on_list_tools=list_tools,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware.clear()  # its spans are of no use without an exporter, and cost every call
+    server.middleware[:] = [_named]  # the SDK's spans are of no use without an exporter, and cost every call
     for part in parts:
         part(server, session_of, toolbox)
     return server
+
+
+async def _named(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+    """Refuses arguments that are no object in words of ours; the SDK's would not say what is wrong."""
+    given = (ctx.params or {}).get("arguments") if ctx.method == "tools/call" else None
+    if given is None or isinstance(given, dict):
+        return await call_next(ctx)
+    kind = _KINDS.get(type(given), "something else")
+    raise MCPError(
+        types.INVALID_PARAMS,
+        f"`arguments` of a call is an object of arguments by name, such as {{}}; this is {kind}.",
+    )
 
 
 @lru_cache(maxsize=512)

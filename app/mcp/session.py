@@ -15,14 +15,16 @@ from urllib.parse import parse_qs
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from app.mcp.answers import CallError
 from runner.issues import did_you_mean, nearest
 from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
 from schema.documents import QUERY_MISSING, no_operation
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
+    from app.mcp.answers import Answer
     from resolvers.context import Caller, Context
     from schema.guarded import GuardedSchema
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 TOOLSETS: Final = ("default", "author")
 #: What an address may say.
 _WORDS: Final = frozenset({"toolsets", "packs", "readonly"})
+#: A call that takes longer is watched: whoever may no longer be answered is not.
+_WATCHED_SECONDS: Final = 1.0
 #: Packs one address may ask for as tools of their own.
 PACKS_MAX: Final = 40
 
@@ -157,6 +161,43 @@ class Session:
             await asyncio.Event().wait()
         else:
             await self.watch(self.caller)
+
+    async def while_allowed(self, answering: Coroutine[Any, Any, Answer]) -> Answer:
+        """What a call comes to, unless the caller loses the right to it while it waits.
+
+        Raises:
+            CallError: the token has expired, been revoked or lost a scope.
+        """
+        if self.watch is None:
+            return await answering
+        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
+        watching: asyncio.Task[None] | None = None
+
+        async def watch() -> None:
+            await self.ended()
+            limit.reschedule(loop.time())
+
+        def begin() -> None:
+            nonlocal watching
+            watching = loop.create_task(watch())
+
+        timer = loop.call_later(_WATCHED_SECONDS, begin)
+        try:
+            async with limit:
+                return await answering
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise CallError(
+                "FORBIDDEN",
+                "The token of this call expired, was revoked or lost a scope while the call waited. What it started "
+                "goes on.",
+                hint="Ask whoever manages this server for another token.",
+            ) from None
+        finally:
+            timer.cancel()
+            if watching is not None:
+                watching.cancel()
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The data of a document of ours.

@@ -107,7 +107,7 @@ class Toolbox:
         try:
             if tool is None:
                 raise self._refusal(session, name, shown)
-            return await tool.answer(Call(session, arguments, progress, shown, wait_seconds))
+            return await session.while_allowed(tool.answer(Call(session, arguments, progress, shown, wait_seconds)))
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)

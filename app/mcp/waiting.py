@@ -30,6 +30,8 @@ _CHANGE: Final = {
     "RESUME": "The same again fails alike. Do what failure.hint says, or give changed `inputs` or `step_input`.",
     "RERUN": "The same again fails alike. Do what failure.hint says, or give changed `inputs`.",
 }
+#: The tool that runs what is recommended, by its kind.
+_RUNS: Final = {"PIPELINE": "run_pipeline", "PACK": "run_pack"}
 FINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED", "CANCELLED"})
 
 #: Told a fraction from 0 to 1 that always grows, and a line for people.
@@ -124,3 +126,16 @@ def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:
                 following["first"] = _CHANGE[action]
             return following
     return None
+
+
+def next_of_route(route: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The call that runs what is recommended for a request; `first` says what has to come before it."""
+    best = route["recommendation"]
+    tool = _RUNS.get(best["kind"])
+    if tool is None or best.get("id") is None:
+        return None
+    of_kind, takes = best["kind"].lower(), "inputs" if best["kind"] == "PIPELINE" else "input"
+    arguments = {of_kind: best["id"], takes: best.get("suggested_inputs") or {}}
+    missing = best.get("missing_inputs")
+    first = f"Ask the user for {', '.join(missing)}, and have" if missing else "Have"
+    return {"tool": tool, "arguments": arguments, "first": f"{first} the {of_kind} and its inputs confirmed."}

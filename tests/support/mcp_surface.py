@@ -151,14 +151,16 @@ def given_of(tool: OperationTool, arguments: dict[str, Any]) -> dict[str, Any] |
         if head not in arguments:
             continue
         if binding.by_type is not None:
-            found[name] = next(iter(left.pop(head).values()))
+            given = next((part for part in binding.by_type.values() if part in arguments[head]), None)
+            if given is not None:
+                found[name] = left[head].pop(given)
         elif len(binding.path) == 1:
             found[name] = left.pop(head)
         elif binding.path[1] in arguments[head]:
             found[name] = left[head].pop(binding.path[1])
     if "wait_seconds" in tool.inputs.bindings and tool.text.name != "wait_run":
         found.setdefault("wait_seconds", 0)  # as in the API; agents wait unless they say otherwise
-    taken = {binding.path[0] for binding in tool.inputs.bindings.values() if len(binding.path) == 2}
+    taken = {binding.path[0] for binding in tool.inputs.bindings.values() if len(binding.path) == 2 or binding.by_type}
     return found if all(name in taken and not value for name, value in left.items()) else None
 
 

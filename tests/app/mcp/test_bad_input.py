@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 from mcp.shared.exceptions import MCPError
 
@@ -49,6 +50,38 @@ async def test_every_parameter_of_every_tool_refuses_what_it_does_not_take(house
             if "nonsense_nobody_takes" not in {each["path"] for each in error["field_errors"]}:
                 taken.append((tool.name, "nonsense_nobody_takes", error))
     assert taken == []
+
+
+@pytest.mark.parametrize("era", ["newest", "legacy"])
+async def test_arguments_that_are_no_object_are_named(house, era):
+    async with httpx2.AsyncClient(timeout=60) as http:
+        for given, kind in (([1], "an array"), ("{}", "a text"), (7, "a number"), (False, "true or false")):
+            headers, body = wire(era, "tools/call", name="list_runs", arguments=given)
+            headers["authorization"] = f"Bearer {house.token}"
+            answer = (await http.post(house.url("/mcp"), headers=headers, content=body)).text
+            error = json.loads(answer[answer.index("{") :])["error"]
+            assert error["code"] == -32602
+            assert error["message"].startswith("`arguments` of a call is an object")
+            assert error["message"].endswith(f"this is {kind}.")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_wait_ends_with_the_right_to_its_answer(house, bench, mode):
+    made = await house.mutate(
+        """mutation { createToken(input: {name: "short", scopes: [READ, RUN]}) {
+            ... on CreateTokenSuccess { plaintext token { id } } } }"""
+    )
+    revoke = "mutation ($id: ID!) { revokeToken(id: $id) { __typename } }"
+    async with agent(house, mode, token=made["plaintext"]) as client:
+        run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
+        waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
+        await eventually(lambda: bool(house.application.authenticator._watchers))
+        await house.mutate(revoke, {"id": made["token"]["id"]})
+        async with asyncio.timeout(20):
+            refused = json.loads((await waiting).content[0].text)["error"]
+    assert refused["code"] == "FORBIDDEN"
+    assert "revoked" in refused["message"]
+    assert bench.cancelled == 0, "the run goes on"
 
 
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])

@@ -269,7 +269,7 @@ NEARLY = [
     ("get_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
     ("run_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
     ("list_runs", {"pipelines": ["brow"]}, "pipelines", "brew"),
-    ("update_pipeline", {"pipeline": "brow", "if_version": 1, "yaml": "name: x"}, "pipeline", "brew"),
+    ("update_pipeline", {"pipeline": "brow", "if_version": 1, "definition": "name: x"}, "pipeline", "brew"),
     ("clone_pipeline", {"pipeline": "brow"}, "pipeline", "brew"),
     ("delete_pipeline", {"pipeline": "brow", "confirm_key": "brow"}, "pipeline", "brew"),
     ("get_pack", {"pack": "test.ecko"}, "pack", "test.echo"),
@@ -443,7 +443,12 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         assert ended["state"] == "SUCCEEDED"
         again = await refusal(client, "resume_run", run_id=failed["run_id"])
         assert again["hint"].endswith("What can be done now: rerun_run.")
-        chosen = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))["recommendation"]
+        routed = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))
+        chosen, following = routed["recommendation"], routed["next"]
+        assert (following["tool"], following["arguments"]["pipeline"]) == ("run_pipeline", chosen["id"])
+        assert following["arguments"]["inputs"] == chosen["suggested_inputs"]
+        assert following["first"] == "Ask the user for words, and have the pipeline and its inputs confirmed."
+        assert "next" not in told(await client.call_tool("route_request", {"user_intent": "xyzzy"}))
         assert not chosen["why"].startswith("brew"), "its key is no reason"
         hidden = await refusal(client, "resume_run", run_id="run_x")
         assert "`runs`" not in hidden["hint"], "a field of the schema is no tool"

@@ -15,10 +15,9 @@ from schema.pagination import Connection, PageArguments, page_of
 from schema.run_states import RunState
 from schema.scalars import Cursor, Long
 from schema.steps import Milestone, RunStep
-from store.events import EventRecord
+from store.events import EventRecord, list_events
 from store.paging import PageWindow
 from store.states import ArtifactStatus, AttemptState, EventType, StepState
-from store.step_reads import list_events
 
 if TYPE_CHECKING:
     from schema.runs import Run
@@ -176,8 +175,7 @@ async def event_page(
         arguments.limit,
         arguments.reverse,
     )
-    async with info.context.context.services.store.read() as connection:
-        rows = await list_events(connection, run_id, window)
+    rows = await list_events(info.context.context.services.store, run_id, window)
     page = page_of(rows, arguments, lambda row: EVENTS.encode((row.run_id, row.sequence)))
     return RunEventConnection.of(page, event_of)
 

@@ -271,6 +271,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "after": "AutoString",
         "reason": "Text",
         "data": "Text",
+        "earlier": "Text",
     },
     "run_step": {
         "id": "AutoString",

@@ -1,9 +1,14 @@
-"""Reads of a run's events, and of the little that whoever waits for a run wants to know."""
+"""Reads of a run's events, and of the little that whoever waits for a run wants to know.
+
+The events of one unit of work are mostly one row (`store.runs.ledger`): its last event, and a list of the earlier ones.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import orjson
 
 from store.dialects import Sql, instant
 from store.states import RunState
@@ -13,11 +18,12 @@ if TYPE_CHECKING:
 
     from store.dialects import Row
     from store.engine import Store
+    from store.paging import PageWindow
 
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """An event as it is stored; see `store.models.RunEventRow`. `data` is JSON text."""
+    """An event; see `store.models.RunEventRow`. `data` is JSON text."""
 
     run_id: str
     sequence: int
@@ -32,11 +38,23 @@ class EventRecord:
     data: str | None
 
 
-_COLUMNS = ", ".join(field.name for field in fields(EventRecord))
-_AFTER = Sql(
-    f"SELECT {_COLUMNS} FROM run_event WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit"
+#: Columns of what an event tells besides its run, number and instant, and what each of `earlier` holds in this order.
+TOLD = ("type", "step_id", "attempt_id", "artifact_id", "before", "after", "reason", "data")
+#: Columns of a row, as `events_of` takes it.
+ROW = f"run_id, sequence, at, {', '.join(TOLD)}, earlier"
+#: Most events that one row holds.
+TOGETHER = 16
+#: Beyond every number an event can have.
+_NO_END = 2**31 - 1
+
+# A row goes by the number of its last event: the rows after a number hold every event after it, and a few before.
+_AFTER = Sql(f"SELECT {ROW} FROM run_event WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit")
+_BEFORE = Sql(
+    f"""
+    SELECT {ROW} FROM run_event WHERE run_id = :run_id AND sequence > :after AND sequence < :before
+    ORDER BY sequence DESC LIMIT :limit
+    """
 )
-_NEWEST = Sql(f"SELECT {_COLUMNS} FROM run_event WHERE run_id = :run_id ORDER BY sequence DESC LIMIT :limit")
 _STATE = Sql("SELECT state FROM run WHERE id = :id")
 
 
@@ -48,9 +66,28 @@ async def events_after(
     `few` says that few are expected; see `Store.rows`.
     """
     if after is None:
-        return [_record(row) for row in reversed(await store.rows(_NEWEST, {"run_id": run_id, "limit": limit}))]
+        return await _events_before(store, run_id, 0, _NO_END, limit)
     rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit}, few=few)
-    return [_record(row) for row in rows]
+    return [event for row in rows for event in events_of(row) if event.sequence > after][:limit]
+
+
+async def list_events(store: Store, run_id: str, window: PageWindow) -> list[EventRecord]:
+    """A run's events, oldest first; the sort key is `(sequence,)`."""
+    after: int = window.after[0] if window.after else 0
+    before: int = window.before[0] if window.before else _NO_END
+    if window.reverse:
+        return await _events_before(store, run_id, after, before, window.limit + 1)
+    found = await events_after(store, run_id, after, limit=window.limit + 1)
+    return [event for event in found if event.sequence < before]
+
+
+async def _events_before(store: Store, run_id: str, after: int, before: int, limit: int) -> list[EventRecord]:
+    """The last `limit` events between two sequence numbers, oldest first."""
+    # Rows that end at `before` or some numbers later may begin with events that are wanted.
+    beyond = TOGETHER - 1
+    bounds = {"run_id": run_id, "after": after, "before": min(before + beyond, _NO_END), "limit": limit + beyond}
+    rows = await store.rows(_BEFORE, bounds)
+    return [event for row in reversed(rows) for event in events_of(row) if after < event.sequence < before][-limit:]
 
 
 async def run_state(store: Store, run_id: str) -> RunState | None:
@@ -59,6 +96,10 @@ async def run_state(store: Store, run_id: str) -> RunState | None:
     return RunState(rows[0][0]) if rows else None
 
 
-def _record(row: Row) -> EventRecord:
-    run_id, sequence, at, *rest = row
-    return EventRecord(run_id, sequence, instant(at), *rest)  # type: ignore[arg-type] # the column is never null
+def events_of(row: Row) -> list[EventRecord]:
+    """The events of a row of `ROW`, oldest first."""
+    run_id, sequence, stored_at, *last, earlier = row
+    at = instant(stored_at)
+    told = [last] if earlier is None else [*orjson.loads(earlier), last]
+    numbers = range(sequence - len(told) + 1, sequence + 1)
+    return [EventRecord(run_id, number, at, *each) for number, each in zip(numbers, told, strict=True)]  # type: ignore[arg-type] # the column is never null

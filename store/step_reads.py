@@ -1,25 +1,19 @@
-"""Reads below a run: its steps, their attempts, and its events. Payloads are asked for by themselves."""
+"""Reads below a run: its steps and their attempts. Payloads are asked for by themselves."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import core as sa
-from store.events import EventRecord
 from store.lookups import Lookup
-from store.paging import fetch_page
 from store.states import AttemptState, StepState
-from store.tables import ATTEMPT, RUN_EVENT, RUN_STEP, columns_of
+from store.tables import ATTEMPT, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.engine import Store
-    from store.paging import PageWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,6 @@ _ATTEMPTS_OF_STEPS = Lookup(
     ATTEMPT, AttemptRecord, "attempt.step_id", order="attempt.step_id, attempt.number", decode=_ATTEMPT_STATE
 )
 _PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True)
-_EVENT_COLUMNS = columns_of(RUN_EVENT, EventRecord)
 
 
 async def steps_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[StepRecord]]:
@@ -145,9 +138,3 @@ async def find_attempts(store: Store, ids: Sequence[str]) -> dict[str, AttemptRe
 async def attempt_payloads(store: Store, ids: Sequence[str]) -> dict[str, AttemptPayload]:
     """What attempts got and gave, by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
     return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}
-
-
-async def list_events(connection: AsyncConnection, run_id: str, window: PageWindow) -> list[EventRecord]:
-    """A run's events, oldest first; the sort key is `(sequence,)`."""
-    wanted = sa.select(*_EVENT_COLUMNS).where(RUN_EVENT.c.run_id == run_id)
-    return [EventRecord(*row) for row in await fetch_page(connection, wanted, [(RUN_EVENT.c.sequence, False)], window)]

@@ -185,7 +185,10 @@ class JoinedKeyRow(SQLModel, table=True):
 
 
 class RunEventRow(SQLModel, table=True):
-    """Something that happened in a run, written in the transaction of the change; sequences have no gaps."""
+    """What happened in a run in one unit of work, written in its transaction; sequences have no gaps.
+
+    A row is the last event of its unit, with the ones before it in `earlier`: read it by `store.events.events_of`.
+    """
 
     __tablename__ = "run_event"
 
@@ -200,3 +203,5 @@ class RunEventRow(SQLModel, table=True):
     after: str | None = None
     reason: str | None = Field(default=None, sa_column=long_text(nullable=True))
     data: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON; a milestone for progress
+    # JSON list of the events numbered just before this one, oldest first, each a list of `store.events.TOLD`.
+    earlier: str | None = Field(default=None, sa_column=long_text(nullable=True))

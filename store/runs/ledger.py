@@ -2,54 +2,55 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+import orjson
+
 from store.dialects import Sql
-from store.states import ArtifactStatus, AttemptState, EventType, RunState, StepState
+from store.events import ROW, TOGETHER
+from store.states import EventType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from store.dialects import Connection
+    from store.states import AttemptState, RunState, StepState
 
 _SET_SEQUENCE = Sql("UPDATE run SET next_seq = :next_seq WHERE id = :id")
-#: Events one statement inserts at most; a settle has four or five.
-_AT_ONCE = 8
-#: Everything an event may carry besides its states.
-_CARRIED = ("step_id", "attempt_id", "artifact_id", "reason", "data")
-#: Words that stand in statements as they are; nothing else does.
-_WORDS = frozenset(
-    word.value for words in (EventType, RunState, StepState, AttemptState, ArtifactStatus) for word in words
+_INSERT = Sql(
+    f"""
+    INSERT INTO run_event ({ROW})
+    VALUES (:run_id, :sequence, :at, :type, :step_id, :attempt_id, :artifact_id, :before, :after, :reason, :data,
+        :earlier)
+    """
 )
 
-#: What is the same of all events of one kind: type, state before, state after, and the columns that are given.
-_Shape: TypeAlias = tuple[str, str | None, str | None, tuple[str, ...]]
+#: What an event tells, in the order of `store.events.TOLD`.
+_Told: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, str | None, str | None]
 
-_STEP, _ATTEMPT = ("step_id",), ("step_id", "attempt_id")
+_RUN_STATE, _STEP_STATE = EventType.RUN_STATE.value, EventType.STEP_STATE.value
+_ATTEMPT_STATE = EventType.ATTEMPT_STATE.value
 
 
 class Ledger:
     """Collects the events of one unit and writes them with gapless numbers.
 
-    Events of the same shapes are inserted by the same statement, which holds their words and binds only what differs:
-    a settle binds 9 values instead of 44, for a third less than four inserts of whole rows.
+    They share a row, which goes by the number of the last: of the four events of a settle that saves three rows in the
+    table and in its index, half of what all its events cost.
 
     Attributes:
         now: The instant of the unit.
         stamp: The same as the driver binds it cheapest.
     """
 
-    __slots__ = ("_carried", "_conn", "_first", "_reserved", "_run_id", "_shapes", "now", "stamp")
+    __slots__ = ("_conn", "_first", "_reserved", "_run_id", "_told", "now", "stamp")
 
     def __init__(self, conn: Connection, run_id: str, now: datetime, *, next_seq: int, reserved: int) -> None:
         self._conn = conn
         self._run_id = run_id
         self._first = next_seq - reserved
         self._reserved = reserved
-        self._shapes: list[_Shape] = []
-        self._carried: list[tuple[str, ...]] = []
+        self._told: list[_Told] = []
         self.now = now
         self.stamp = conn.bindable(now)
 
@@ -66,71 +67,29 @@ class Ledger:
         data: str | None = None,
     ) -> None:
         """Adds an event after the ones so far; the states are words of `store.states`."""
-        values = (step_id, attempt_id, artifact_id, reason, data)
-        given = tuple(name for name, value in zip(_CARRIED, values, strict=True) if value is not None)
-        self._shapes.append((kind.value, before, after, given))
-        self._carried.append(tuple(value for value in values if value is not None))
+        self._told.append((kind.value, step_id, attempt_id, artifact_id, before, after, reason, data))
 
     def run(self, before: RunState | None, after: RunState, reason: str | None = None) -> None:
         """The run went from one state to another."""
         came_from = before.value if before else None
-        if reason is not None:
-            self.add(EventType.RUN_STATE, before=came_from, after=after.value, reason=reason)
-            return
-        self._shapes.append(("run_state", came_from, after.value, ()))
-        self._carried.append(())
+        self._told.append((_RUN_STATE, None, None, None, came_from, after.value, reason, None))
 
     def step(self, step_id: str, before: StepState, after: StepState, reason: str | None = None) -> None:
         """A step went from one state to another."""
-        if reason is not None:
-            self.add(EventType.STEP_STATE, step_id=step_id, before=before.value, after=after.value, reason=reason)
-            return
-        self._shapes.append(("step_state", before.value, after.value, _STEP))
-        self._carried.append((step_id,))
+        self._told.append((_STEP_STATE, step_id, None, None, before.value, after.value, reason, None))
 
     def attempt(self, step_id: str, attempt_id: str, after: AttemptState) -> None:
         """An attempt started or ended."""
-        self._shapes.append(("attempt_state", None, after.value, _ATTEMPT))
-        self._carried.append((step_id, attempt_id))
+        self._told.append((_ATTEMPT_STATE, step_id, attempt_id, None, None, after.value, None, None))
 
     def write(self) -> None:
         """Stores the events, corrects the run's counter where it differs from what was reserved, wakes watchers."""
-        count = len(self._shapes)
+        count = len(self._told)
         if count != self._reserved:
             self._conn.run(_SET_SEQUENCE, {"id": self._run_id, "next_seq": self._first + count})
-        for start in range(0, count, _AT_ONCE):
-            self._insert(
-                self._first + start, self._shapes[start : start + _AT_ONCE], self._carried[start : start + _AT_ONCE]
-            )
+        for start in range(0, count, TOGETHER):
+            *earlier, last = self._told[start : start + TOGETHER]
+            text = orjson.dumps(earlier).decode() if earlier else None
+            number = self._first + start + len(earlier)
+            self._conn.run(_INSERT, (self._run_id, number, self.stamp, *last, text))
         self._conn.wake(self._run_id)
-
-    def _insert(self, first: int, shapes: Sequence[_Shape], carried: Sequence[tuple[str, ...]]) -> None:
-        values: list[object] = [self._run_id, first, self.stamp]
-        for each in carried:
-            values.extend(each)
-        self._conn.run(_statement(tuple(shapes)), tuple(values))
-
-
-@lru_cache(maxsize=1024)
-def _statement(shapes: tuple[_Shape, ...]) -> Sql:
-    """Inserts events of these shapes, in order; run, first number and instant come first, then what they carry."""
-    return Sql(
-        "INSERT INTO run_event (run_id, sequence, at, type, before, after, step_id, attempt_id, artifact_id, reason, "
-        f"data) VALUES {', '.join(_row(number, shape) for number, shape in enumerate(shapes))}"
-    )
-
-
-def _row(number: int, shape: _Shape) -> str:
-    kind, before, after, given = shape
-    words = (_word(kind), _word(before), _word(after))
-    # In the order of `_CARRIED`, as the values come, so that parameters stand in the order they are numbered in.
-    carried = (f":{name}{number}" if name in given else "NULL" for name in _CARRIED)
-    return f"(:run_id, {f':first + {number}' if number else ':first'}, :at, {', '.join((*words, *carried))})"
-
-
-def _word(word: str | None) -> str:
-    if word is None:
-        return "NULL"
-    if word not in _WORDS:
-        raise ValueError(f"{word!r} is no word of an event.")
-    return f"'{word}'"

@@ -31,13 +31,13 @@ from runner.tail import Tails
 from store.blobs import BlobStore
 from store.callers import ensure_caller
 from store.dialects import Sql
-from store.events import run_state
+from store.events import list_events, run_state
 from store.paging import PageWindow
 from store.pipelines import Definition, Heading, KeyTakenError, Saved, create_pipeline
 from store.run_heads import find_run_by_id
 from store.runs import NewRun, NewStep, Resume, ResumeStep, snapshot
 from store.states import FINAL_RUN_STATES, RunState, StepState
-from store.step_reads import attempt_payloads, list_events, steps_of_runs
+from store.step_reads import attempt_payloads, steps_of_runs
 from tests.support.databases import sqlite_store
 from tests.support.run_rows import attempts_of_run
 
@@ -242,16 +242,15 @@ class Laboratory:
 
     async def fared(self, run_id: str) -> Fared:
         """Everything about a run; its events must have no gap, and end where the run says."""
-        async with self.store.read() as connection:
-            while True:
-                record = await find_run_by_id(self.store, run_id)
-                steps = (await steps_of_runs(self.store, [run_id]))[run_id]
-                attempts = await attempts_of_run(self.store, run_id)
-                payloads = await attempt_payloads(self.store, [each.id for each in attempts])
-                events = await list_events(connection, run_id, PageWindow(limit=100_000))
-                again = await find_run_by_id(self.store, run_id)
-                if record is not None and again is not None and record.next_seq == again.next_seq:
-                    break
+        while True:
+            record = await find_run_by_id(self.store, run_id)
+            steps = (await steps_of_runs(self.store, [run_id]))[run_id]
+            attempts = await attempts_of_run(self.store, run_id)
+            payloads = await attempt_payloads(self.store, [each.id for each in attempts])
+            events = await list_events(self.store, run_id, PageWindow(limit=100_000))
+            again = await find_run_by_id(self.store, run_id)
+            if record is not None and again is not None and record.next_seq == again.next_seq:
+                break
         assert [event.sequence for event in events] == list(range(1, record.next_seq)), "events have no gap"
         by_step = {found.id: found.key for found in steps}
         grouped: dict[str, list[AttemptRecord]] = {found.key: [] for found in steps}

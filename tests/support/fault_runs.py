@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql
+from store.events import ROW, EventRecord, events_of
 from store.runs import due
 from tests.support.engine import until
 from tests.support.engine_process import STEPS, Orders, command, executions_file
@@ -104,7 +105,7 @@ _ATTEMPTS = Sql(
     FROM attempt JOIN run_step AS step ON step.id = attempt.step_id
     """
 )
-_EVENTS = Sql("SELECT run_id, sequence, type, after FROM run_event ORDER BY run_id, sequence")
+_EVENTS = Sql(f"SELECT {ROW} FROM run_event ORDER BY run_id, sequence")
 
 
 async def all_ended(store: Store) -> None:
@@ -136,12 +137,12 @@ async def check_whole(store: Store, folder: Path, runs: int, *, most_repeats: in
     word = "".join(str(number) for number in range(STEPS))
     last = sorted(row[3] for row in attempts if row[1] == f"s{STEPS - 1}" and row[2] == "succeeded")
     assert last == sorted(f'{{"word":"{number}-{word}"}}' for number in range(runs)), "outputs are exact"
-    by_run: dict[str, list[Row]] = {}
-    for row in events:
-        by_run.setdefault(row[0], []).append(row)
+    by_run: dict[str, list[EventRecord]] = {}
+    for event in events:
+        by_run.setdefault(event.run_id, []).append(event)
     for run_id, _, next_seq, _ in found:
-        assert [row[1] for row in by_run[run_id]] == list(range(1, next_seq)), "events have no gap"
-        ends = [row[3] for row in by_run[run_id] if row[2] == "run_state" and row[3] in _FINAL]
+        assert [event.sequence for event in by_run[run_id]] == list(range(1, next_seq)), "events have no gap"
+        ends = [each.after for each in by_run[run_id] if each.type == "run_state" and each.after in _FINAL]
         assert ends == ["succeeded"]
     assert await store.write(due) == []
     ran = Counter((line[0], line[1]) for line in executions(folder))
@@ -154,5 +155,6 @@ async def check_whole(store: Store, folder: Path, runs: int, *, most_repeats: in
 _FINAL = {"succeeded", "failed", "cancelled"}
 
 
-def _everything(conn: Connection) -> tuple[list[Row], list[Row], list[Row]]:
-    return conn.all(_RUNS), conn.all(_ATTEMPTS), conn.all(_EVENTS)
+def _everything(conn: Connection) -> tuple[list[Row], list[Row], list[EventRecord]]:
+    events = [event for row in conn.all(_EVENTS) for event in events_of(row)]
+    return conn.all(_RUNS), conn.all(_ATTEMPTS), events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,20 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.operations import Operations
 from alembic.script import ScriptDirectory
-from sqlalchemy import Boolean, DateTime, Float, Integer, create_engine, event, func, insert, inspect, select
+from sqlalchemy import (
+    Boolean,
+    DateTime,
+    Float,
+    Integer,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
+)
 from sqlalchemy import Column as SqlColumn
 from sqlalchemy import String as SqlString
 from sqlalchemy.pool import NullPool
@@ -25,6 +39,7 @@ from sqlmodel import SQLModel
 import store.models  # noqa: F401 - fills SQLModel.metadata
 from store import schema
 from store.engine import StoreError, StoreSchemaError
+from store.events import ROW, events_of
 from store.migrations import snapshot, upgrade
 from store.migrations.upgrade import configuration
 from store.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
@@ -36,6 +51,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine, Table
 
 CHILDREN = 3
+_EVENT_ROWS = text(f"SELECT {ROW} FROM run_event ORDER BY sequence")
 
 
 @dataclass
@@ -148,6 +164,8 @@ def row_of(table: Table, number: int) -> dict[str, object]:
         row |= {"state": "queued", "pack": None}
     if table.name == "attempt":
         row["run_id"] = "run-0-id"  # its step's, though no key says so
+    if table.name == "run_event":
+        row["earlier"] = None  # or it would be a list of events
     return row
 
 
@@ -225,6 +243,32 @@ def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: 
         connection.exec_driver_sql("DELETE FROM run WHERE id = 'run-0-id'")
         left = counted(connection)
         assert [left[name] for name in ("run_step", "attempt", "log_line", "run_event")] == [0, 0, 0, 0]
+
+
+def test_events_that_share_a_row_get_rows_of_their_own_again(database: Database):
+    database.ensure()
+    with database.engine() as engine, engine.begin() as connection:
+        fill(connection)
+        table = SQLModel.metadata.tables["run_event"]
+        connection.execute(delete(table))
+        key = {"run_id": "run-0-id", "at": datetime(2026, 1, 1, 12, 30, tzinfo=UTC)}
+        connection.execute(insert(table), {**key, "sequence": 1, "type": "run_state", "after": "queued"})
+        ended = ["attempt_state", "step-1", "att-1", None, None, "succeeded", None, None]
+        went = ["step_state", "step-1", None, None, "running", "succeeded", "a reason", '{"a":1}']
+        connection.execute(
+            insert(table),
+            {**key, "sequence": 4, "type": "run_state", "after": "failed", "earlier": json.dumps([ended, went])},
+        )
+        before = [told for row in connection.execute(_EVENT_ROWS).all() for told in events_of(tuple(row))]
+    database.downgrade("0007")
+    with database.engine() as engine, engine.connect() as connection:
+        rows = [tuple(row) for row in connection.execute(text(_EVENT_ROWS.text.replace(", earlier", ""))).all()]
+        assert [told for row in rows for told in events_of((*row, None))] == before
+        assert [each.sequence for each in before] == [1, 2, 3, 4]
+        assert len(rows) == 4
+    database.upgrade()
+    with database.engine() as engine, engine.connect() as connection:
+        assert [told for row in connection.execute(_EVENT_ROWS) for told in events_of(tuple(row))] == before
 
 
 def test_altering_a_parent_keeps_its_children(database: Database, monkeypatch: pytest.MonkeyPatch):

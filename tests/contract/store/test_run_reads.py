@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from store.events import TOGETHER, events_after, list_events
 from store.paging import PageWindow
 from store.run_heads import count_held, count_queued
 from store.run_reads import (
@@ -16,14 +17,14 @@ from store.run_reads import (
     list_runs,
     newest_runs,
 )
+from store.runs.ledger import Ledger
 from store.start_reads import Ahead, queue_places
-from store.states import AttemptState, RunCause, RunState, StepState
+from store.states import AttemptState, EventType, RunCause, RunState, StepState
 from store.step_reads import (
     attempt_payloads,
     attempts_of_steps,
     find_attempts,
     find_steps,
-    list_events,
     milestones_of,
     steps_of_runs,
 )
@@ -32,6 +33,7 @@ from tests.support.rows import START, attempt, caller, insert, pipeline, run, st
 from tests.support.run_rows import attempts_of_run
 
 if TYPE_CHECKING:
+    from store.dialects import Connection
     from store.engine import Store
 
 MINUTE = timedelta(minutes=1)
@@ -189,15 +191,49 @@ async def test_events_page_both_ways(store: Store):
         await store.write(
             insert, "run_event", {"run_id": run_id, "sequence": sequence, "at": START, "type": "run_state"}
         )
-    async with store.read() as connection:
 
-        async def page(**window: object) -> list[int]:
-            rows = await list_events(connection, run_id, PageWindow(**window))  # type: ignore[arg-type]
-            return [each.sequence for each in rows]
+    async def page(**window: object) -> list[int]:
+        rows = await list_events(store, run_id, PageWindow(**window))  # type: ignore[arg-type]
+        return [each.sequence for each in rows]
 
-        assert await page(limit=3) == [1, 2, 3, 4]
-        assert await page(after=(4,), limit=10) == [5, 6, 7]
-        assert await page(before=(4,), limit=2, reverse=True) == [1, 2, 3]
+    assert await page(limit=3) == [1, 2, 3, 4]
+    assert await page(after=(4,), limit=10) == [5, 6, 7]
+    assert await page(before=(4,), limit=2, reverse=True) == [1, 2, 3]
+
+
+async def test_events_that_share_rows_page_as_if_each_had_its_own(store: Store):
+    """Every window, over rows of one event, of several, and of as many as one holds and one more."""
+    ada = await caller(store)
+    run_id = await run(store, ada.id)
+    units = (1, 4, 2, TOGETHER + 1, 1, 1, 3)
+    last = sum(units)
+
+    def tell(conn: Connection) -> None:
+        told = 0
+        for count in units:
+            ledger = Ledger(conn, run_id, conn.now(), next_seq=told + count + 1, reserved=count)
+            for number in range(told + 1, told + count + 1):
+                ledger.add(EventType.STEP_PROGRESS, step_id="step_a", reason=f"Nº {number}", data='{"a":"\\u0000"}')
+            ledger.write()
+            told += count
+
+    await store.write(tell)
+    everything = await events_after(store, run_id, 0, limit=last)
+    assert [(each.sequence, each.reason) for each in everything] == [(n, f"Nº {n}") for n in range(1, last + 1)]
+    assert {(each.run_id, each.type, each.step_id, each.data) for each in everything} == {
+        (run_id, "step_progress", "step_a", '{"a":"\\u0000"}')
+    }
+    for after, before, limit, reverse in product(
+        (None, *range(last)), (None, *range(1, last + 2)), (1, 2, 5), (False, True)
+    ):
+        window = PageWindow((after,) if after is not None else None, (before,) if before else None, limit, reverse)
+        within = [each for each in everything if (after or 0) < each.sequence < (before or last + 1)]
+        wanted = within[-limit - 1 :] if reverse else within[: limit + 1]
+        assert await list_events(store, run_id, window) == wanted
+    for limit in range(1, last + 2):
+        assert await events_after(store, run_id, None, limit=limit) == everything[-limit:]
+        for after in range(last + 1):
+            assert await events_after(store, run_id, after, limit=limit) == everything[after : after + limit]
 
 
 async def test_usage_counts_the_last_stretch_of_time(store: Store):

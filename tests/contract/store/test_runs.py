@@ -12,6 +12,7 @@ from sqlalchemy import func, select
 
 from store.artifacts import artifacts_of_runs
 from store.dialects import Sql
+from store.events import list_events
 from store.ids import new_id
 from store.paging import PageWindow
 from store.run_heads import find_run_by_id
@@ -55,7 +56,7 @@ from store.runs import (
     submit,
 )
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState
-from store.step_reads import attempt_payloads, list_events, steps_of_runs
+from store.step_reads import attempt_payloads, steps_of_runs
 from store.tables import RUN, RUN_STEP
 from tests.support.rows import caller
 from tests.support.run_rows import attempts_of_run, record
@@ -69,8 +70,7 @@ if TYPE_CHECKING:
 
 async def events(store: Store, run_id: str) -> list[EventRecord]:
     """A run's events, whose numbers must have no gap and must end before the run's next one."""
-    async with store.read() as connection:
-        found = await list_events(connection, run_id, PageWindow(limit=10_000))
+    found = await list_events(store, run_id, PageWindow(limit=10_000))
     assert [event.sequence for event in found] == list(range(1, len(found) + 1))
     assert (await record(store, run_id)).next_seq == len(found) + 1
     return found

@@ -25,6 +25,7 @@ from hypothesis.stateful import (
 from store.callers import ensure_caller
 from store.dialects import Sql
 from store.engine import open_store
+from store.events import ROW, events_of
 from store.ids import new_id
 from store.runs import (
     AttemptEnd,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
 
     from store.dialects import Connection, Row
     from store.engine import Store
+    from store.events import EventRecord
 
 _FINAL = {state.value for state in FINAL_RUN_STATES}
 
@@ -299,7 +301,7 @@ class RunMachine(RuleBasedStateMachine):
             return
         run, steps, attempts, events = self.call(_record, self.run_id)
         state, ended_at, next_seq, owner, lease_until, not_before, resumes, flight = run
-        assert [event[0] for event in events] == list(range(1, next_seq)), "events have no gap"
+        assert [event.sequence for event in events] == list(range(1, next_seq)), "events have no gap"
         assert (state in _FINAL) == (ended_at is not None)
         if state not in {held.value for held in HELD_RUN_STATES}:
             assert (owner, lease_until) == (None, None), "only a held run has a lease"
@@ -310,7 +312,7 @@ class RunMachine(RuleBasedStateMachine):
         assert len(running) <= 1
         if running:
             assert state in {"running", "cancelling"}
-        ends = [event for event in events if event[1] == "run_state" and event[4] in _FINAL]
+        ends = [event for event in events if event.type == "run_state" and event.after in _FINAL]
         assert len(ends) == resumes + (state in _FINAL), "one end for each stretch"
         if state in _FINAL:
             assert events[-1] == ends[-1], "and nothing comes after it"
@@ -324,20 +326,22 @@ class RunMachine(RuleBasedStateMachine):
             if step_state == "running":
                 assert by_id[attempt_id][2] in {"running", "lost"}
 
-    def _chains(self, state: str, steps: list[Row], events: list[Row]) -> None:
+    def _chains(self, state: str, steps: list[Row], events: list[EventRecord]) -> None:
         """Each change starts where the one before it ended, and the table of states knows it."""
         at: str | None = None
         where = {step[0]: "pending" for step in steps}
-        for _, kind, step_id, before, after in events:
+        for event in events:
+            kind, before, after = event.type, event.before, event.after
             if kind == "run_state":
                 assert before == at
                 if before is not None and before != after:
                     assert RunState(after) in RUN_TRANSITIONS[RunState(before)]
                 at = after
             elif kind == "step_state":
-                assert before == where[step_id]
+                assert event.step_id is not None
+                assert before == where[event.step_id]
                 assert StepState(after) in STEP_TRANSITIONS[StepState(before)]
-                where[step_id] = after
+                where[event.step_id] = str(after)
         assert at == state
         assert where == {step[0]: step[1] for step in steps}
 
@@ -385,14 +389,15 @@ _RUN = Sql(
 )
 _STEPS = Sql("SELECT id, state, attempt_id, attempts FROM run_step WHERE run_id = :id ORDER BY position")
 _ATTEMPTS = Sql("SELECT id, step_id, state, number FROM attempt WHERE run_id = :id ORDER BY id")
-_EVENTS = Sql("SELECT sequence, type, step_id, before, after FROM run_event WHERE run_id = :id ORDER BY sequence")
+_EVENTS = Sql(f"SELECT {ROW} FROM run_event WHERE run_id = :id ORDER BY sequence")
 
 
-def _record(conn: Connection, run_id: str) -> tuple[Row, list[Row], list[Row], list[Row]]:
+def _record(conn: Connection, run_id: str) -> tuple[Row, list[Row], list[Row], list[EventRecord]]:
     values = {"id": run_id}
     run = conn.one(_RUN, values)
     assert run is not None
-    return run, conn.all(_STEPS, values), conn.all(_ATTEMPTS, values), conn.all(_EVENTS, values)
+    events = [event for row in conn.all(_EVENTS, values) for event in events_of(row)]
+    return run, conn.all(_STEPS, values), conn.all(_ATTEMPTS, values), events
 
 
 def _epoch(conn: Connection, run_id: str) -> int:

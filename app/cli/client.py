@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit, urlunsplit
 
 from app.addresses import is_loopback, url_of
+from app.cli.wording import in_own_words
 from app.client_settings import ClientSettings, cli_address_path, cli_token_path
 from app.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from urllib.parse import SplitResult
 
@@ -115,7 +116,7 @@ class Client:
         self.target = target
         self._clock = clock
         self._http: httpx2.Client | None = None
-        self._hints: dict[str, str] = {}
+        self._missed: dict[str, str | None] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -148,13 +149,25 @@ class Client:
             raise CliError("\n".join(_error_line(error) for error in errors))
         data: JSON = body["data"]
         misses = body.get("extensions", {}).get("notFound", ())
-        self._hints.update({miss["ref"]: miss["hint"] for miss in misses if "hint" in miss})
+        self._missed.update({miss["ref"]: miss.get("hint") for miss in misses})
         return data
 
     def hint_for(self, ref: str) -> str:
         """What the server said of a name it did not find, such as the nearest there is; with a space before it."""
-        hint = self._hints.get(ref)
-        return f" {hint}" if hint else ""
+        hint = self._missed.get(ref)
+        return f" {in_own_words(hint)}" if hint else ""
+
+    def refuse_missed(self, kind: str, asked: Iterable[str], otherwise: str) -> None:
+        """Refuses names that the server did not find, when it was asked for them.
+
+        Raises:
+            CliError: there is no such thing; each is told with the nearest there is, or `otherwise`.
+        """
+        missed = [ref for ref in asked if ref in self._missed]
+        if missed:
+            raise CliError(
+                "\n".join(f"There is no {kind} `{ref}`.{self.hint_for(ref) or f' {otherwise}'}" for ref in missed)
+            )
 
     def pages(
         self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None, page_size: int = 50
@@ -388,4 +401,5 @@ def _error_line(error: JSON) -> str:
     extensions = error.get("extensions") or {}
     notes = ", ".join(str(extensions[key]) for key in ("code", "id") if extensions.get(key))
     message = error.get("message", "Unknown error")
-    return f"{message} ({notes})" if notes else message
+    hint = f" {in_own_words(str(extensions['hint']))}" if extensions.get("hint") else ""
+    return f"{message} ({notes}){hint}" if notes else f"{message}{hint}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.client import EXIT_REFUSED, EXIT_UNREACHABLE, JSON, CliError
 from app.cli.defusing import defused, defused_json
+from app.cli.wording import in_own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -121,7 +122,7 @@ def problem_lines(problem: JSON) -> list[str]:
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
     hint = problem.get("hint")
     if hint and not any(hint in line for line in lines):
-        lines.append(f"  {hint}")
+        lines.append(f"  {in_own_words(hint)}")
     return lines
 
 
@@ -132,14 +133,14 @@ def _headline(message: str, issues: list[JSON]) -> tuple[list[str], JSON | None]
         return [message], None
     is_whole = len(issues) == 1 or message == first["message"]
     if is_whole and (not first["path"] or first["path"][-1] in message):
-        return [message, *([f"  {first['hint']}"] if first.get("hint") else [])], first
+        return [message, *([f"  {in_own_words(first['hint'])}"] if first.get("hint") else [])], first
     return [f"{before}:"] if (before := message.removesuffix(f": {first['message']}")) != message else [message], None
 
 
 def issue_line(issue: JSON) -> str:
     """An issue on one line: where, what, what to do."""
     where = ".".join(issue["path"]) or "document"
-    hint = f" {issue['hint']}" if issue.get("hint") else ""
+    hint = f" {in_own_words(issue['hint'])}" if issue.get("hint") else ""
     return f"{str(issue['severity']).lower()}: {where}: {issue['message']}{hint}"
 
 

@@ -243,7 +243,8 @@ def packs(
     if produces:
         wanted["produces"] = produces
     with Client(Target.find(server)) as client:
-        found = client.pages(documents.CATALOG, "catalog", {"filter": wanted}, limit=limit)
+        found = list(client.pages(documents.CATALOG, "catalog", {"filter": wanted}, limit=limit))
+        client.refuse_missed("kind", [*(accepts or ()), *(produces or ())], "`packline packs` shows those there are.")
         if output.is_json:
             for one in found:
                 output.emit(one)

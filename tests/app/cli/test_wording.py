@@ -24,7 +24,7 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
             (("run", "slides_outline", "--input", "text=x"), "There is no pipeline"),
             (("export", "slides.outline"), "`slides.outline` is a pack: `packline run` calls it"),
             (("packs", "--accepts", "markdwon"), "There is no kind `markdwon`. Did you mean `markdown`?"),
-            (("packs", "--produces", "bogus", "--json"), "There is no kind `bogus`. `packline packs` shows those there are."),
+            (("packs", "--produces", "bogus", "--json"), "no kind `bogus`. `packline packs` shows those there are."),
         ):
             refused = machine.run(*arguments)
             assert refused.returncode == 2, (arguments, refused.stdout)

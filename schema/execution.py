@@ -27,6 +27,7 @@ from graphql.pyutils import Path, gather_with_cancel
 from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
 
 from schema.leaves import is_plain_list, leaves_of, plain_items, rows_of, written_leaf
+from schema.members import members_of
 from schema.plans import ArgumentPlan, FieldPlan, PlanBook, Plans, Selection, argument_plan
 
 if TYPE_CHECKING:
@@ -163,6 +164,17 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         """Resolve what is asked of an object; see `graphql.execution.Executor`."""
         fields = self.collect_subfields(return_type, field_details_list).grouped_field_set
         return self.execute_fields(return_type, result, path, fields, position_context)
+
+    def complete_abstract_value(
+        self, return_type: Any, field_details_list: list[Any], info: Any, path: Path, result: Any, position_context: Any
+    ) -> Any:
+        """Complete a member of a union or an interface; see `graphql.execution.Executor.complete_abstract_value`."""
+        kind = members_of(return_type).get(type(result))
+        if kind is None:
+            return super().complete_abstract_value(
+                return_type, field_details_list, info, path, result, position_context
+            )
+        return self.complete_value(kind, field_details_list, info, path, result, position_context)
 
     def get_stream_usage(self, field_details_list: list[Any], path: Path) -> None:
         """Nothing: there is no `@stream`, and looking for it costs every list 2 µs."""

@@ -38,6 +38,7 @@ from schema.executors import executor_of
 from schema.leaves import mark_leaves
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
+from schema.members import mark_members
 from schema.resolver_calls import shorten_resolvers
 from schema.scalars import SCALAR_MAP
 
@@ -126,6 +127,7 @@ class GuardedSchema(strawberry.Schema):
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
         mark_leaves(self._schema)
+        mark_members(self._schema)
         self.documents = Documents(self._schema, self.limits)
 
     def _guard(self) -> SchemaExtension:

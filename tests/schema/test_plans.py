@@ -6,7 +6,7 @@ import asyncio
 import inspect
 from dataclasses import dataclass, field
 from types import FunctionType
-from typing import Annotated
+from typing import Annotated, Generic, TypeVar
 
 import pytest
 import strawberry
@@ -19,6 +19,7 @@ from schema.executors import executor_of
 from schema.guarded import GuardedSchema
 from schema.leaves import leaf_of
 from schema.loading import loaded
+from schema.members import members_of
 from schema.plans import PlanBook
 from schema.scalars import JSON
 
@@ -72,6 +73,21 @@ class Labels:
 _SHARED = ["a", "b"]
 
 
+Item = TypeVar("Item")
+
+
+@strawberry.type
+class Box(Generic[Item]):
+    item: Item
+
+
+class Sapling(Tree):
+    pass
+
+
+Found = Annotated[Tree | Leaf | Box[int] | Box[str], strawberry.union("Found")]
+
+
 def _labels() -> Labels:
     return Labels(words=_SHARED, maybe=["a", None], odd=["a", 7])  # type: ignore[list-item]
 
@@ -99,6 +115,15 @@ class Query:
     @strawberry.field
     def things(self) -> list[Named]:
         return [Leaf(name="leaf"), Tree(name="tree", age=9)]
+
+    @strawberry.field
+    def found(self, odd: bool = False) -> list[Found | None]:
+        some = [Leaf(name="leaf"), None, Box(item=7), Tree(name="elm"), Box(item="seven"), Sapling(name="new")]
+        return [*some, *([Labels(words=[], maybe=None, odd=[]), "nothing"] if odd else [])]  # type: ignore[list-item]
+
+    @strawberry.field
+    def waiting(self) -> Found:
+        return asyncio.sleep(0, Tree(name="late"))  # type: ignore[return-value]
 
     @strawberry.field
     def maybe(self) -> list[Tree | None]:
@@ -149,6 +174,12 @@ DOCUMENTS = [
         "{ things { __typename name ... on Tree { age leaves(many: 1) { ...L } } ...L } } fragment L on Leaf { size }",
         [{}],
     ),
+    (
+        "query ($o: Boolean) { found(odd: $o) { __typename ... on Tree { strict leaves { size } } ... on Leaf { size } "
+        "... on IntBox { item } ... on StrBox { text: item } } }",
+        [{}, {"o": True}],
+    ),
+    ("{ found { ... on Named { name } } waiting { ... on Tree { name broken } } }", [{}]),
     ("{ trees { name broken } }", [{}]),
     ("{ trees { name strict } }", [{}]),
     ("{ maybe { name strict } }", [{}]),
@@ -251,6 +282,14 @@ def test_plain_fields_are_known_as_such():
     found = {name: leaf_of(field) for name, field in graphql.fields.items()}
     assert {name for name, leaf in found.items() if leaf is not None} == {"name", "age"}, "Strawberry marks attributes"
     assert found["name"].plain is str
+
+
+def test_members_are_known_by_their_class_where_it_says_all():
+    kinds = SCHEMA._schema.type_map
+    for abstract, classes in (("Named", {Leaf, Tree}), ("Found", {Leaf, Tree})):
+        assert {origin: kind.name for origin, kind in members_of(kinds[abstract]).items()} == {  # type: ignore[arg-type]
+            origin: origin.__name__ for origin in classes
+        }
 
 
 async def test_plans_of_many_conditions_are_not_kept():

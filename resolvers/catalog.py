@@ -184,4 +184,4 @@ async def _can_run(context: Context, entry: Found) -> bool:
     if isinstance(entry, Pack):
         return not pack_requirements(entry, lacks=context.lacks())
     version = await context.services.versions.get(context, entry)
-    return not lacks_of_version(context, version.body, entry.id)
+    return not await lacks_of_version(context, version.record.id, version.body, entry.id)

@@ -8,13 +8,15 @@ from resolvers.access import may_change
 from resolvers.problems import Conflict
 from runner.definition import KEY
 from runner.issues import Issue, error
-from store.pipeline_reads import find_pipeline
+from store.pipeline_reads import find_pipeline, names_that_begin
 from store.pipelines import KeyTakenError, StarterNameError
 
 if TYPE_CHECKING:
     from resolvers.context import Context
 
 _KEY_CHARACTERS = 64
+#: No number behind a key is longer, with its hyphen.
+_NUMBER_CHARACTERS = 12
 
 
 async def taken_issue(context: Context, key: object) -> Issue | None:
@@ -33,8 +35,9 @@ async def taken_issue(context: Context, key: object) -> Issue | None:
 
 async def free_key(context: Context, wanted: str) -> str:
     """The wanted key, with the lowest number behind it that makes it nobody's."""
+    taken = await names_that_begin(context.services.store, wanted[: _KEY_CHARACTERS - _NUMBER_CHARACTERS])
     key, number = wanted[:_KEY_CHARACTERS], 1
-    while await find_pipeline(context.services.store, key) is not None:
+    while key in taken:
         number += 1
         ending = f"-{number}"
         key = wanted[: _KEY_CHARACTERS - len(ending)] + ending

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
@@ -16,6 +16,7 @@ from resolvers.operations import operation
 from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
+from runner.availability import Requirement
 from runner.compiled import compile_document
 from runner.metadata import Metadata
 from runner.preflight import preflight
@@ -38,10 +39,10 @@ from store.pipeline_reads import (
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from resolvers.context import Context
-    from runner.availability import Requirement
+    from runner.issues import Issue
 
 #: Pipelines looked at in one read while those that can run here are picked out.
 _BATCH = 100
@@ -199,15 +200,39 @@ async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dic
     versions = await current_versions(context.services.store, [pipeline.id for pipeline in pipelines])
     bodies = await find_bodies(context.services.store, [version.id for version in versions.values()])
     return {
-        pipeline_id: lacks_of_version(context, bodies[version.id], pipeline_id)
+        pipeline_id: await lacks_of_version(context, version.id, bodies[version.id], pipeline_id)
         for pipeline_id, version in versions.items()
     }
 
 
-def lacks_of_version(context: Context, body: VersionBody, pipeline_id: str) -> list[Requirement]:
-    """What a version of a pipeline needs and the caller cannot have here; empty when it can run."""
+async def lacks_of_version(context: Context, version_id: str, body: VersionBody, pipeline_id: str) -> list[Requirement]:
+    """What a version of a pipeline needs and the caller cannot have here; empty when it can run.
+
+    A pack that is there, but takes or gives something else than the version needs, is told like one that is missing.
+    """
     steps = compile_document(body.document, body.input_schema).steps
-    return preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
+    missing = preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
+    if unfit := await context.services.versions.misfits_of_many(context, version_id, body):
+        missing += _unfit_packs(unfit, {step.key: step.pack for step in steps})
+    return missing
+
+
+def _unfit_packs(issues: Iterable[Issue], packs: Mapping[str, str]) -> list[Requirement]:
+    """Packs that no longer fit, each once with its steps and what is wrong first; a start tells everything.
+
+    Args:
+        issues: What is proved not to fit, by step.
+        packs: The packs of the steps, by key.
+    """
+    found: dict[str, Requirement] = {}
+    for issue in issues:
+        key = issue.path[1]
+        first = found.get(packs[key])
+        if first is None:
+            found[packs[key]] = Requirement("pack", packs[key], (key,), issue.message, issue.hint)
+        elif key not in first.steps:
+            found[packs[key]] = replace(first, steps=(*first.steps, key))
+    return list(found.values())
 
 
 @lru_cache(maxsize=4_096)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 #: Versions whose texts are kept in memory.
 KEPT = 256
+#: Versions of which is known what does not fit: mostly nothing. Lists ask of every pipeline there is.
+_MISFITS_KEPT = 16_384
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +99,17 @@ class Versions:
         if known is not None and known[0] == registry.revision:
             return known[1]
         found = misfits(document, input_schema, registry)
-        if known is None and len(self._misfits) >= KEPT:
+        if known is None and len(self._misfits) >= _MISFITS_KEPT:
             self._misfits.pop(next(iter(self._misfits)))
         self._misfits[version_id] = (registry.revision, found)
         return found
+
+    async def misfits_of_many(self, context: Context, version_id: str, body: VersionBody) -> tuple[Issue, ...]:
+        """The same for lists, which ask of many at once: others have their turn between two that are found out."""
+        known = self._misfits.get(version_id)
+        if known is None or known[0] != context.services.registry.revision:
+            await asyncio.sleep(0)
+        return self.misfits(context, version_id, body.document, body.input_schema)
 
 
 async def get_pipeline(context: Context, ref: str) -> PipelineRecord:

@@ -223,8 +223,9 @@ class Pipeline(CatalogEntry):
     async def availability(self, info: Info) -> Availability:
         """What its steps lack."""
         context = info.context.context
-        body = await _body(info, (await _current(info, self.record)).id)
-        return Availability.of(lacks_of_version(context, body, self.record.id), context.services.now())
+        version_id = (await _current(info, self.record)).id
+        lacks = await lacks_of_version(context, version_id, await _body(info, version_id), self.record.id)
+        return Availability.of(lacks, context.services.now())
 
     @strawberry.field(description="The most recent run.")
     @loaded

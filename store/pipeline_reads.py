@@ -131,6 +131,12 @@ _LIVE = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE deleted_at IS NULL ORDER BY i
 #: No id, key or alias is longer.
 _NAME_CHARACTERS = 200
 _BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
+_LIKE_NAMES = Sql(
+    """
+    SELECT key, aliases FROM pipeline
+    WHERE (key LIKE :start ESCAPE '/' OR aliases LIKE :alias ESCAPE '/') AND deleted_at IS NULL
+    """
+)
 
 
 async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, PipelineRecord]:
@@ -147,11 +153,23 @@ async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
         return None
     found = [_BY_ID.make(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
-        escaped = json.dumps(ref).replace("/", "//").replace("%", "/%").replace("_", "/_")
-        rows = await store.rows(_BY_ALIAS, {"alias": f"%{escaped}%"})
+        rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(ref))}%"})
         # The pattern also meets names of inputs, which stand in the same text.
         found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
+
+
+async def names_that_begin(store: Store, start: str) -> set[str]:
+    """Keys and aliases of pipelines that are not deleted and begin with some characters of a key."""
+    escaped = _escaped(start)
+    rows = await store.rows(_LIKE_NAMES, {"start": f"{escaped}%", "alias": f'%"{escaped}%'})
+    names = {name for key, aliases in rows for name in (key, *(alias.name for alias in load_aliases(aliases)))}
+    return {name for name in names if name.startswith(start)}
+
+
+def _escaped(text: str) -> str:
+    """Text as it stands in a pattern of LIKE whose escape is `/`."""
+    return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
 
 
 async def list_pipeline_names(store: Store) -> list[str]:

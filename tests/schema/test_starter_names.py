@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.databases import ready_database
-from tests.support.front_door import ran
+from tests.support.front_door import ran, statements
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -116,6 +116,13 @@ async def test_a_check_tells_whose_a_key_is_and_the_nearest_free_one(tmp_path: P
             assert await check(free, bob) == []
         assert await check("hers", alice) == [], "it is hers to change"
         assert await check("hers", None) == [], "who may manage changes it, too"
+        for number in range(3, 30):
+            named = {"d": {"document": document(f"hers-{number}", "hers")}}
+            assert (await it.mutate(CREATE, named, token=alice))["__typename"] == "PipelineSuccess"
+        with statements() as asked:
+            (issue,) = await check("hers", bob)
+        assert "nearest free key is `hers-30`" in issue["hint"]
+        assert len([each for each in asked if "FROM pipeline" in each]) < 10, "not one for each number"
         rules = [issue["rule"] for issue in await check("hers", bob, steps=[])]
         assert len(rules) == 2, "told beside what else is wrong"
         assert "key_taken" in rules

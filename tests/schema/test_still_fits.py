@@ -24,6 +24,10 @@ _PREVIEW = """query ($id: ID!, $input: JSON) { run(id: $id) { resumePreview(step
 _PREVIEW_RERUN = """query ($id: ID!, $from: Key) { run(id: $id) { rerunPreview(fromStep: $from) {
     allowed issues { path rule severity message hint } } } }"""
 
+_AVAILABILITY = """{ pipeline(id: "two") { ...Lacking } pipelines { nodes { ...Lacking } } }
+    fragment Lacking on Pipeline { availability { usable missing { kind name steps message hint } } }"""
+_USABLE = "{ pipelines(filter: {usable: USABLE}) { nodes { key } } }"
+
 
 def moving(name: str, version: str, takes: dict[str, Any], gives: dict[str, Any], *, fails: bool = False) -> Pack:
     """A pack whose fields are given as pydantic takes them; it gives back what it takes, else a default."""
@@ -71,6 +75,15 @@ async def test_a_start_is_refused_where_the_packs_of_today_no_longer_fit(
         done = await ran(it, "two")
         assert done["state"] == "SUCCEEDED"
     async with product(tmp_path, packs) as it:
+        told = await it.query(_AVAILABILITY)
+        for lacking in (told["pipeline"]["availability"], told["pipelines"]["nodes"][0]["availability"]):
+            (missing,) = lacking["missing"]
+            assert (lacking["usable"], missing["kind"], missing["steps"]) == (False, "PACK", ["b"])
+            assert said in missing["message"]
+            assert "Mend the pipeline" in missing["hint"]
+        for usable, keys in (("false", ["two"]), ("true", [])):
+            nodes = (await it.query(_USABLE.replace("USABLE", usable)))["pipelines"]["nodes"]
+            assert [one["key"] for one in nodes] == keys
         for answer in (
             await start(it, "two"),
             await start(it, "two", dryRun=True),

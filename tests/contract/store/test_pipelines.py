@@ -21,6 +21,7 @@ from store.pipeline_reads import (
     find_versions,
     list_pipelines,
     list_versions,
+    names_that_begin,
 )
 from store.pipelines import (
     KeyTakenError,
@@ -189,6 +190,18 @@ async def test_a_reference_finds_by_id_then_users_key_then_starters_key_then_ali
     assert await find(NOTES.id) == NOTES.id
     assert await find("nothing") is None
     assert await find("deck_2000") == other.pipeline_id
+
+
+async def test_names_are_found_by_how_they_begin(store: Store):
+    ada = await caller(store)
+    for key in ("deck_2", "deckx2", "old-decks", "deck-3"):
+        await pipeline(store, ada.id, key)
+    gone = await pipeline(store, ada.id, "deck-4")
+    await store.write(upsert_starters, [DECK, NOTES])
+    await store.write(delete_pipeline, gone.pipeline_id)
+    assert await names_that_begin(store, "deck") == {"deck", "deck_2", "deckx2", "deck-3", "deck_2000"}
+    assert await names_that_begin(store, "deck_") == {"deck_2", "deck_2000"}, "an underscore is no wildcard"
+    assert await names_that_begin(store, "old-d") == {"old-deck", "old-decks"}
 
 
 @pytest.mark.parametrize("name", ["deck", "old-deck"])

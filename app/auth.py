@@ -277,7 +277,7 @@ class Authenticator:
             await asyncio.sleep(WATCH_SECONDS)
 
     async def _check_watched(self) -> None:
-        watchers = list(self._watchers)
+        watchers, now = list(self._watchers), self._clock()
         ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
         found = {}
         async with self._store.read() as connection:
@@ -285,7 +285,13 @@ class Authenticator:
                 found.update(await find_tokens(connection, ids[start : start + 500]))
         for watcher in watchers:
             record = found.get(watcher.caller.token_id or "")
-            if record is None or record.revoked_at is not None or not watcher.caller.scopes <= record.scopes:
+            if (
+                record is None
+                or record.revoked_at is not None
+                or not watcher.caller.scopes <= record.scopes
+                # `watch` has a timer of its own; it stands still while the machine sleeps.
+                or (watcher.caller.expires_at is not None and watcher.caller.expires_at <= now)
+            ):
                 watcher.ended.set()
 
     def _woken(self, keys: frozenset[str]) -> None:

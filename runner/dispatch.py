@@ -11,7 +11,6 @@ import contextvars
 import heapq
 import itertools
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
@@ -32,7 +31,7 @@ log = structlog.get_logger(__name__)
 
 #: Priority of what was already under way when its worker went: it resumes before new work starts.
 RESCUE_PRIORITY = 10
-#: Least wait before a run is delivered again because its time has not come: clocks may differ a little.
+#: Least wait before a run is delivered again because its time has not come.
 LEAST_WAIT_SECONDS = 0.02
 
 
@@ -112,21 +111,23 @@ class EmbeddedDispatcher:
         return True
 
     def offer(self, found: Iterable[Due]) -> None:
-        """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried."""
+        """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
+
+        How long a run is to wait is taken anew each time: the clock may have been set, and this process may have slept.
+        """
         tried: set[str] = set()
-        now = datetime.now(UTC)
         for due in found:
-            if due.run_id in self._handled or due.run_id in self._queued or due.run_id in self._timers:
+            if due.run_id in self._handled or due.run_id in self._queued:
                 continue
             if due.run_id in self._parked_runs:  # a slot may have come free in another process
                 if due.caller_id not in tried:
                     tried.add(due.caller_id)
                     self._unpark(due.caller_id)
                 continue
-            delay = (due.not_before - now).total_seconds() if due.not_before else 0.0
-            if delay > 0:
-                self._later(due.run_id, delay)
+            if due.wait_seconds > 0:
+                self._later(due.run_id, due.wait_seconds)
             else:
+                self._stop_timer(due.run_id)
                 self._push(due.run_id, due.priority)
         self._deliver()
 
@@ -203,8 +204,8 @@ class EmbeddedDispatcher:
         if refusal.reason is Refusal.SLOT and caller_id is not None:
             self._park(run_id, caller_id, is_stale=self._freed_at.get(caller_id, 0) > began)
             return
-        if refusal.reason is Refusal.LATER and refusal.not_before is not None:
-            self._later(run_id, (refusal.not_before - datetime.now(UTC)).total_seconds())
+        if refusal.reason is Refusal.LATER and refusal.wait_seconds is not None:
+            self._later(run_id, refusal.wait_seconds)
         if delivery.caller_id is not None:  # it did not use the slot it was given
             self._unpark(delivery.caller_id)
 
@@ -234,6 +235,11 @@ class EmbeddedDispatcher:
             self._push(run_id, 0)
             self._deliver()
 
-        if run_id not in self._timers and self._handler is not None:
+        self._stop_timer(run_id)
+        if self._handler is not None:
             delay = max(LEAST_WAIT_SECONDS, delay)
             self._timers[run_id] = asyncio.get_running_loop().call_later(delay, due)
+
+    def _stop_timer(self, run_id: str) -> None:
+        if (timer := self._timers.pop(run_id, None)) is not None:
+            timer.cancel()

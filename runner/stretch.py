@@ -104,6 +104,10 @@ class Stretch:
             self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
         return self._seconds_at_claim - (monotonic() - self._claimed_at)
 
+    def seconds_to_wait(self) -> float | None:
+        """Until the run is due again, by the store's clock; None when it does not wait."""
+        return None if self.wait_until is None else (self.wait_until - self.now()).total_seconds()
+
     def begin(self, attempt: Attempt) -> None:
         """An attempt is under way; it is stopped at once when the run was to be let go before it began."""
         self.attempt = attempt

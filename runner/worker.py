@@ -224,7 +224,7 @@ class Worker:
         if state is RunState.SUCCEEDED and stretch.sessions:
             await self._store.write_few(end_sessions_of_run, claimed.run_id)
         if state is RunState.WAITING:
-            return NotClaimed(Refusal.LATER, claimed.caller_id, stretch.wait_until)
+            return NotClaimed(Refusal.LATER, claimed.caller_id, stretch.seconds_to_wait())
         return None
 
     # -------------------------------------------------------------------------------------------- the walk

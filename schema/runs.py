@@ -202,7 +202,8 @@ class Run(Node):
             for attempt in found or ()
             if attempt.reused_from is None
         )
-        return round(sum(span.total_seconds() for span in spans), 3)
+        # An attempt during which the clock was set back took some time, and no negative one.
+        return round(sum(max(0.0, span.total_seconds()) for span in spans), 3)
 
     @strawberry.field(description="Cost of all attempts so far.")
     @loaded

@@ -119,7 +119,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         end_cancelled(conn, run_id, state, now, next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now:
-        return NotClaimed(Refusal.LATER, caller_id, not_before)
+        return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds())
     if state is not RunState.RUNNING:
         if _held(conn, {"caller_id": caller_id}) >= caller_limit:
             return NotClaimed(Refusal.SLOT, caller_id)
@@ -247,17 +247,21 @@ def abandon(conn: Connection, run_id: str, epoch: int, owner: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A run that should be dispatched, now or at `not_before`."""
+    """A run that should be dispatched, now or in `wait_seconds`; 0 or less when its time has come."""
 
     run_id: str
     caller_id: str
     priority: int
-    not_before: datetime | None
+    wait_seconds: float
 
 
 def due(conn: Connection, *, limit: int = 5_000) -> list[Due]:
     """Every run under way that no living worker holds, most urgent first; works from the store alone."""
-    return [Due(row[0], row[1], row[2], instant(row[3])) for row in conn.all(_DUE, {"now": conn.now(), "limit": limit})]
+    now = conn.now()
+    return [
+        Due(row[0], row[1], row[2], 0.0 if (at := instant(row[3])) is None else (at - now).total_seconds())
+        for row in conn.all(_DUE, {"now": now, "limit": limit})
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,11 +187,12 @@ class NotClaimed:
 
     Attributes:
         caller_id: Whose run it is; None when there is no such run.
+        wait_seconds: Until its time comes, by the store's clock; the machine's own may be wrong.
     """
 
     reason: Refusal
     caller_id: str | None = None
-    not_before: datetime | None = None
+    wait_seconds: float | None = None
 
 
 class AttemptStart(NamedTuple):

@@ -386,6 +386,16 @@ async def test_a_stream_ends_when_its_token_expires(house):
     await asyncio.wait_for(house.authenticator.watch(await caller_of(house, token)), 1)
 
 
+async def test_a_stream_ends_when_its_token_expired_while_the_machine_slept(house, monkeypatch):
+    """Timers stand still then, and the clock goes on; so it is when the clock is set."""
+    monkeypatch.setattr("app.auth.WATCH_SECONDS", 0.01)
+    token = await house.token(seconds=3600)
+    watch = asyncio.create_task(house.authenticator.watch(await caller_of(house, token)))
+    await asyncio.sleep(0)
+    house.clock.moved = 3601
+    await asyncio.wait_for(watch, 2)
+
+
 async def test_a_stream_of_the_bootstrap_token_goes_on(make_house):
     house = await make_house(bootstrap_token="word")
     scope = {"type": "http", "method": "GET", "headers": [], "client": None}

@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter
 from contextvars import ContextVar
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -364,12 +363,27 @@ async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispa
         calls.append(loop.time())
         if len(calls) == 4:
             return None
-        return NotClaimed(Refusal.LATER, "ada", datetime.now(UTC) - timedelta(seconds=5))
+        return NotClaimed(Refusal.LATER, "ada", -5.0)
 
     await dispatcher.serve(handler)
     source.wake("dispatch:0:run_1")
     await until(lambda: len(calls) == 4)
     assert calls[3] - calls[0] >= 0.05
+
+
+async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatcher: EmbeddedDispatcher):
+    """The clock may have been set meanwhile, or this machine may have slept: timers know neither."""
+    calls: list[str] = []
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls.append(run_id)
+        return NotClaimed(Refusal.LATER, "ada", 3600.0) if calls.count(run_id) == 1 else None
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1", "dispatch:0:run_2")
+    await until(lambda: sorted(calls) == ["run_1", "run_2"])
+    dispatcher.offer([Due("run_1", "ada", 0, 0.0), Due("run_2", "ada", 0, 0.05)])
+    await until(lambda: sorted(calls) == ["run_1", "run_1", "run_2", "run_2"])
 
 
 async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, dispatcher: EmbeddedDispatcher):
@@ -383,7 +397,7 @@ async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, di
     runs = [f"run_{caller}_{number}" for caller in ("ada", "bob") for number in range(3)]
     source.wake(*(f"dispatch:0:{run_id}" for run_id in runs))
     await until(lambda: calls.total() == 6 and dispatcher.waiting() == 6)
-    dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, None) for run_id in runs])
+    dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, 0.0) for run_id in runs])
     await until(lambda: calls.total() == 8 and dispatcher.waiting() == 6)
     assert (calls["run_ada_0"], calls["run_bob_0"]) == (2, 2)
 

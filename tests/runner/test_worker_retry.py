@@ -114,6 +114,15 @@ async def test_the_wait_is_stored_and_survives_a_restart(lab: Laboratory, bench:
     assert run.told().count("run waiting") == 1
 
 
+async def test_a_run_whose_time_has_come_is_found_although_its_timer_has_not(lab: Laboratory, bench: Workbench):
+    run_id = await lab.start([step("a", "test.flaky", times=1, text="x", retry=HOUR)])
+    await lab.in_state(run_id, RunState.WAITING)
+    await due_now(lab, run_id)
+    await lab.engine.rescue.sweep()
+    assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+    assert bench.calls("test.flaky") == 2
+
+
 async def test_a_retry_after_is_waited_for(lab: Laboratory):
     run_id = await lab.start([step("a", "test.fail", code="rate_limited", retry_after_seconds=40, retry=AT_ONCE)])
     waiting = await lab.in_state(run_id, RunState.WAITING)

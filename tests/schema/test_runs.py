@@ -12,6 +12,7 @@ from sqlalchemy import select
 from runner.failures import FAILURE_CAUSES, Failure, FailureCode
 from schema.cursors import RUNS
 from schema.payloads import EXCERPT
+from store.dialects import Sql
 from store.tables import RUN as RUN_TABLE
 from tests.support.front_door import (
     RUN,
@@ -350,6 +351,16 @@ async def test_a_look_at_a_run_reads_the_attempts_of_its_steps_together(it: Prod
     assert [one["packVersion"] for one in data["run"]["steps"]] == ["1.0.0"] * 3
     read = [statement.partition(" FROM ")[2].split()[0] for statement in seen if "memory_due" not in statement]
     assert sorted(read) == ["artifact", "attempt", "pipeline", "run", "run_step"]
+
+
+async def test_a_clock_set_back_makes_no_time_negative(it: Product) -> None:
+    await save(it, "one", step("only", "test.echo", text="t"))
+    run = await ran(it, "one", {})
+    earlier = Sql("UPDATE attempt SET ended_at = :at WHERE run_id = :id")
+    hour_ago = datetime.now(UTC) - timedelta(hours=1)
+    await it.services.store.write(lambda conn: conn.run(earlier, {"at": hour_ago, "id": run["id"]}))
+    data = await it.query("query ($id: ID!) { run(id: $id) { workSeconds } }", {"id": run["id"]})
+    assert data["run"]["workSeconds"] == 0
 
 
 async def test_a_long_list_takes_a_fixed_number_of_statements(it: Product, bench: Workbench) -> None:

@@ -361,8 +361,9 @@ async def test_a_wait_is_stored_and_not_claimed_before_its_time(store: Store):
     assert await worker.settle(Wait(later, "retry 2 of 3"), AttemptState.FAILED) == Settled(RunState.WAITING)
     refused = await claimed(store, made.run_id)
     assert isinstance(refused, NotClaimed)
-    assert (refused.reason, refused.not_before) == (Refusal.LATER, later)
-    assert await store.write(due) == [Due(made.run_id, ada.id, 0, later)]
+    assert refused.reason is Refusal.LATER
+    assert refused.wait_seconds == pytest.approx(3600, abs=60), "told by the store's clock"
+    assert await store.write(due) == [Due(made.run_id, ada.id, 0, pytest.approx(3600, abs=60))]
     (step,) = await steps(store, made.run_id)
     assert (step.state, step.wait_until) == (StepState.WAITING, later)
     sooner = Sql("UPDATE run SET not_before = :now WHERE id = :id")

@@ -1,11 +1,14 @@
-"""Headers of a request, one by one: Starlette's mapping takes 2 µs for each, and a request reads six."""
+"""Headers of a request by name, gathered once: Starlette's mapping takes 2 µs for each, and a request reads six."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
+
+#: Where they are kept in the scope of the request.
+_KEPT: Final = "packline.headers"
 
 
 def header_of(connection: HTTPConnection, name: bytes) -> str | None:
@@ -15,8 +18,9 @@ def header_of(connection: HTTPConnection, name: bytes) -> str | None:
         connection: The request or socket.
         name: In lower case, as ASGI has them.
     """
-    for found, value in connection.scope["headers"]:
-        if found == name:
-            text: str = value.decode("latin-1")
-            return text
-    return None
+    scope = connection.scope
+    fields: dict[bytes, bytes] | None = scope.get(_KEPT)
+    if fields is None:
+        fields = scope[_KEPT] = dict(reversed(scope["headers"]))
+    value = fields.get(name)
+    return None if value is None else value.decode("latin-1")

@@ -28,6 +28,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Kind = Literal["query", "command"]
 
+#: Arguments of these types are told in the audit; others are left out.
+_TOLD = (str, int, float, bool)
 #: Longest detail of one audit row, in characters of JSON; a longer one is left out, since half of it would not read.
 DETAIL_CHARACTERS = 8_000
 
@@ -64,7 +66,9 @@ class Trail:
         self._append(conn, {**self._detail, "problem": problem.code.value, "message": problem.message}, accepted=False)
 
     def _append(self, conn: Connection, detail: dict[str, JSONValue], *, accepted: bool) -> None:
-        text = orjson.dumps(self._redactor.value(detail)).decode()
+        data = orjson.dumps(detail)
+        masked = self._redactor.value(detail, data)
+        text = (data if masked is detail else orjson.dumps(masked)).decode()
         append_audit(
             conn,
             actor_id=self._actor_id,
@@ -172,9 +176,7 @@ class Operation(Generic[P, T]):
     def _trail(self, context: Context, arguments: Mapping[str, object]) -> Trail:
         target = arguments.get(self.target) if self.target else None
         detail: dict[str, JSONValue] = {
-            name: value
-            for name, value in arguments.items()
-            if isinstance(value, str | int | float | bool) and name not in self.private
+            name: value for name, value in arguments.items() if isinstance(value, _TOLD) and name not in self.private
         }
         return Trail(context, self.name, target if isinstance(target, str) else None, detail)
 

@@ -18,19 +18,25 @@ class RequestContext:
 
     Attributes:
         context: What use cases are given.
-        loaders: Batched reads, remembered for the operation.
         at_once: Whether reads of a few rows are answered without waiting, and each may be made by itself. Not for an
             event: what nobody had to wait for is taken to be the same for all who watch.
         gathers: Whether reads are gathered: set once a longer list is met, whose items ask for the same.
     """
 
-    __slots__ = ("at_once", "context", "gathers", "loaders")
+    __slots__ = ("_loaders", "at_once", "context", "gathers")
 
     def __init__(self, context: Context, *, of_event: bool = False) -> None:
         self.context = context
         self.at_once = not of_event and context.services.store.dialect == "sqlite"
         self.gathers = False
-        self.loaders = Loaders(context, self)
+        self._loaders: Loaders | None = None
+
+    @property
+    def loaders(self) -> Loaders:
+        """Batched reads, remembered for the operation."""
+        if self._loaders is None:
+            self._loaders = Loaders(self.context, self)
+        return self._loaders
 
     @property
     def caller(self) -> Caller:
@@ -45,7 +51,7 @@ class RequestContext:
 
     def fresh(self) -> None:
         """Forgets what was read: a command has changed it."""
-        self.loaders = Loaders(self.context, self)
+        self._loaders = None
 
     def for_event(self) -> RequestContext:
         """The context of one event of a subscription: it sees what is stored by then."""

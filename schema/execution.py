@@ -19,6 +19,7 @@ from graphql import (
     GraphQLList,
     GraphQLNonNull,
     GraphQLObjectType,
+    GraphQLResolveInfoHelpers,
     OperationType,
     Undefined,
 )
@@ -59,6 +60,19 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
     def __init__(self, *args: Any, plans: PlanBook | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.follow(plans)
+
+    @property
+    def async_helpers(self) -> GraphQLResolveInfoHelpers:
+        """What resolvers may use of the executor, made when one is told.
+
+        Kept, it would tie every executor into a ring, which only the collection of garbage takes apart: with all that
+        the request read, 20 objects of it.
+        """
+        return GraphQLResolveInfoHelpers(gather=self.gather_async_work, track=self.track_async_work)
+
+    @async_helpers.setter
+    def async_helpers(self, _kept: GraphQLResolveInfoHelpers) -> None:
+        """Nothing: graphql-core keeps them."""
 
     def follow(self, plans: PlanBook | None) -> None:
         """Take the plans that fit the operation and its variables; without, make some for this operation alone."""

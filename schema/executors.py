@@ -10,7 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from graphql import GraphQLError, GraphQLNonNull, GraphQLResolveInfoHelpers, Undefined, coerce_input_value
+from graphql import (
+    GraphQLEnumType,
+    GraphQLError,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    Undefined,
+    coerce_input_value,
+)
 from graphql.execution.executor import CollectedErrors
 from graphql.execution.get_variable_signature import get_variable_signature
 from graphql.execution.values import (
@@ -33,6 +40,7 @@ if TYPE_CHECKING:
 
 #: Wrong variables that one refusal tells of, as in `graphql.execute`.
 _ERRORS_MAX: Final = 50
+_LEAVES: Final = (GraphQLScalarType, GraphQLEnumType)
 
 
 def executor_of(
@@ -103,9 +111,15 @@ def _coerced(signatures: Iterable[GraphQLVariableSignature], given: Mapping[str,
             if value is Undefined and signature.default is None and not isinstance(kind, GraphQLNonNull):
                 sources[signature.name] = VariableValueSource(signature)
                 continue
-            if value is Undefined or input_is_nested_too_deeply(value, kind):
+            if value is Undefined:
                 return None
-            found = coerce_input_value(value, kind)
+            leaf = kind.of_type if type(kind) is GraphQLNonNull else kind
+            if isinstance(leaf, _LEAVES) and value is not None:
+                found = leaf.coerce_input_value(value)  # as the function of that name does in the end
+            elif input_is_nested_too_deeply(value, kind):
+                return None
+            else:
+                found = coerce_input_value(value, kind)
             if found is Undefined:
                 return None
             sources[signature.name] = VariableValueSource(signature, value)
@@ -118,12 +132,11 @@ def _coerced(signatures: Iterable[GraphQLVariableSignature], given: Mapping[str,
 def copied(executor: OperationExecutor, plans: PlanBook, variables: VariableValues) -> OperationExecutor:
     """An executor of the same operation with other variables, that shares nothing with it which changes."""
     copy = object.__new__(OperationExecutor)
-    copy.__dict__.update(executor.__dict__)
+    copy.__dict__ = executor.__dict__.copy()
     copy.variable_values = variables
     copy.collected_errors = CollectedErrors()
     copy.pending_incremental_futures = set()
     copy.background_futures = set()
-    copy.async_helpers = GraphQLResolveInfoHelpers(gather=copy.gather_async_work, track=copy.track_async_work)
     copy.groups, copy.tasks, copy.streams = [], [], []
     copy.follow(plans)
     return copy

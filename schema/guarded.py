@@ -23,6 +23,9 @@ from graphql import (
     get_nullable_type,
     is_leaf_type,
 )
+from graphql import (
+    OperationType as GraphQLOperationType,
+)
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.schema.name_converter import NameConverter
@@ -52,6 +55,8 @@ if TYPE_CHECKING:
     from strawberry.types.base import StrawberryType
 
 
+#: Strawberry's own of graphql-core's.
+_KINDS = {kind: OperationType(kind.value) for kind in GraphQLOperationType}
 _QUERY_OR_MUTATION = frozenset({OperationType.QUERY, OperationType.MUTATION})
 _camel_case = cache(to_camel_case)
 
@@ -154,7 +159,7 @@ class GuardedSchema(strawberry.Schema):
         kind = checked.kind_of(operation_name)
         if kind is None:
             raise CannotGetOperationTypeError(operation_name)
-        asked = OperationType(kind.value)
+        asked = _KINDS[kind]
         if asked not in (allowed_operation_types or _QUERY_OR_MUTATION):
             raise InvalidOperationTypeError(asked)
         errors = checked.verdict(operation_name, variable_values or {}, self.limits)
@@ -207,7 +212,7 @@ class GuardedSchema(strawberry.Schema):
         if unreadable is not None:
             return _only(unreadable)
         kind = self.documents.get(query or "").kind_of(operation_name)
-        if kind is not None and OperationType(kind.value) in _QUERY_OR_MUTATION:
+        if kind is not None and _KINDS[kind] in _QUERY_OR_MUTATION:
             return _only(
                 await self.execute(
                     query,

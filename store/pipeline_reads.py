@@ -151,7 +151,7 @@ async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
     """
     if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000
         return None
-    found = [_BY_ID.make(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
+    found = [_remembered(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
         rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(ref))}%"})
         # The pattern also meets names of inputs, which stand in the same text.
@@ -186,7 +186,7 @@ async def list_live_pipelines(store: Store) -> list[PipelineRecord]:
 
 @lru_cache(maxsize=4_096)
 def _remembered(row: Row) -> PipelineRecord:
-    """The record of a row; every search reads all of them, and they seldom change."""
+    """The record of a row; every search reads all of them and every start one, and they seldom change."""
     return _BY_ID.make(row)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
+import weakref
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Annotated, Generic, TypeVar
@@ -259,6 +261,32 @@ async def test_an_executor_of_a_known_document_shares_nothing_that_changes():
         assert not getattr(first, name), "nothing defers"
 
 
+async def test_an_executor_goes_with_the_last_that_holds_it():
+    document = parse("{ labels { told } }")
+    plans = PlanBook(document)
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(2):
+            made = executor_of(
+                SCHEMA._schema,
+                document,
+                plans,
+                operation=None,
+                variables={},
+                context=Context(),
+                root=None,
+                extensions=None,
+            )
+            assert isinstance(made, OperationExecutor)
+            made.execute_operation()
+            gone = weakref.ref(made)
+            del made
+            assert gone() is None, "a ring of objects waits for the collection of garbage, which looks at all of them"
+    finally:
+        gc.enable()
+
+
 async def test_what_a_request_carried_does_not_stay_with_its_document():
     document = "query ($n: String) { trees(named: $n) { name } }"
     await SCHEMA.execute(document, {"n": "yew"}, Context())
@@ -271,7 +299,8 @@ async def test_what_a_request_carried_does_not_stay_with_its_document():
 
 def test_what_is_overridden_is_called_so_by_graphql_core():
     own = {name for name in vars(OperationExecutor) if not name.startswith("_")} - {"follow"}
-    theirs = {name for name in own if any(name in vars(base) for base in OperationExecutor.__mro__[1:])}
+    bases = [vars(base) | vars(base).get("__annotations__", {}) for base in OperationExecutor.__mro__[1:]]
+    theirs = {name for name in own if any(name in base for base in bases)}
     assert own == theirs, "what a newer version renamed would be called no more, and nothing but the time would tell"
     assert "_relevant_sub_fields" in inspect.getsource(Executor), "where plans keep the fields of selections"
 

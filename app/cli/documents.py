@@ -100,8 +100,17 @@ query CliServer {
 """
 
 PIPELINE_INPUTS = """
-query CliPipelineInputs($id: ID!) {
-  pipeline(id: $id) { id key name inputSchema earlierNames { name inputs } }
+query CliPipelineInputs($id: ID!, $version: Int! = 0, $ofVersion: Boolean! = false) {
+  pipeline(id: $id) {
+    id key name inputSchema earlierNames { name inputs }
+    versionByNumber(number: $version) @include(if: $ofVersion) { inputSchema }
+  }
+}
+"""
+
+RUN_INPUTS = """
+query CliRunInputs($id: ID!) {
+  run(id: $id) { id pipeline { id inputSchema } version { inputSchema } pack { id inputSchema } }
 }
 """
 

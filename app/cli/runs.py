@@ -66,7 +66,7 @@ def run(
         is_pack = "." in target and not target.startswith("builtin.")
         if is_pack and (title or deadline or agent):
             raise CliError(f"`{target}` is a pack: --title, --deadline and --agent are for pipelines.")
-        schema = _input_schema(client, target, is_pack=is_pack)
+        schema = _input_schema(client, target, is_pack=is_pack, version=None if is_pack else _number(version))
         files = uploaded(client, output, uploads or ())
         given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
         taken: list[str] = []
@@ -154,7 +154,7 @@ def resume(
     from app.cli.client import EXIT_OK, EXIT_REFUSED, Client, CliError, Target
     from app.cli.inputs import read_inputs, read_json_object
     from app.cli.output import Output, accept, issue_line
-    from app.cli.watch import get_run
+    from app.cli.watch import no_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -165,10 +165,11 @@ def resume(
             "definition": "CURRENT" if current else "OF_RUN",
         }
         if inputs or inputs_file:
-            change["inputs"] = read_inputs(inputs or (), inputs_file, _schema_of_run(client, get_run(client, run_id)))
+            _, schema = _schema_of_run(client, run_id, current=current)
+            change["inputs"] = read_inputs(inputs or (), inputs_file, schema)
         found = client.execute(documents.RESUME_PREVIEW, change)["run"]
         if found is None:
-            raise CliError(f"There is no run `{run_id}`, or your token may not see it.")
+            raise no_run(run_id)
         plan = found["resumePreview"]
         if preview:
             _show_preview(output, plan)
@@ -209,20 +210,17 @@ def rerun(
     from app.cli.client import Client, Target
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
-    from app.cli.watch import get_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         changed: dict[str, Any] = {}
         taken: list[str] = []
         if inputs or inputs_file or from_memory:
-            found = get_run(client, run_id)
-            schema = _schema_of_run(client, found)
+            target, schema = _schema_of_run(client, run_id, current=current)
             changed = read_inputs(inputs or (), inputs_file, schema)
             if from_memory:
                 from app.cli.remembered import take_remembered
 
-                target = (found["pipeline"] or found["pack"])["id"]
                 changed, taken = take_remembered(client, output, target, from_memory, changed, schema)
         started = accept(
             client.execute(
@@ -277,18 +275,20 @@ def _go_on(
     raise typer.Exit(follow_run(client, output, run, after=after, save=save))
 
 
-def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, Any]:
+def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | None = None) -> dict[str, Any]:
     from app.cli import documents
     from app.cli.client import CliError
 
     if is_pack:
         found = client.execute(documents.PACK_INPUTS, {"id": target})["pack"]
     else:
-        found = client.execute(documents.PIPELINE_INPUTS, {"id": target})["pipeline"]
+        numbered = {} if version is None else {"version": version, "ofVersion": True}
+        found = client.execute(documents.PIPELINE_INPUTS, {"id": target, **numbered})["pipeline"]
     if found is None:
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
         raise CliError(f"There is no {kind} `{target}`.{client.hint_for(target)} `packline {listing}` lists them.")
-    schema: dict[str, Any] = found["inputSchema"]
+    # A version there is none of is for the server to refuse.
+    schema: dict[str, Any] = (found.get("versionByNumber") or found)["inputSchema"]
     for earlier in found.get("earlierNames", ()):
         if earlier["name"] == target:  # the server takes the inputs of then and says what they are called now
             properties = schema.setdefault("properties", {})
@@ -299,11 +299,20 @@ def _input_schema(client: Client, target: str, *, is_pack: bool) -> dict[str, An
     return schema
 
 
-def _schema_of_run(client: Client, found: JSON) -> dict[str, Any]:
-    """The input schema of a run's pipeline as it is now; of a pack call, the pack's."""
-    if found["pipeline"]:
-        return _input_schema(client, found["pipeline"]["id"], is_pack=False)
-    return _input_schema(client, found["pack"]["id"], is_pack=True) if found["pack"] else {}
+def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, dict[str, Any]]:
+    """What a run is of, and the input schema of the version it executes, or of the pipeline as it is now.
+
+    Nothing is looked up by name: the pipeline may be deleted by now, and its run goes on all the same.
+    """
+    from app.cli import documents
+    from app.cli.watch import no_run
+
+    found = client.execute(documents.RUN_INPUTS, {"id": run_id})["run"]
+    if found is None:
+        raise no_run(run_id)
+    whole = found["pipeline"] or found["pack"]
+    version = None if current else found["version"]
+    return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
 
 
 def _show_preview(output: Output, plan: JSON | None) -> None:

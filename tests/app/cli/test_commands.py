@@ -452,9 +452,11 @@ def test_resume_tells_why_not(packline, server):
 
 
 def test_rerun_gives_only_the_changes(packline, server):
-    server.answers["CliRun"] = {"run": run()}
-    server.answers["CliPipelineInputs"] = {"pipeline": {"id": "p", "key": "deck", "name": "D", "inputSchema": SCHEMA}}
+    other = {"type": "object", "properties": {}, "additionalProperties": False}
+    of_run = {"id": "run_1", "pipeline": {"id": "p", "inputSchema": other}, "version": {"inputSchema": SCHEMA}}
+    server.answers["CliRunInputs"] = {"run": {**of_run, "pack": None}}
     server.answers["CliRerunRun"] = started()
+    assert packline("rerun", "run_1", "-i", "count=5", "--current").status == 2
     assert packline("rerun", "run_1", "-i", "count=5", "--from-step", "shorten", "-d").status == 0
     (asked,) = server.asked_for("CliRerunRun")
     assert (asked["inputs"], asked["fromStep"], asked["definition"]) == ({"count": 5}, "shorten", "OF_RUN")

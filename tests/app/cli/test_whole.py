@@ -146,6 +146,36 @@ def test_a_rerun_reuses_steps(machine):
     assert second["rerunOf"] == {"id": first["id"]}
 
 
+def test_changes_are_read_by_the_version_of_the_run_also_once_the_pipeline_is_deleted(machine):
+    file = machine.folder / "passing.yaml"
+    old = """
+key: passing
+name: Passing
+inputs: {type: object, properties: {fails: {type: boolean, default: true}}}
+steps:
+  - id: review
+    pack: practice.review
+    retry: {max_attempts: 1}
+    input: {markdown: "# Tea", practice_failure: "${{ inputs.fails }}"}
+"""
+    file.write_text(old)
+    machine.lines("apply", "-f", str(file), "--yes")
+    first = machine.lines("run", "passing", status=1)[-1]["run"]["id"]
+    file.write_text(old.replace("fails", "flaw"))
+    changed = machine.run("apply", "-f", str(file), "--yes")
+    assert changed.returncode == 0, changed.stderr
+
+    assert machine.lines("rerun", first, "-i", "fails=false")[-1]["run"]["state"] == "SUCCEEDED"
+    assert machine.lines("run", "passing", "--version", "1", "-i", "fails=false")[-1]["run"]["state"] == "SUCCEEDED"
+    headers = {"authorization": f"Bearer {(machine.folder / 'data' / 'cli-token').read_text().strip()}"}
+    delete = 'mutation { deletePipeline(pipeline: "passing", confirmKey: "passing") { __typename } }'
+    with httpx2.Client(base_url=machine.url, headers=headers) as http:
+        assert "DeleteSuccess" in http.post("/graphql", json={"query": delete}).text
+    assert machine.lines("rerun", first, "-i", "fails=false")[-1]["run"]["state"] == "SUCCEEDED"
+    assert machine.lines("resume", first, "-i", "fails=false")[-1]["run"]["state"] == "SUCCEEDED"
+    assert "There is no run" in machine.run("rerun", first[:-1] + "X", "-i", "fails=false").stderr
+
+
 def test_lists_tokens_and_definitions(machine):
     assert "sample" in [line["key"] for line in machine.lines("pipelines", "--starters")]
     assert "slides.render" in [line["id"] for line in machine.lines("packs", "--produces", "pdf")]

@@ -9,7 +9,7 @@ import structlog
 
 from runner.failures import Failure, FailureCode
 from store.engine import StoreClosedError, StoreError
-from store.runs import Fence, abandon, renew
+from store.runs import abandon, renew
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -65,12 +65,12 @@ class Keeper:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def abandon(self, fence: Fence) -> None:
+    async def abandon(self, run_id: str, epoch: int) -> None:
         """Lets go of a run that cannot be recorded now; if not even that can be, the next renewal does it."""
         try:
-            await self._store.write_few(abandon, fence.run_id, fence.epoch, self._owner)
+            await self._store.write_few(abandon, run_id, epoch, self._owner)
         except StoreError as error:
-            log.debug("a run could not be let go yet", run=fence.run_id, error=str(error))
+            log.debug("a run could not be let go yet", run=run_id, error=str(error))
 
     async def _keep(self) -> None:
         loop = asyncio.get_running_loop()
@@ -99,7 +99,7 @@ class Keeper:
                     stretch.stop(CANCELLED)
             for run_id, (epoch, _) in held.items():
                 if run_id not in self._advancing:  # it could not be let go when it failed here
-                    await self.abandon(Fence(run_id, epoch, self._lease_seconds))
+                    await self.abandon(run_id, epoch)
 
 
 def _lose(stretches: Iterable[Stretch]) -> None:

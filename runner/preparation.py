@@ -35,8 +35,9 @@ class Preparation:
 
     def next(self, stretch: Stretch) -> Prepared | Refused | None:
         """The first step that has not succeeded; None when all have."""
+        states, succeeded = stretch.states, StepState.SUCCEEDED
         for step in stretch.claim.steps:
-            if stretch.states[step.key] is not StepState.SUCCEEDED:
+            if states[step.key] is not succeeded:
                 return self._prepare(stretch, step)
         return None
 

@@ -57,7 +57,7 @@ class Takeover:
         )
         if isinstance(claimed, NotClaimed):
             return claimed
-        fence = Fence(run_id, claimed.epoch, limits.lease_seconds, claimed.next_seq)
+        fence = Fence(run_id, claimed.epoch, claimed.caller_id, limits.lease_seconds, claimed.next_seq)
         return Taken(claimed, fence, self._begin(conn, claimed, fence))
 
     def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> Begun | None:

@@ -188,7 +188,7 @@ class Worker:
             log.warning("a run was left behind by a closing store; its lease frees it", run=fence.run_id)
         except StoreError as error:
             log.warning("a run could not be recorded and is let go", run=fence.run_id, error=str(error))
-            await self._keeper.abandon(fence)
+            await self._keeper.abandon(fence.run_id, fence.epoch)
         except Exception:
             log.exception("a run failed here by a defect", run=fence.run_id)
             failure = Failure(
@@ -199,7 +199,7 @@ class Worker:
             try:
                 await self._fail_run(fence, failure)
             except (LostLeaseError, StoreError):
-                await self._keeper.abandon(fence)
+                await self._keeper.abandon(fence.run_id, fence.epoch)
         finally:
             self._active.pop(fence.run_id, None)
         return None

@@ -116,7 +116,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         return NotClaimed(Refusal.HELD, caller_id)
     since = idle_since or _last_sign(lease_until, lease_seconds)
     if cancel_requested:
-        end_cancelled(conn, run_id, state, now, next_seq, left_at=since)
+        end_cancelled(conn, run_id, caller_id, state, now, next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now:
         return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds())
@@ -128,7 +128,7 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
         deadline_at = now + timedelta(seconds=deadline_seconds)
     elif since is not None and since < now:
         deadline_at += now - since
-    lost = conn.one(RUNNING_ATTEMPT, {"id": run_id})
+    lost = conn.one(RUNNING_ATTEMPT, {"id": run_id}) if epoch else None  # nobody has held it before
     count = 1 if lost is None else 2
     ledger = Ledger(conn, run_id, now, next_seq=next_seq + count, reserved=count)
     if lost is not None:

@@ -80,7 +80,7 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
     if RunState.CANCELLED in RUN_TRANSITIONS[state]:
         conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
         # The lease outlived its worker's last sign of life by no more than its own length.
-        end_cancelled(conn, run_id, state, now, next_seq, reason, left_at=instant(row[4]) or until)
+        end_cancelled(conn, run_id, row[1], state, now, next_seq, reason, left_at=instant(row[4]) or until)
         return RunState.CANCELLED
     raise WrongStateError(run_id, state)
 

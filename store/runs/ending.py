@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from store.dialects import Connection
-    from store.runs.values import Spent
+    from store.runs.values import Fence, Spent
 
 LOCK_RUN = Sql(
     """
@@ -59,7 +59,7 @@ _END_RUN = Sql(
         flight = NULL, not_before = NULL, idle_since = NULL, priority = 0, memory_due = :yes,
         progress = CASE WHEN :state = 'succeeded' THEN 1.0 ELSE progress END,
         search_text = search_text || :said
-    WHERE id = :id RETURNING caller_id
+    WHERE id = :id
     """
 )
 
@@ -88,17 +88,26 @@ def record_spent(conn: Connection, attempt_id: str, spent: Spent | None) -> None
 
 
 def end_early(
-    conn: Connection, run_id: str, ledger: Ledger, state: RunState, *, cancelled: bool, late: bool
+    conn: Connection, fence: Fence, ledger: Ledger, state: RunState, *, cancelled: bool, late: bool
 ) -> Settled | None:
     """Ends the run when a cancel or its deadline came first; writes the ledger then."""
     if cancelled:
-        close_steps(conn, run_id, ledger, StepState.CANCELLED)
-        end_run(conn, run_id, ledger, state, RunState.CANCELLED)
+        close_steps(conn, fence.run_id, ledger, StepState.CANCELLED)
+        end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.CANCELLED)
         ledger.write()
         return Settled(RunState.CANCELLED)
     if late:
-        close_steps(conn, run_id, ledger, StepState.FAILED)
-        end_run(conn, run_id, ledger, state, RunState.FAILED, failure=DEADLINE_FAILURE, said=_DEADLINE_MESSAGE)
+        close_steps(conn, fence.run_id, ledger, StepState.FAILED)
+        end_run(
+            conn,
+            fence.run_id,
+            fence.caller_id,
+            ledger,
+            state,
+            RunState.FAILED,
+            failure=DEADLINE_FAILURE,
+            said=_DEADLINE_MESSAGE,
+        )
         ledger.write()
         return Settled(RunState.FAILED)
     return None
@@ -129,6 +138,7 @@ def close_steps(
 def end_run(
     conn: Connection,
     run_id: str,
+    caller_id: str,
     ledger: Ledger,
     before: RunState,
     after: RunState,
@@ -139,7 +149,7 @@ def end_run(
 ) -> None:
     """Ends a run: its state, failure and last event; lease, flight, wait and slot are given up."""
     require_run_transition(before, after)
-    row = conn.one(
+    conn.run(
         _END_RUN,
         {
             "id": run_id,
@@ -151,15 +161,15 @@ def end_run(
         },
     )
     ledger.run(before, after, reason or said or None)
-    assert row is not None, "the caller has locked it"
     conn.wake("runs")
-    conn.wake("slot:" + row[0])
+    conn.wake("slot:" + caller_id)
     conn.wake("end:" + run_id)
 
 
 def end_cancelled(
     conn: Connection,
     run_id: str,
+    caller_id: str,
     state: RunState,
     now: datetime,
     next_seq: int,
@@ -170,5 +180,5 @@ def end_cancelled(
     """Ends a cancelled run that nobody holds; `left_at` is the last sign of life of whoever held it."""
     ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
     close_steps(conn, run_id, ledger, StepState.CANCELLED, left_at=left_at)
-    end_run(conn, run_id, ledger, state, RunState.CANCELLED, reason=reason)
+    end_run(conn, run_id, caller_id, ledger, state, RunState.CANCELLED, reason=reason)
     ledger.write()

@@ -56,21 +56,18 @@ def fenced(
         progress: New progress of the run, for units that settle.
     """
     now = conn.now()
-    values: dict[str, object] = {
-        "id": fence.run_id,
-        "epoch": fence.epoch,
-        "lease_until": conn.later(fence.lease_seconds),
-    }
-    if settles:
-        values["progress"] = progress
+    lease_until = conn.later(fence.lease_seconds)
     if (expected := fence.next_seq) is not None:
         # The fence may be used in another transaction of the same worker meanwhile, such as that of progress.
         fence.next_seq = following = expected + count
-        passing = {**values, "expected": expected, "next_seq": following, "now": conn.bindable(now)}
-        if conn.run(_PASS if settles else _PASS_START, passing):
+        held = (fence.run_id, fence.epoch, expected, conn.bindable(now))
+        written = (lease_until, following, progress) if settles else (lease_until, following)
+        if conn.run(_PASS if settles else _PASS_START, written + held):
             ledger = Ledger(conn, fence.run_id, now, next_seq=following, reserved=count)
             return ledger, RunState.RUNNING, False, False
-    values["count"] = count
+    values = {"id": fence.run_id, "epoch": fence.epoch, "lease_until": lease_until, "count": count}
+    if settles:
+        values["progress"] = progress
     row = conn.one(_FENCE if settles else _FENCE_START, values)
     if row is None:
         raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")

@@ -20,7 +20,7 @@ _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
 _RELEASE_RUN = Sql(
     """
     UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
-    WHERE id = :id RETURNING caller_id
+    WHERE id = :id
     """
 )
 # An attempt the server itself cut short says nothing about the step: its retries stay as many as they were.
@@ -35,10 +35,12 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
         LostLeaseError: somebody else owns the run.
     """
     ledger, state, cancelled, _late = fenced(conn, fence, 1)
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
+    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=False)) is not None:
         return ended
     close_steps(conn, fence.run_id, ledger, StepState.FAILED)
-    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
+    end_run(
+        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message
+    )
     ledger.write()
     return Settled(RunState.FAILED)
 
@@ -76,7 +78,7 @@ def release(
     ledger, state, cancelled, _late = fenced(conn, fence, 3 if attempt else 1)
     if attempt is not None:
         record_spent(conn, attempt[1], spent)
-    if end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False) is not None:
+    if end_early(conn, fence, ledger, state, cancelled=cancelled, late=False) is not None:
         return
     now = ledger.stamp
     if attempt is not None:
@@ -89,12 +91,11 @@ def release(
         conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
         conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
         ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
-    row = conn.one(_RELEASE_RUN, {"id": fence.run_id, "now": now})
-    assert row is not None, "the fence has locked it"
+    conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
     ledger.run(state, RunState.QUEUED, reason)
     ledger.write()
     conn.wake("runs")
-    conn.wake("slot:" + row[0])
+    conn.wake("slot:" + fence.caller_id)
 
 
 def record_progress(

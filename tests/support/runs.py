@@ -75,7 +75,8 @@ class Worker:
     def fence(self) -> Fence:
         """One for the whole claim, as the engine keeps it."""
         if self._fence is None:
-            self._fence = Fence(self.claim.run_id, self.claim.epoch, LEASE, self.claim.next_seq)
+            claim = self.claim
+            self._fence = Fence(claim.run_id, claim.epoch, claim.caller_id, LEASE, claim.next_seq)
         return self._fence
 
     @property

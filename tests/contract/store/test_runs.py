@@ -696,6 +696,6 @@ async def test_a_fence_of_another_run_writes_nothing(store: Store):
     ada = await caller(store)
     made = await submitted(store, ada.id, 1)
     with pytest.raises(LostLeaseError):
-        await store.write(fail_run, Fence(made.run_id, 0, 30.0), Fail(FAILURE, "x"))
+        await store.write(fail_run, Fence(made.run_id, 0, ada.id, 30.0), Fail(FAILURE, "x"))
     assert (await record(store, made.run_id)).state is RunState.QUEUED
     assert await store.write(claim, made.run_id, owner="w", lease_seconds=30.0, caller_limit=8)

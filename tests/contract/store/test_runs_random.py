@@ -93,7 +93,7 @@ class Hand:
 
     @property
     def fence(self) -> Fence:
-        return Fence(self.claim.run_id, self.claim.epoch, LEASE)
+        return Fence(self.claim.run_id, self.claim.epoch, self.claim.caller_id, LEASE)
 
     def next_start(self) -> AttemptStart | None:
         for step in self.claim.steps:

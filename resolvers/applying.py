@@ -69,14 +69,14 @@ class _Planned:
 )
 async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
     """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
-    documents = await documents_of(yaml)
+    documents = await documents_of(context, yaml)
     if not documents:
         raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
     planned: list[_Planned] = []
     seen: set[str] = set()
     for number, document in enumerate(documents):
         try:
-            checked = checked_definition(context, document, yaml if len(documents) == 1 else None)
+            checked = await checked_definition(context, document, yaml if len(documents) == 1 else None)
         except Invalid as refused:
             issues = [issue.under(str(number)) for issue in refused.issues]
             raise Invalid(f"Document {number + 1}: {refused.message}", issues) from refused

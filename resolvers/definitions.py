@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from resolvers.agent_tools import with_tools_checked
 from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
+from resolvers.reading import apart, apart_if_large
 from resolvers.tools import DEFINITION, ISSUES, Tool
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
@@ -33,10 +33,6 @@ if TYPE_CHECKING:
     from store.pipelines import Definition, Heading
 
 _Read = TypeVar("_Read")
-
-#: Reads YAML: the largest text takes seconds, in which nobody else would be answered. One thread, so that many large
-#: texts wait for each other rather than slow down everything.
-_reader = ThreadPoolExecutor(1, "yaml-reader")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +89,11 @@ async def check_pipeline(
     A key that is the caller's own is fine: applying the document changes that pipeline.
     """
     try:
-        document = await document_of(definition)
+        document = await document_of(context, definition)
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
-    check = _check(context, document, definition.yaml)
+    work = partial(_check, context, document, definition.yaml)
+    check = await apart_if_large(context, work, definition.yaml or document)
     issues = list(check.issues)
     key = check.definition.key if check.definition is not None else document.get("key")
     taken = await taken_issue(context, key)
@@ -117,32 +114,32 @@ async def check_pipeline(
     )
 
 
-async def document_of(definition: DefinitionText) -> dict[str, JSONValue]:
+async def document_of(context: Context, definition: DefinitionText) -> dict[str, JSONValue]:
     """The document a definition is.
 
     Raises:
         Invalid: it cannot be read, or holds text that is refused everywhere.
     """
     if definition.yaml is not None:
-        return await _read(load_document, definition.yaml)
+        return await _read(context, load_document, definition.yaml)
     document = object_of(definition.document, "definition")
     if unsafe := forbidden_text(document):
         raise Invalid(unsafe[0].message, unsafe)
     return document
 
 
-async def documents_of(yaml: str) -> list[dict[str, JSONValue]]:
+async def documents_of(context: Context, yaml: str) -> list[dict[str, JSONValue]]:
     """Every document of a YAML text.
 
     Raises:
         Invalid: it cannot be read.
     """
-    return await _read(load_documents, yaml)
+    return await _read(context, load_documents, yaml)
 
 
-async def _read(read: Callable[[str], _Read], text: str) -> _Read:
+async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _Read:
     try:
-        return await asyncio.get_running_loop().run_in_executor(_reader, read, text)
+        return await apart(context, partial(read, text))
     except DocumentError as refused:
         message = f"The definition cannot be read: {refused}"
         raise Invalid(message, [error((), "unreadable", str(refused))]) from refused
@@ -172,12 +169,18 @@ def _check(context: Context, document: Mapping[str, JSONValue], text: str | None
     return replace(check, issues=(*check.issues, *found)) if found else check
 
 
-def checked_definition(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:
+async def checked_definition(
+    context: Context, document: Mapping[str, JSONValue], text: str | None
+) -> CheckedDefinition:
     """A definition in the form it is stored in; `text` is the YAML it was given as, kept as it is.
 
     Raises:
         Invalid: it breaks rules; all of them are listed.
     """
+    return await apart_if_large(context, partial(_checked, context, document, text), text or document)
+
+
+def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:
     check = _check(context, document, text)
     if not check.valid or check.definition is None:
         wrong = next(issue for issue in check.issues if issue.severity == "error")

@@ -60,7 +60,7 @@ class SavedPipeline:
 )
 async def create(context: Context, *, definition: DefinitionText, note: str | None = None) -> SavedPipeline:
     """Saves a new pipeline with its first version."""
-    checked = checked_definition(context, await document_of(definition), definition.yaml)
+    checked = await checked_definition(context, await document_of(context, definition), definition.yaml)
     owner, about = context.caller.id, _note(note)
     try:
         saved = await write_audited(
@@ -110,9 +110,9 @@ async def update(
         text = None
     else:
         assert definition is not None, "the API takes one or the other"
-        document, text = await document_of(definition), definition.yaml
+        document, text = await document_of(context, definition), definition.yaml
     document = {"key": found.key, **document}
-    checked = checked_definition(context, document, text)
+    checked = await checked_definition(context, document, text)
     saved_by, about = context.caller.id, _note(note)
 
     def save(conn: Connection) -> Saved:
@@ -156,7 +156,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     owner = context.caller.id
     while True:
         document["key"] = key or await free_key(context, f"{found.key}-copy")
-        checked = checked_definition(context, document, None)
+        checked = await checked_definition(context, document, None)
 
         def unit(conn: Connection, checked: CheckedDefinition = checked) -> Saved:
             return create_pipeline(conn, checked.heading, checked.definition, owner_id=owner)

@@ -123,7 +123,7 @@ async def run_pipeline(
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
     missing = preflight(chosen.compiled.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
-    unfit = context.services.versions.misfits(context, chosen.record.id, chosen.body.document, chosen.body.input_schema)
+    unfit = await context.services.versions.found_misfits(context, chosen.record.id, chosen.body)
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",

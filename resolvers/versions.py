@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import orjson
 
 from resolvers.lookups import no_pipeline
 from resolvers.problems import NotFound
+from resolvers.reading import apart_if_large
 from runner.compiled import CompiledPipeline, compile_document
 from runner.still_fits import misfits
 from store.pipeline_reads import (
@@ -98,18 +99,23 @@ class Versions:
         known = self._misfits.get(version_id)
         if known is not None and known[0] == registry.revision:
             return known[1]
-        found = misfits(document, input_schema, registry)
-        if known is None and len(self._misfits) >= _MISFITS_KEPT:
-            self._misfits.pop(next(iter(self._misfits)))
-        self._misfits[version_id] = (registry.revision, found)
-        return found
+        return self._noted(version_id, registry.revision, misfits(document, input_schema, registry))
 
-    async def misfits_of_many(self, context: Context, version_id: str, body: VersionBody) -> tuple[Issue, ...]:
-        """The same for lists, which ask of many at once: others have their turn between two that are found out."""
-        known = self._misfits.get(version_id)
-        if known is None or known[0] != context.services.registry.revision:
-            await asyncio.sleep(0)
-        return self.misfits(context, version_id, body.document, body.input_schema)
+    async def found_misfits(self, context: Context, version_id: str, body: VersionBody) -> tuple[Issue, ...]:
+        """The same without holding up others: lists ask of many at once, and a large one takes half a second."""
+        registry = context.services.registry
+        revision, known = registry.revision, self._misfits.get(version_id)
+        if known is not None and known[0] == revision:
+            return known[1]
+        await asyncio.sleep(0)
+        work = partial(misfits, body.document, body.input_schema, registry)
+        return self._noted(version_id, revision, await apart_if_large(context, work, body.document))
+
+    def _noted(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
+        if version_id not in self._misfits and len(self._misfits) >= _MISFITS_KEPT:
+            self._misfits.pop(next(iter(self._misfits)))
+        self._misfits[version_id] = (revision, found)
+        return found
 
 
 async def get_pipeline(context: Context, ref: str) -> PipelineRecord:

@@ -1,8 +1,7 @@
 """How operations are executed: as graphql-core does, with some shortcuts.
 
-Plain leaf fields are read and written without the machinery that resolvers need, and lists of objects without looking
-at each item for what it may be. Whatever is unusual about one takes the ordinary path and ends as it would have. What
-a selection asks for is found out once for a document; see `schema.plans`.
+What a selection asks for is found out once for a document, see `schema.plans`, and objects are answered by what is
+known of their types, see `schema.objects`.
 
 Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
 watch, once for all who ask the same of it.
@@ -13,26 +12,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from graphql import (
-    ExecutionResult,
-    GraphQLError,
-    GraphQLList,
-    GraphQLNonNull,
-    GraphQLObjectType,
-    GraphQLResolveInfoHelpers,
-    OperationType,
-    Undefined,
-)
-from graphql.execution.values import get_argument_values
-from graphql.pyutils import Path, gather_with_cancel
-from strawberry.schema.schema import StrawberryGraphQLCoreExecutionContext
+from graphql import ExecutionResult, GraphQLError, GraphQLResolveInfoHelpers, OperationType
 
-from schema.leaves import is_plain_list, leaves_of, plain_items, rows_of, written_leaf
-from schema.members import members_of
-from schema.plans import ArgumentPlan, FieldPlan, PlanBook, Plans, Selection, argument_plan
+from schema.objects import ObjectExecutor
+from schema.plans import PlanBook, Plans
 
 if TYPE_CHECKING:
-    from graphql import GraphQLField
     from graphql.execution import Executor
 
 
@@ -46,11 +31,7 @@ class SharedData(dict[str, Any]):
     text: bytes | None = None
 
 
-#: Lists up to this long do not have what their items ask for gathered.
-_SHORT = 3
-
-
-class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
+class OperationExecutor(ObjectExecutor):
     """Executes one operation; pass as `execution_context_class`.
 
     Args:
@@ -91,240 +72,6 @@ class OperationExecutor(StrawberryGraphQLCoreExecutionContext):
         # One field alone is in order either way, and with others it costs a reduction over coroutines.
         execute = self.execute_fields_serially if serially and len(plans.root) > 1 else self.execute_fields
         return execute(root_type, root_value, None, plans.root, None)
-
-    def execute_fields(
-        self,
-        parent_type: GraphQLObjectType,
-        source_value: Any,
-        path: Path | None,
-        grouped_field_set: dict[str, list[Any]],
-        position_context: Any,
-    ) -> Any:
-        """Resolve the fields of one object; see `graphql.execution.Executor.execute_fields`."""
-        is_awaitable = self.is_awaitable
-        results: dict[str, Any] = {}
-        waiting: list[str] = []
-        try:
-            for planned in self._selection(parent_type, grouped_field_set).fields:
-                name, constant, leaf, field, details, _, _ = planned
-                if constant is not None:
-                    results[name] = constant
-                    continue
-                if leaf is not None:
-                    written = written_leaf(leaf, source_value)
-                    if written is not Undefined:
-                        results[name] = written
-                        continue
-                field_path = Path(path, name, parent_type.name)
-                if leaf is None and field is not None:
-                    result = self._resolved(parent_type, source_value, planned, field, field_path, position_context)
-                else:
-                    result = super().execute_field(parent_type, source_value, details, field_path, position_context)
-                if result is not Undefined:
-                    results[name] = result
-                    if type(result) is not dict and is_awaitable(result):
-                        waiting.append(name)
-        except Exception:
-            if waiting:
-                self.settle_in_background([results[name] for name in waiting])
-            raise
-        return self._gathered(results, waiting) if waiting else results
-
-    def execute_field(
-        self,
-        parent_type: GraphQLObjectType,
-        source: Any,
-        field_details_list: list[Any],
-        path: Path,
-        position_context: Any,
-    ) -> Any:
-        """Resolve one field; see `graphql.execution.Executor.execute_field`."""
-        leaf = leaves_of(parent_type).get(field_details_list[0].node.name.value)
-        if leaf is not None:
-            written = written_leaf(leaf, source)
-            if written is not Undefined:
-                return written
-        return super().execute_field(parent_type, source, field_details_list, path, position_context)
-
-    def complete_value(
-        self, return_type: Any, field_details_list: list[Any], info: Any, path: Path, result: Any, position_context: Any
-    ) -> Any:
-        """Complete a value, an object by its fields; see `graphql.execution.Executor.complete_value`."""
-        inner = return_type.of_type if type(return_type) is GraphQLNonNull else return_type
-        if type(inner) is GraphQLList and type(result) is list:
-            plain = plain_items(inner)
-            if plain is not None and is_plain_list(result, plain):
-                return list(result)
-            completed = self._rows(inner.of_type, field_details_list, info, result)
-            if completed is not None:
-                return completed
-            if len(result) > _SHORT and hasattr(self.context_value, "gathers"):
-                self.context_value.gathers = True
-            if self._are_objects(inner.of_type, info, result):
-                return self._objects(inner.of_type, field_details_list, path, result, position_context)
-        elif (
-            type(inner) is GraphQLObjectType
-            and result is not None
-            and result is not Undefined
-            and not isinstance(result, Exception)
-            and (inner.is_type_of is None or inner.is_type_of(result, info) is True)
-        ):
-            return self.collect_and_execute_subfields(inner, field_details_list, path, result, position_context)
-        return super().complete_value(return_type, field_details_list, info, path, result, position_context)
-
-    def collect_and_execute_subfields(
-        self, return_type: Any, field_details_list: list[Any], path: Path, result: Any, position_context: Any
-    ) -> Any:
-        """Resolve what is asked of an object; see `graphql.execution.Executor`."""
-        fields = self.collect_subfields(return_type, field_details_list).grouped_field_set
-        return self.execute_fields(return_type, result, path, fields, position_context)
-
-    def complete_abstract_value(
-        self, return_type: Any, field_details_list: list[Any], info: Any, path: Path, result: Any, position_context: Any
-    ) -> Any:
-        """Complete a member of a union or an interface; see `graphql.execution.Executor.complete_abstract_value`."""
-        kind = members_of(return_type).get(type(result))
-        if kind is None:
-            return super().complete_abstract_value(
-                return_type, field_details_list, info, path, result, position_context
-            )
-        return self.complete_value(kind, field_details_list, info, path, result, position_context)
-
-    def get_stream_usage(self, field_details_list: list[Any], path: Path) -> None:
-        """Nothing: there is no `@stream`, and looking for it costs every list 2 µs."""
-        return
-
-    def with_abort_signal(self, awaitable: Any) -> Any:
-        """Await what a resolver returned; see `graphql.execution.Executor.with_abort_signal`. Nobody gives a signal."""
-        return awaitable if self.abort_signal is None else super().with_abort_signal(awaitable)
-
-    def _resolved(
-        self, parent_type: Any, source: Any, planned: FieldPlan, field: GraphQLField, path: Path, position_context: Any
-    ) -> Any:
-        """Resolve a field whose resolver is known, as `execute_field` does."""
-        _, _, _, _, details, nodes, plan = planned
-        returned, resolve = field.type, field.resolve
-        assert resolve is not None, "planned with it"
-        try:
-            info = self.build_resolve_info(field, nodes, parent_type, path)
-            arguments = None if plan is None else plan.filled(self.variable_values.coerced)
-            if arguments is None:
-                detail = details[0]
-                arguments = get_argument_values(
-                    field, detail.node, self.variable_values, detail.fragment_variable_values, self.hide_suggestions
-                )
-            result = resolve(source, info, **arguments)
-            if result is None and type(returned) is not GraphQLNonNull:
-                return None
-            if self.is_awaitable(result):
-                return self.complete_awaitable_value(returned, details, info, path, result, position_context)
-            completed = self.complete_value(returned, details, info, path, result, position_context)
-            if type(completed) is not dict and self.is_awaitable(completed):
-                return self._settled(completed, returned, details, path)
-        except Exception as error:
-            self.handle_field_error(error, returned, details, path)
-            return None
-        return completed
-
-    async def _settled(self, completed: Any, returned: Any, details: list[Any], path: Path) -> Any:
-        try:
-            return await completed
-        except Exception as error:
-            self.handle_field_error(error, returned, details, path)
-            return None
-
-    async def _gathered(self, results: dict[str, Any], waiting: list[str]) -> dict[str, Any]:
-        if len(waiting) == 1:
-            results[waiting[0]] = await results[waiting[0]]
-        else:
-            awaited = await gather_with_cancel(*(results[name] for name in waiting))
-            results.update(zip(waiting, awaited, strict=True))
-        return results
-
-    def _rows(self, item_type: Any, details: list[Any], info: Any, items: list[Any]) -> list[dict[str, Any]] | None:
-        """A list of objects of which nothing but plain leaves is asked for; None where something is unusual."""
-        kind = item_type.of_type if type(item_type) is GraphQLNonNull else item_type
-        if type(kind) is not GraphQLObjectType:
-            return None
-        leaves = self._selection(kind, self.collect_subfields(kind, details).grouped_field_set).leaves
-        if leaves is None:
-            return None
-        return rows_of(items, leaves, kind, info)
-
-    def _are_objects(self, item_type: Any, info: Any, items: list[Any]) -> bool:
-        """Whether all items are objects of their type, at hand and as they should be."""
-        kind = item_type.of_type if type(item_type) is GraphQLNonNull else item_type
-        if type(kind) is not GraphQLObjectType:
-            return False
-        # Mostly all are of one class, which is looked at once.
-        for item in {type(item): item for item in items}.values():
-            if item is None or item is Undefined or isinstance(item, Exception) or self.is_awaitable(item):
-                return False
-        is_type_of = kind.is_type_of
-        return is_type_of is None or all(is_type_of(item, info) is True for item in items)
-
-    def _objects(self, item_type: Any, details: list[Any], path: Path, items: list[Any], position_context: Any) -> Any:
-        """A list of objects by their fields, without the layers that look at each item for what it may be."""
-        kind = item_type.of_type if type(item_type) is GraphQLNonNull else item_type
-        fields = self.collect_subfields(kind, details).grouped_field_set
-        results: list[Any] = []
-        waiting: list[int] = []
-        try:
-            for index, item in enumerate(items):
-                place = Path(path, index, None)
-                try:
-                    completed = self.execute_fields(kind, item, place, fields, position_context)
-                    if type(completed) is not dict and self.is_awaitable(completed):
-                        completed = self._settled(completed, item_type, details, place)
-                        waiting.append(index)
-                except Exception as error:
-                    self.handle_field_error(error, item_type, details, place)
-                    completed = None
-                results.append(completed)
-        except Exception:
-            if waiting:
-                self.settle_in_background([results[index] for index in waiting])
-            raise
-        return self._listed(results, waiting) if waiting else results
-
-    async def _listed(self, results: list[Any], waiting: list[int]) -> list[Any]:
-        if len(waiting) == 1:
-            results[waiting[0]] = await results[waiting[0]]
-        else:
-            awaited = await gather_with_cancel(*(results[index] for index in waiting))
-            for index, completed in zip(waiting, awaited, strict=True):
-                results[index] = completed
-        return results
-
-    def _selection(self, parent_type: GraphQLObjectType, grouped: dict[str, list[Any]]) -> Selection:
-        known = self._plans.selections.get((parent_type, id(grouped)))
-        if known is not None:
-            return known
-        marked = leaves_of(parent_type)
-        fields = []
-        for name, details in grouped.items():
-            nodes = [detail.node for detail in details]
-            called = nodes[0].name.value
-            field = self.schema.get_field(parent_type, called)
-            if field is not None and field.resolve is None:
-                field = None
-            constant = parent_type.name if called == "__typename" else None
-            plan = None if field is None else self._argument_plan(field, details[0])
-            fields.append(FieldPlan(name, constant, marked.get(called), field, details, nodes, plan))
-        leaves = [(planned.name, planned.leaf) for planned in fields if planned.leaf is not None]
-        found = Selection(grouped, fields, leaves if len(leaves) == len(fields) else None)
-        self._plans.selections[parent_type, id(grouped)] = found
-        return found
-
-    def _argument_plan(self, field: GraphQLField, detail: Any) -> ArgumentPlan | None:
-        """What is known of a field's arguments once for all operations of the document."""
-        if detail.fragment_variable_values is not None:
-            return None
-        try:
-            found = get_argument_values(field, detail.node, self.variable_values, None, self.hide_suggestions)
-        except GraphQLError:
-            return None  # said where the field is executed
-        return argument_plan(field, detail.node, found)
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Resolve the operation; see `graphql.execution.Executor.execute_operation`.

@@ -28,13 +28,14 @@ from graphql.execution.values import (
 )
 from strawberry.execution import optimized_is_awaitable
 
+from schema.argument_plans import FIXED
 from schema.execution import OperationExecutor
+from schema.plans import DeclaredVariable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from graphql import DocumentNode, GraphQLSchema
-    from graphql.execution.get_variable_signature import GraphQLVariableSignature
+    from graphql import DocumentNode, GraphQLSchema, VariableDefinitionNode
 
     from schema.plans import PlanBook
 
@@ -80,12 +81,11 @@ def executor_of(
         if not isinstance(built, OperationExecutor):
             assert isinstance(built, list), "what `build` returns of any class"
             return built
-        signatures = (get_variable_signature(schema, node) for node in built.operation.variable_definitions or ())
-        plans.signatures[operation] = tuple(found for found in signatures if not isinstance(found, GraphQLError))
+        plans.variables[operation] = tuple(_variables(schema, built.operation.variable_definitions or ()))
         kept = plans.executors[operation] = copied(built, plans, VariableValues({}, {}))
         coerced = built.variable_values
     else:
-        usual = _coerced(plans.signatures[operation], variables or {})
+        usual = _coerced(plans.variables[operation], variables or {})
         if usual is None:
             definitions = kept.operation.variable_definitions or ()
             found = get_variable_values(schema, definitions, variables or {}, max_errors=_ERRORS_MAX)
@@ -100,16 +100,33 @@ def executor_of(
     return executor
 
 
-def _coerced(signatures: Iterable[GraphQLVariableSignature], given: Mapping[str, Any]) -> VariableValues | None:
+def _variables(schema: GraphQLSchema, nodes: Iterable[VariableDefinitionNode]) -> Iterator[DeclaredVariable]:
+    """The variables that an operation declares, which is valid."""
+    for node in nodes:
+        signature = get_variable_signature(schema, node)
+        assert not isinstance(signature, GraphQLError), "the document is valid"
+        absent = VariableValueSource(signature)
+        if signature.default is None:
+            yield DeclaredVariable(signature, absent, Undefined, not isinstance(signature.type, GraphQLNonNull))
+            continue
+        found = get_variable_values(schema, [node], {})
+        default = Undefined if isinstance(found, list) else found.coerced.get(signature.name, Undefined)
+        # Of others each operation is given its own.
+        yield DeclaredVariable(signature, absent, default, type(default) in FIXED)
+
+
+def _coerced(declared: Iterable[DeclaredVariable], given: Mapping[str, Any]) -> VariableValues | None:
     """The variables as graphql-core makes them of what was sent; None where anything about one is unusual."""
     sources: dict[str, VariableValueSource] = {}
     coerced: dict[str, Any] = {}
     try:
-        for signature in signatures:
+        for signature, absent, default, optional in declared:
             value = given.get(signature.name, Undefined)
             kind = signature.type
-            if value is Undefined and signature.default is None and not isinstance(kind, GraphQLNonNull):
-                sources[signature.name] = VariableValueSource(signature)
+            if value is Undefined and optional:
+                sources[signature.name] = absent
+                if default is not Undefined:
+                    coerced[signature.name] = default
                 continue
             if value is Undefined:
                 return None

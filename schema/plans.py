@@ -9,23 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from graphql import (
-    DirectiveNode,
-    GraphQLNonNull,
-    Undefined,
-    VariableNode,
-    Visitor,
-    visit,
-)
+from graphql import DirectiveNode, VariableNode, Visitor, visit
+
+from schema.leaves import write_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, Node
+    from graphql import DocumentNode, FieldNode, GraphQLField, GraphQLObjectType, GraphQLOutputType
     from graphql.execution.get_variable_signature import GraphQLVariableSignature
+    from graphql.execution.values import VariableValueSource
 
+    from schema.argument_plans import ArgumentPlan
     from schema.execution import OperationExecutor
     from schema.leaves import Leaf
+    from schema.resolver_calls import ShortResolver
+    from schema.returned import Returned
 
 #: Variables behind conditions of a document whose plans are kept: each doubles how many there may be.
 _CONDITIONS_MAX: Final = 4
@@ -34,58 +33,42 @@ _PLANS_MAX: Final = 32
 _CONDITIONAL: Final = frozenset({"skip", "include"})
 
 
-class ArgumentPlan(NamedTuple):
-    """The arguments of a field, as far as a document fixes them.
+class DeclaredVariable(NamedTuple):
+    """A variable that an operation declares.
 
     Attributes:
-        fixed: Those that are the same in every operation; nobody can change their values.
-        empty: Those that are an empty list or object, by name and type.
-        variables: Those that are a variable: name, variable, and whether it may be null.
+        signature: As graphql-core has it.
+        absent: What is told of its source where a request leaves it out.
+        default: What it is then; Undefined for nothing.
+        optional: Whether that is all there is to do.
     """
 
-    fixed: dict[str, Any]
-    empty: tuple[tuple[str, type], ...]
-    variables: tuple[tuple[str, str, bool], ...]
-
-    def filled(self, values: Mapping[str, Any]) -> dict[str, Any] | None:
-        """All of them, not to be changed; None where a variable has no value, or none that fits.
-
-        Args:
-            values: Of the variables, as they were coerced.
-        """
-        if not self.variables and not self.empty:
-            return self.fixed
-        given = dict(self.fixed)
-        for name, variable, nullable in self.variables:
-            value = values.get(variable, Undefined)
-            if value is Undefined or (value is None and not nullable):
-                return None
-            given[name] = value
-        for name, kind in self.empty:
-            given[name] = kind()
-        return given
+    signature: GraphQLVariableSignature
+    absent: VariableValueSource
+    default: Any
+    optional: bool
 
 
 class FieldPlan(NamedTuple):
-    """One field of a selection.
+    """One field of a selection that is no plain attribute.
 
     Attributes:
         name: What it is answered under.
-        constant: The answer when it is the same for every object: `__typename`.
-        leaf: Of a plain attribute.
         field: Of the schema; None where there is none, or no resolver.
+        short: Its resolver when that is called as it is.
         details: As graphql-core collected them.
         nodes: Where it stands in the document.
         arguments: Unless graphql-core has to look at them in every operation.
+        returned: What it leads to.
     """
 
     name: str
-    constant: str | None
-    leaf: Leaf | None
     field: GraphQLField | None
+    short: ShortResolver | None
     details: list[Any]
     nodes: list[FieldNode]
     arguments: ArgumentPlan | None
+    returned: Returned
 
 
 class Selection(NamedTuple):
@@ -93,13 +76,29 @@ class Selection(NamedTuple):
 
     Attributes:
         grouped: As collected; kept, since plans are known by its identity.
-        fields: In the order asked.
-        leaves: The same as names and leaves when there is nothing else; else None.
+        blank: An answer in the order asked: `__typename`, and null under all other names.
+        leaves: Plain attributes.
+        others: All that have to be resolved.
+        whole: All but `__typename` as `others` are, for an object about whose attributes something is unusual.
     """
 
     grouped: dict[str, list[Any]]
-    fields: list[FieldPlan]
-    leaves: list[tuple[str, Leaf]] | None
+    blank: dict[str, Any]
+    leaves: list[tuple[str, Leaf]]
+    others: list[FieldPlan]
+    whole: list[FieldPlan]
+
+
+def rows_of(items: list[Any], selection: Selection) -> list[dict[str, Any]] | None:
+    """Objects of which only plain attributes are asked for; None where something is unusual about one."""
+    _, blank, leaves, _, _ = selection
+    rows = []
+    for item in items:
+        row = blank.copy()
+        if not write_leaves(leaves, item, row):
+            return None
+        rows.append(row)
+    return rows
 
 
 class Plans:
@@ -109,14 +108,18 @@ class Plans:
         root: The fields at the top, as collected.
         subfields: Those of selections, as graphql-core keeps them within one operation.
         selections: By type and by identity of what was collected.
+        below: The same by type and by identity of the field that leads there, as collected.
+        returned: What values of types are answered as.
     """
 
-    __slots__ = ("root", "selections", "subfields")
+    __slots__ = ("below", "returned", "root", "selections", "subfields")
 
     def __init__(self) -> None:
         self.root: dict[str, list[Any]] | None = None
         self.subfields: dict[Any, Any] = {}
         self.selections: dict[tuple[GraphQLObjectType, int], Selection] = {}
+        self.below: dict[tuple[GraphQLObjectType, int], Selection] = {}
+        self.returned: dict[GraphQLOutputType, Returned] = {}
 
 
 class PlanBook:
@@ -127,10 +130,10 @@ class PlanBook:
 
     Attributes:
         executors: Of its operations by name, without what belongs to a request; see `schema.executors`.
-        signatures: The variables each of those declares.
+        variables: Those that each of them declares.
     """
 
-    __slots__ = ("_conditions", "_plans", "executors", "signatures")
+    __slots__ = ("_conditions", "_plans", "executors", "variables")
 
     def __init__(self, document: DocumentNode) -> None:
         conditions = _Conditions()
@@ -138,7 +141,7 @@ class PlanBook:
         self._conditions = sorted(conditions.names)
         self._plans: dict[tuple[Any, ...], Plans] = {}
         self.executors: dict[str | None, OperationExecutor] = {}
-        self.signatures: dict[str | None, tuple[GraphQLVariableSignature, ...]] = {}
+        self.variables: dict[str | None, tuple[DeclaredVariable, ...]] = {}
 
     def of(self, operation: str | None, variables: Mapping[str, Any]) -> Plans:
         """The plans of an operation with these variables, as they were coerced."""
@@ -165,50 +168,3 @@ class _Conditions(Visitor):
             for argument in node.arguments or ():
                 if isinstance(argument.value, VariableNode):
                     self.names.add(argument.value.name.value)
-
-
-#: Values of these types cannot be changed by whoever is given them.
-_FIXED: Final = frozenset({str, int, float, bool, type(None)})
-
-
-def argument_plan(field: GraphQLField, node: FieldNode, found: Mapping[str, Any]) -> ArgumentPlan | None:
-    """What a document fixes of a field's arguments; None where some have to be looked at in every operation.
-
-    Args:
-        field: Of the schema.
-        node: Where it stands in the document.
-        found: The arguments in one operation.
-    """
-    given = {argument.name.value: argument.value for argument in node.arguments or ()}
-    fixed: dict[str, Any] = {}
-    empty: list[tuple[str, type]] = []
-    variables: list[tuple[str, str, bool]] = []
-    for asked, argument in field.args.items():
-        name, value_node = argument.out_name or asked, given.get(asked)
-        value = found.get(name, Undefined)
-        if isinstance(value_node, VariableNode):
-            variables.append((name, value_node.name.value, not isinstance(argument.type, GraphQLNonNull)))
-        elif value is Undefined:
-            continue
-        elif value_node is not None and _has_variables(value_node):
-            return None
-        elif type(value) in _FIXED:
-            fixed[name] = value
-        elif type(value) in (list, dict) and not value:
-            empty.append((name, type(value)))
-        else:
-            return None
-    return ArgumentPlan(fixed, tuple(empty), tuple(variables))
-
-
-def _has_variables(node: Node) -> bool:
-    found = _Variables()
-    visit(node, found)
-    return found.any
-
-
-class _Variables(Visitor):
-    any = False
-
-    def enter_variable(self, *_: object) -> None:
-        self.any = True

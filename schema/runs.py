@@ -2,8 +2,7 @@
 
 # mypy: disallow-untyped-decorators=False
 from datetime import UTC, datetime
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import strawberry
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
     from schema.packs import Pack
     from schema.pipelines import Pipeline, PipelineVersion
     from store.dialects import Row
+    from store.pipeline_reads import PipelineRecord
 
 
 @strawberry.type(description="One execution of a pipeline version, or of a single pack.")
@@ -83,22 +83,23 @@ class Run(Node):
 
     @classmethod
     def of_head(cls, row: "Row", columns: "Sequence[str]") -> "Run":
-        """A run of which only some columns are known, and no fields may be asked for that take others."""
+        """A run of which only some columns are known, and no fields may be asked for that take others.
+
+        Args:
+            row: A named tuple.
+            columns: Its names.
+        """
         run = object.__new__(cls)
-        known = dict(zip(columns, row, strict=True))
-        run.record = cast("RunRecord", SimpleNamespace(**known))
-        run.__dict__.update(known)
+        run.__dict__.update(zip(columns, row, strict=True), record=row)
         return run
 
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
     @loaded
     async def pipeline(self, info: Info) -> 'Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None':
         """Its pipeline."""
-        from schema.pipelines import Pipeline
-
         if self.record.pipeline_id is None:
             return None
-        return await info.context.loaders.pipeline.shown(self.record.pipeline_id, Pipeline.of)
+        return await info.context.loaders.pipeline.shown(self.record.pipeline_id, _pipeline_of)
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
     @loaded
@@ -114,10 +115,11 @@ class Run(Node):
     @strawberry.field(description="The pack, when it is a single pack call and still installed.")
     def pack(self, info: Info) -> 'Annotated[Pack, strawberry.lazy("schema.packs")] | None':
         """Its pack."""
-        from schema.packs import Pack
-
         if self.record.pack is None:
             return None
+
+        from schema.packs import Pack
+
         found = info.context.context.services.registry.find(self.record.pack)
         return None if found is None else Pack.of(found)
 
@@ -330,6 +332,13 @@ class Run(Node):
     def actions(self, info: Info) -> list[RunAction]:
         """Its actions."""
         return list(run_actions(info.context.context, self.record))
+
+
+def _pipeline_of(record: "PipelineRecord") -> "Pipeline":
+    """A pipeline as it is shown; imported here, once for all runs of it that a list shows."""
+    from schema.pipelines import Pipeline
+
+    return Pipeline.of(record)
 
 
 async def load_run(info: Info, run_id: str) -> Run | None:

@@ -11,6 +11,7 @@ import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NewType
 
+import orjson
 import strawberry
 from graphql import GraphQLError, Undefined, value_from_ast_untyped
 
@@ -54,7 +55,9 @@ def format_instant(value: datetime) -> str:
         raise TypeError(f"{value!r} has no time zone")
     if value.tzinfo is not UTC:
         value = value.astimezone(UTC)
-    return value.isoformat(timespec="milliseconds")[:-6] + "Z"
+    if not value.microsecond:
+        return value.isoformat(timespec="milliseconds")[:-6] + "Z"
+    return orjson.dumps(value)[1:24].decode() + "Z"  # the same for half the cost
 
 
 def parse_instant(value: object) -> datetime:

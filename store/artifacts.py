@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store import core as sa
 from store.contents import note_content
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from store.paging import PageWindow
 
 
-@dataclass(frozen=True, slots=True)
-class ArtifactRecord:
+class ArtifactRecord(NamedTuple):
     """A file with a name.
 
     Attributes:

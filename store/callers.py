@@ -11,7 +11,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store import core as sa
 from store.dialects import Sql, instant
@@ -45,8 +45,7 @@ class TokenKind(StrEnum):
     AGENT = "agent"
 
 
-@dataclass(frozen=True, slots=True)
-class CallerRecord:
+class CallerRecord(NamedTuple):
     """A person, agent or script."""
 
     id: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store import core as sa
 from store.aliases import Alias, load_aliases
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 
-@dataclass(frozen=True, slots=True)
-class PipelineRecord:
+class PipelineRecord(NamedTuple):
     """A stored pipeline.
 
     Attributes:
@@ -56,8 +55,7 @@ class PipelineRecord:
         return next((alias for alias in self.aliases if alias.name == ref), None)
 
 
-@dataclass(frozen=True, slots=True)
-class VersionRecord:
+class VersionRecord(NamedTuple):
     """One save of a pipeline, without its texts."""
 
     id: str
@@ -69,8 +67,7 @@ class VersionRecord:
     created_at: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class VersionBody:
+class VersionBody(NamedTuple):
     """The texts of a version: JSON, YAML, JSON Schema of the inputs; keys in their author's order."""
 
     id: str
@@ -124,7 +121,7 @@ _CURRENT = Lookup(
 
 _STARTER_METADATA = Sql("SELECT id, metadata_json FROM pipeline WHERE builtin AND deleted_at IS NULL")
 # Prepared, since every start looks its pipeline up.
-_FIELDS = ", ".join(field.name for field in fields(PipelineRecord))
+_FIELDS = ", ".join(PipelineRecord._fields)
 _BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
 _NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
 _LIVE = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE deleted_at IS NULL ORDER BY id LIMIT :limit")

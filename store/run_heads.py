@@ -7,7 +7,7 @@ is read and decoded, in one hop (`make bench`, row "graphql"). One run costs 0.0
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections import namedtuple
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,14 @@ from store.run_reads import RunRecord
 from store.states import HELD_RUN_STATES, RunCause, RunState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from store.dialects import Row
     from store.engine import Store
     from store.paging import PageWindow
 
 
-_FIELDS = tuple(field.name for field in fields(RunRecord))
+_FIELDS = RunRecord._fields
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "state": {state.value: state for state in RunState}.__getitem__,
     "cause": {cause.value: cause for cause in RunCause}.__getitem__,
@@ -61,8 +61,8 @@ _COUNT_HELD = Sql(f"SELECT count(*) FROM (SELECT 1 FROM run WHERE state IN ({_HE
 
 async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
     """One run, as `run_reads.find_runs` reads it; None also when it is another caller's than `visible_to`."""
-    for row in _decoded(_FIELDS, await store.rows(_ONE_RUN, {"id": run_id}, few=True)):
-        record = RunRecord(*row)
+    for row in await store.rows(_ONE_RUN, {"id": run_id}, few=True):
+        record = RunRecord._make(_decoded(row, _decoders(_FIELDS)))
         return record if visible_to is None or record.caller_id == visible_to else None
     return None
 
@@ -79,13 +79,13 @@ async def count_held(store: Store) -> int:
 
 async def list_whole(store: Store, window: PageWindow, *, visible_to: str | None = None) -> list[RunRecord]:
     """Runs, newest first, as `run_reads.list_runs` lists them without a filter; the sort key is `(id,)`."""
-    return [RunRecord(*row) for row in await _page(store, _FIELDS, window, visible_to)]
+    return [*map(RunRecord._make, await _page(store, _FIELDS, window, visible_to))]
 
 
 async def list_heads(
     store: Store, columns: Sequence[str], window: PageWindow, *, visible_to: str | None = None
 ) -> list[Row]:
-    """Some columns of the runs that `list_whole` lists.
+    """Some columns of the runs that `list_whole` lists, as named tuples.
 
     Args:
         store: Where to read.
@@ -98,10 +98,18 @@ async def list_heads(
     """
     if unknown := set(columns) - HEAD_COLUMNS:
         raise ValueError(f"A head of a run has no columns {sorted(unknown)}.")
-    return await _page(store, tuple(columns), window, visible_to)
+    asked = tuple(columns)
+    return [*map(_head(asked), await _page(store, asked, window, visible_to))]
 
 
-async def _page(store: Store, columns: tuple[str, ...], window: PageWindow, visible_to: str | None) -> list[Row]:
+@lru_cache(maxsize=256)
+def _head(columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Row]:
+    head: Any = namedtuple("RunHead", columns)  # type: ignore[misc] # whatever is asked for
+    make: Callable[[Iterable[Any]], Row] = head._make
+    return make
+
+
+async def _page(store: Store, columns: tuple[str, ...], window: PageWindow, visible_to: str | None) -> list[list[Any]]:
     given = {
         "caller_id": visible_to,
         "after": None if window.after is None else window.after[0],
@@ -110,21 +118,24 @@ async def _page(store: Store, columns: tuple[str, ...], window: PageWindow, visi
     parameters = {name: value for name, value in given.items() if value is not None}
     few = window.limit <= PAGE_OF_FEW
     statement = _statement(columns, frozenset(parameters), window.reverse)
-    rows = _decoded(columns, await store.rows(statement, {**parameters, "limit": window.limit + 1}, few=few))
+    decoders = _decoders(columns)
+    found = await store.rows(statement, {**parameters, "limit": window.limit + 1}, few=few)
+    rows = [_decoded(row, decoders) for row in found]
     if window.reverse:
         rows.reverse()
     return rows
 
 
-def _decoded(columns: tuple[str, ...], rows: Sequence[Row]) -> list[Row]:
-    decoders = [(index, _DECODERS[column]) for index, column in enumerate(columns) if column in _DECODERS]
-    decoded = []
-    for row in rows:
-        values = list(row)
-        for index, decode in decoders:
-            values[index] = decode(values[index])
-        decoded.append(tuple(values))
-    return decoded
+@lru_cache(maxsize=256)
+def _decoders(columns: tuple[str, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
+    return [(index, _DECODERS[column]) for index, column in enumerate(columns) if column in _DECODERS]
+
+
+def _decoded(row: Row, decoders: Iterable[tuple[int, Callable[[Any], Any]]]) -> list[Any]:
+    values = list(row)
+    for index, decode in decoders:
+        values[index] = decode(values[index])
+    return values
 
 
 _BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}

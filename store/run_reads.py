@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store import core as sa
 from store.lookups import Lookup
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+class RunRecord(NamedTuple):
     """A run without inputs, document and search text; see `store.models.RunRow` for the fields.
 
     Attributes:
@@ -61,8 +60,7 @@ class RunRecord:
     ended_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class RunPayload:
+class RunPayload(NamedTuple):
     """What a run was given, as JSON text.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.lookups import Lookup
 from store.states import AttemptState, StepState
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 
-@dataclass(frozen=True, slots=True)
-class StepRecord:
+class StepRecord(NamedTuple):
     """A step of a run without its milestones and given input; see `store.models.RunStepRow`.
 
     Attributes:
@@ -43,8 +41,7 @@ class StepRecord:
     ended_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptRecord:
+class AttemptRecord(NamedTuple):
     """One try of a step without input and output; `failure`, `notes` and `models` are JSON text."""
 
     id: str
@@ -69,8 +66,7 @@ class AttemptRecord:
     receipt: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class AttemptPayload:
+class AttemptPayload(NamedTuple):
     """What an attempt got and gave, as JSON text, None before it did; `id` is the attempt's."""
 
     id: str
@@ -78,8 +74,7 @@ class AttemptPayload:
     output: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Milestones:
+class _Milestones(NamedTuple):
     id: str
     milestones: str
 

@@ -10,7 +10,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sqlalchemy import ColumnClause
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -44,7 +44,9 @@ class Columns:
 
     def __init__(self, source: LateTable, record: type) -> None:
         self._source = source
-        self._names = [field.name for field in dataclasses.fields(record)]
+        self._names: Sequence[str] = getattr(record, "_fields", ())  # of a named tuple
+        if dataclasses.is_dataclass(record):
+            self._names = [field.name for field in dataclasses.fields(record)]
 
     def __iter__(self) -> Iterator[ColumnClause[Any]]:
         return (self._source.c[name] for name in self._names)

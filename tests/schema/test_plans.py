@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import json
 import weakref
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import Enum
+from pathlib import Path
 from types import FunctionType
 from typing import Annotated, Generic, TypeVar
 
@@ -16,13 +20,17 @@ from graphql import GraphQLObjectType, GraphQLSchema, OperationDefinitionNode, p
 from graphql import execute as plainly
 from graphql.execution import Executor
 
+import schema
 from schema.execution import OperationExecutor
 from schema.executors import executor_of
 from schema.guarded import GuardedSchema
 from schema.leaves import leaf_of
 from schema.loading import loaded
 from schema.members import members_of
+from schema.objects import ObjectExecutor
 from schema.plans import PlanBook
+from schema.resolver_calls import ShortResolver
+from schema.returned import returned_of
 from schema.scalars import JSON
 
 
@@ -70,6 +78,103 @@ class Labels:
     @strawberry.field
     def told(self) -> list[str]:
         return self.words
+
+
+@strawberry.enum
+class Colour(Enum):
+    RED = "r"
+    BLUE = "b"
+
+
+@strawberry.input
+class Wish:
+    colour: Colour = Colour.RED
+    sizes: list[int] = strawberry.field(default_factory=lambda: [1])
+
+
+class Grown(Tree):
+    """No class that the schema knows, but a tree all the same."""
+
+
+@strawberry.type
+class Crate:
+    """What is odd about it depends on its number."""
+
+    number: int
+    note: str | None
+    at: datetime
+    colour: Colour
+
+    @strawberry.field
+    def colours(self) -> list[Colour]:
+        return [Colour.RED, "green", Colour.BLUE][self.number % 3 :: 2]  # type: ignore[return-value]
+
+    @strawberry.field
+    def maybe_colours(self) -> list[Colour | None] | None:
+        return [None, Colour.RED] if self.number % 2 else None
+
+    @strawberry.field
+    def counts(self) -> list[float]:
+        return [1.5, self.number, float("nan") if self.number == 4 else 2]
+
+    @strawberry.field
+    def tree(self) -> Tree | None:
+        return [Tree(name="oak"), None, Grown(name="elm"), Leaf(name="no tree")][self.number % 4]  # type: ignore[return-value]
+
+    @strawberry.field
+    @loaded
+    async def own(self) -> Tree:
+        if self.number == 2:
+            await asyncio.sleep(0)
+        if self.number == 3:
+            raise LookupError("none")
+        return Tree(name=str(self.number))
+
+    @strawberry.field
+    def trees(self) -> list[Tree] | None:
+        return {1: [Tree(name="oak"), Grown(name="elm")], 2: [Tree(name="oak"), LookupError("gone")]}.get(  # type: ignore[return-value]
+            self.number, None if self.number == 3 else [Tree(name="oak"), Tree(name="ash")]
+        )
+
+    @strawberry.field
+    def wished(self, info: strawberry.Info, wish: Wish | None = None, times: int = 1) -> str:
+        told = f"{info.field_name} {info.path.key} {info.python_name} {len(info.selected_fields)}"
+        return f"{told} {None if wish is None else (wish.colour.name, wish.sizes)} {times}"
+
+    @strawberry.field
+    def failed(self) -> str | None:
+        return LookupError("returned") if self.number % 2 else "fine"  # type: ignore[return-value]
+
+    @strawberry.field
+    def late(self) -> list[str]:
+        async def told() -> list[str]:
+            await asyncio.sleep(0)
+            return ["late"]
+
+        return told() if self.number % 2 else ["early"]  # type: ignore[return-value]
+
+
+class Odd:
+    """No class of the schema at all; what is asked of it waits, or is no text."""
+
+    number = 5
+    at = "yesterday"
+    colour = Colour.BLUE
+
+    @property
+    def note(self) -> object:
+        async def told() -> str:
+            await asyncio.sleep(0)
+            return "awaited"
+
+        return told()
+
+
+def _crates(count: int) -> list[Crate]:
+    return [
+        Crate(number=number, note=None if number % 2 else "n", at=datetime(2026, 1, 2, tzinfo=UTC), colour=Colour.RED)
+        for number in range(count)
+    ]
 
 
 _SHARED = ["a", "b"]
@@ -126,6 +231,19 @@ class Query:
     @strawberry.field
     def waiting(self) -> Found:
         return asyncio.sleep(0, Tree(name="late"))  # type: ignore[return-value]
+
+    def crates(self, count: int = 5) -> list[Crate]:
+        return _crates(count)
+
+    @strawberry.field
+    def crate(self, wish: Wish | None = None, colour: Colour = Colour.RED, sizes: list[int] | None = None) -> Crate:
+        made = _crates(1)[0]
+        made.note = f"{None if wish is None else (wish.colour.name, wish.sizes)} {colour.name} {sizes}"
+        return made
+
+    @strawberry.field
+    def odd(self) -> list[Crate | None]:
+        return [*_crates(2), Odd(), None]  # type: ignore[list-item]
 
     @strawberry.field
     def maybe(self) -> list[Tree | None]:
@@ -185,6 +303,33 @@ DOCUMENTS = [
     ("{ trees { name broken } }", [{}]),
     ("{ trees { name strict } }", [{}]),
     ("{ maybe { name strict } }", [{}]),
+    ("{ crates { b: colour __typename number at note c: colour } }", [{}]),
+    ("{ crates { number colours note maybeColours } }", [{}]),
+    ("{ crates { colours } }", [{}]),
+    ("{ crates(count: 1) { colours maybeColours counts } }", [{}]),
+    ("{ crates { number counts } }", [{}]),
+    ("{ crates { tree { name age leaves { name } } number } }", [{}]),
+    ("{ crates { number own { name } } }", [{}]),
+    ("{ crates(count: 3) { own { name strict } number } }", [{}]),
+    ("{ crates { number trees { name age } } }", [{}]),
+    ("{ crates { number trees { name broken } } }", [{}]),
+    ("{ crates(count: 2) { trees { name } tree { name } own { leaves { size } } } }", [{}]),
+    ("{ crates { wished a: wished(times: 2) b: wished(wish: {colour: BLUE}) } }", [{}]),
+    (
+        "query ($w: Wish, $n: Int = 3) { crates(count: 1) { wished(wish: $w, times: $n) } }",
+        [{}, {"w": None}, {"w": {}}, {"w": {"sizes": [2, 3]}, "n": 4}, {"w": {"colour": "RED"}}, {"w": 7}],
+    ),
+    (
+        "query ($w: Wish = {sizes: [9]}, $c: Colour = BLUE, $s: [Int!] = [4]) "
+        "{ crate(wish: $w, colour: $c, sizes: $s) { note } }",
+        [{}, {"w": None}, {"c": "RED"}, {"c": None}, {"s": [5]}, {"s": 6}, {"s": None, "w": {}}, {"c": "GREEN"}],
+    ),
+    ("{ crates { failed late } }", [{}]),
+    ("{ crates { late number } other: crates(count: 2) { number failed } }", [{}]),
+    ("{ odd { number note } }", [{}]),
+    ("{ odd { number } }", [{}]),
+    ("{ odd { at number } }", [{}]),
+    ("{ odd { colour number } }", [{}]),
     ("{ maybe { name } other: maybe { __typename } }", [{}]),
     ("query A { trees { name } } query B { trees { age } }", [{}]),
     ("{ trees { noted(note: {}) other: noted(note: {a: 1}) } }", [{}]),
@@ -224,6 +369,7 @@ async def test_every_execution_answers_as_graphql_core_would(document, given, at
                 )
                 theirs = theirs if not hasattr(theirs, "__await__") else await theirs
                 assert ours.data == theirs.data
+                assert json.dumps(ours.data) == json.dumps(theirs.data), "in the order asked for"
                 told = [(error.path, error.locations) for error in ours.errors or ()]
                 assert told == [(error.path, error.locations) for error in theirs.errors or ()]
 
@@ -298,8 +444,9 @@ async def test_what_a_request_carried_does_not_stay_with_its_document():
 
 
 def test_what_is_overridden_is_called_so_by_graphql_core():
-    own = {name for name in vars(OperationExecutor) if not name.startswith("_")} - {"follow"}
-    bases = [vars(base) | vars(base).get("__annotations__", {}) for base in OperationExecutor.__mro__[1:]]
+    ours = vars(OperationExecutor) | vars(ObjectExecutor)
+    own = {name for name in ours if not name.startswith("_")} - {"follow"}
+    bases = [vars(base) | vars(base).get("__annotations__", {}) for base in ObjectExecutor.__mro__[1:]]
     theirs = {name for name in own if any(name in base for base in bases)}
     assert own == theirs, "what a newer version renamed would be called no more, and nothing but the time would tell"
     assert "_relevant_sub_fields" in inspect.getsource(Executor), "where plans keep the fields of selections"
@@ -332,3 +479,47 @@ async def test_plans_of_many_conditions_are_not_kept():
     plans = SCHEMA.documents.get(document).plans
     assert plans is not None
     assert len(plans._plans) == 0
+
+
+async def test_arguments_come_as_strawberry_makes_them():
+    document = "query ($w: Wish, $n: Int = 3) { crates(count: 1) { wished(wish: $w, times: $n) } }"
+    told = []
+    for variables in ({}, {"w": None, "n": 1}, {"w": {}}, {"w": {"colour": "BLUE", "sizes": [2]}}):
+        result = await SCHEMA.execute(document, variables, Context())
+        assert result.data is not None
+        told.append(result.data["crates"][0]["wished"])
+    head = "wished wished wished 1 "
+    assert told == [f"{head}None 3", f"{head}None 1", f"{head}('RED', [1]) 3", f"{head}('BLUE', [2]) 3"]
+
+
+def test_what_a_variable_is_by_default_is_shared_only_where_nobody_can_change_it():
+    document = parse("query ($note: JSON = {a: 1}, $count: Int = 3) { trees(first: $count) { noted(note: $note) } }")
+    plans = PlanBook(document)
+    values = []
+    for _ in range(3):
+        executor = executor_of(
+            SCHEMA._schema, document, plans, operation=None, variables={}, context=Context(), root=None, extensions=None
+        )
+        assert isinstance(executor, OperationExecutor)
+        values.append(executor.variable_values.coerced)
+    assert values == [{"note": {"a": 1}, "count": 3}] * 3
+    assert len({id(value["note"]) for value in values}) == 3
+
+
+def test_how_fields_are_answered_is_known_by_their_types():
+    kinds = SCHEMA._schema.type_map
+    crate, tree = kinds["Crate"], kinds["Tree"]
+    assert isinstance(crate, GraphQLObjectType)
+    told = {name: returned_of(field.type) for name, field in crate.fields.items()}
+    assert {name for name, known in told.items() if known.kind is tree} == {"tree", "own", "trees"}
+    assert {name for name, known in told.items() if known.item_type is not None} == {"trees"}
+    assert {told[name].origin for name in ("tree", "own", "trees")} == {Tree}
+    assert all(told[name].leaf is not None for name in told.keys() - {"tree", "own", "trees"})
+    assert {type(field.resolve) for name, field in crate.fields.items() if name in ("own", "colours")} == {
+        ShortResolver
+    }
+
+
+def test_nothing_is_cast():
+    sources = Path(schema.__file__).parent.glob("*.py")
+    assert not [path.name for path in sources if "strawberry.cast(" in path.read_text()], "objects are of their class"

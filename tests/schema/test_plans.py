@@ -232,6 +232,7 @@ class Query:
     def waiting(self) -> Found:
         return asyncio.sleep(0, Tree(name="late"))  # type: ignore[return-value]
 
+    @strawberry.field
     def crates(self, count: int = 5) -> list[Crate]:
         return _crates(count)
 

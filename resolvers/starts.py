@@ -30,8 +30,8 @@ from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
 from runner.preflight import CalledStep, preflight
-from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError
-from store.runs.submit import IDEMPOTENCY_KEEP
+from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
+from store.runs.spent_keys import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
 from store.states import Scope
 
@@ -256,7 +256,7 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
     The command's audit row is written with the run, so an accepted start is one commit.
 
     Raises:
-        Conflict: the idempotency key belongs to another request.
+        Conflict: the idempotency key belongs to another request, or its run is gone.
         Limited: the caller has too many runs waiting.
     """
     engine, trail = context.services.engine, context.trail
@@ -269,6 +269,8 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
         submitted = await engine.submit(new, note)
     except IdempotencyClashError as clash:
         raise key_taken(new.idempotency_key, clash.run_id) from clash
+    except SpentKeyError as spent:
+        raise key_spent(new.idempotency_key, spent.run_id) from spent
     except QueueFullError as full:
         raise queue_full(full) from full
     if trail is not None:
@@ -284,7 +286,7 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
     It is looked up before anything else: what has changed since does not matter to a repeated request.
 
     Raises:
-        Conflict: the key belongs to another request.
+        Conflict: the key belongs to another request, or its run is gone.
     """
     if key is None:
         return None
@@ -292,6 +294,8 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
         earlier = await find_earlier_start(connection, context.caller.id, key)
     if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
         return None
+    if earlier.gone:
+        raise key_spent(key, earlier.run_id)
     if earlier.request_digest != request:
         raise key_taken(key, earlier.run_id)
     if wait_seconds:
@@ -313,6 +317,15 @@ def key_taken(key: str | None, run_id: str) -> Conflict:
         f"The idempotency key `{key}` was used for another request.",
         current_id=run_id,
         hint="Use a new key for a new request, or repeat the first request word for word.",
+    )
+
+
+def key_spent(key: str | None, run_id: str) -> Conflict:
+    """The refusal of an idempotency key whose run is gone: a repeat must not run it once more."""
+    return Conflict(
+        f"The idempotency key `{key}` started {run_id}, which was deleted since.",
+        current_id=run_id,
+        hint="Nothing was started. Use a new key to run it once more.",
     )
 
 

@@ -302,6 +302,12 @@ COLUMNS: dict[str, dict[str, str]] = {
         "last_used_at": "UTCDateTime",
         "ended_at": "UTCDateTime",
     },
+    "spent_key": {
+        "caller_id": "AutoString",
+        "idempotency_key": "AutoString",
+        "run_id": "AutoString",
+        "created_at": "UTCDateTime",
+    },
     "token": {
         "id": "AutoString",
         "caller_id": "AutoString",

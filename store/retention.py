@@ -21,6 +21,7 @@ from store.dialects import Sql
 from store.memory import sweep_memory
 from store.paging import oldest_id
 from store.runs.removal import remove_run
+from store.runs.spent_keys import sweep_spent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -152,6 +153,7 @@ async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_se
     )
     cache = await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_cache, limit=limit))
     cache += await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_results, limit=limit))
+    await _repeat(ROWS_AT_ONCE, lambda limit: store.write(sweep_spent_keys, limit=limit))
     logins = await _repeat(
         ROWS_AT_ONCE, lambda limit: store.write(sweep_tokens, keep_days=policy.login_days, limit=limit)
     )

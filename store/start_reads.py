@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from store import core as sa
 from store.states import RunState
-from store.tables import JOINED_KEY, RUN
+from store.tables import JOINED_KEY, RUN, SPENT_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 
 
 class EarlierStart(NamedTuple):
-    """A run that was started with an idempotency key; `request_digest` tells of which request."""
+    """A run that was started with an idempotency key; `request_digest` tells of which request, unless it is gone."""
 
     run_id: str
     request_digest: str | None
     created_at: datetime
+    gone: bool
 
 
 class Ahead(NamedTuple):
@@ -31,14 +32,19 @@ class Ahead(NamedTuple):
 
 
 async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: str) -> EarlierStart | None:
-    """What a caller's idempotency key led to; None when it was not used, or its run is gone."""
-    own = sa.select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at)
+    """What a caller's idempotency key led to, a run that is gone included; None when it was not used."""
+    own = sa.select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at, sa.literal_column("0"))
     own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
-    joined = sa.select(JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at)
+    joined = sa.select(
+        JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at, sa.literal_column("0")
+    )
     joined = joined.where(JOINED_KEY.c.caller_id == caller_id, JOINED_KEY.c.idempotency_key == key)
-    rows = (await connection.execute(own.union_all(joined))).all()
+    spent = sa.select(SPENT_KEY.c.run_id, SPENT_KEY.c.run_id, SPENT_KEY.c.created_at, sa.literal_column("1"))
+    spent = spent.where(SPENT_KEY.c.caller_id == caller_id, SPENT_KEY.c.idempotency_key == key)
+    rows = (await connection.execute(own.union_all(joined, spent))).all()
+    found = [EarlierStart(row[0], None if row[3] else row[1], row[2], bool(row[3])) for row in rows]
     # The newest: one of them may have outlived the day a key is kept.
-    return max((EarlierStart(*list(row)) for row in rows), key=lambda start: start.created_at, default=None)
+    return max(found, key=lambda start: start.created_at, default=None)
 
 
 async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, Ahead]:

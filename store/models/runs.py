@@ -184,6 +184,17 @@ class JoinedKeyRow(SQLModel, table=True):
     created_at: datetime
 
 
+class SpentKeyRow(SQLModel, table=True):
+    """An idempotency key that led to a run which is gone; kept for its day."""
+
+    __tablename__ = "spent_key"
+
+    caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
+    idempotency_key: str = Field(primary_key=True)
+    run_id: str
+    created_at: datetime = Field(index=True)
+
+
 class RunEventRow(SQLModel, table=True):
     """What happened in a run in one unit of work, written in its transaction; sequences have no gaps.
 

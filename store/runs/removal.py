@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql
+from store.runs.spent_keys import keep_keys
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -30,6 +31,7 @@ def remove_run(conn: Connection, run_id: str) -> None:
     Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed. Wake
     `runs` when all of a unit's runs are gone.
     """
+    keep_keys(conn, run_id)
     conn.run(_DELETE_REUSED, {"id": run_id})
     conn.run(_DELETE_ARTIFACTS, {"id": run_id})
     conn.run(_DELETE_RUN, {"id": run_id})

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql, instant
 from store.engine import StoreError
 from store.ids import new_id
 from store.runs.ledger import Ledger
+from store.runs.spent_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from store.dialects import Connection
 
 #: How often a start that met another one, which was over before it could be joined, is tried again.
 _TRIES = 3
-#: How long an idempotency key of a start is kept (CONTRACT 2.4).
-IDEMPOTENCY_KEEP = timedelta(hours=24)
 
 _FIND_IDEMPOTENT = Sql(
     "SELECT id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
@@ -93,6 +93,7 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
 
     Raises:
         IdempotencyClashError: the key belongs to another request.
+        SpentKeyError: the run the key led to is gone.
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
@@ -205,6 +206,7 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
                 raise IdempotencyClashError(run_id)
             else:
                 return Submitted(run_id, replayed=True)
+        refuse_spent(conn, new.caller_id, new.idempotency_key, now)
     if new.flight is not None:
         row = conn.one(_FIND_FLIGHT, {"flight": new.flight})
         if row is not None:

@@ -41,6 +41,14 @@ class IdempotencyClashError(Exception):
         self.run_id = run_id
 
 
+class SpentKeyError(Exception):
+    """The idempotency key led to a run that is gone by now."""
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__(f"The idempotency key was used for {run_id}, which is gone.")
+        self.run_id = run_id
+
+
 class QueueFullError(Exception):
     """The caller has as many runs waiting as it may."""
 

@@ -74,6 +74,18 @@ async def test_other_callers_and_versions_do_not_share_a_run(it: Product, bench:
     bench.release.set()
 
 
+async def test_the_key_of_a_deleted_run_starts_no_second_one(it: Product, bench: Workbench) -> None:
+    await save(it, "echo", step("only", "test.echo", text="tea"))
+    first = await start(it, "echo", idempotencyKey="k1", wait=20)
+    await command(it, "deleteRun", id=first["run"]["id"])
+    again = await start(it, "echo", idempotencyKey="k1", wait=20)
+    assert (again["__typename"], again["current"]) == ("ConflictProblem", None)
+    assert first["run"]["id"] in again["message"]
+    assert "new key" in again["hint"]
+    assert bench.calls("test.echo") == 1
+    assert (await start(it, "echo", idempotencyKey="k2", wait=20))["run"]["state"] == "SUCCEEDED"
+
+
 async def test_an_idempotency_key_finds_its_run_in_any_state(it: Product) -> None:
     await save(it, "echo", step("only", "test.echo", text="${{ inputs.text }}"))
     first = await start(it, "echo", {"text": "tea"}, idempotencyKey="k1", wait=20)

@@ -169,10 +169,11 @@ def row_of(table: Table, number: int) -> dict[str, object]:
     return row
 
 
-def counted(connection: Connection) -> dict[str, int]:
+def counted(connection: Connection, without: frozenset[str] = frozenset()) -> dict[str, int]:
     return {
         table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
         for table in SQLModel.metadata.sorted_tables
+        if table.name not in without
     }
 
 
@@ -231,12 +232,14 @@ def test_up_and_down_and_up_with_rows_in_every_table(database: Database):
 
 def test_attempts_stay_where_their_key_to_the_run_goes_and_comes_back(database: Database):
     database.ensure()
+    later = frozenset({"spent_key"})  # made by revisions after that one
     with database.engine() as engine, engine.begin() as connection:
-        counts = fill(connection)
+        fill(connection)
+        counts = counted(connection, later)
     for before, after in (("0006", {("run_id", "run"), ("step_id", "run_step")}), (None, {("step_id", "run_step")})):
         database.downgrade(before) if before else database.upgrade()
         with database.engine() as engine, engine.connect() as connection:
-            assert counted(connection) == counts
+            assert counted(connection, later) == counts
             keys = inspect(connection).get_foreign_keys("attempt")
             assert {(key["constrained_columns"][0], key["referred_table"]) for key in keys} == after
     with database.engine() as engine, engine.begin() as connection:

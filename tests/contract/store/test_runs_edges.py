@@ -15,6 +15,7 @@ from store.engine import StoreError
 from store.ids import new_id
 from store.logs import append_log_lines, list_log
 from store.paging import PageWindow
+from store.retention import prune_runs
 from store.runs import (
     Claim,
     Fail,
@@ -27,6 +28,7 @@ from store.runs import (
     Resume,
     ResumeStep,
     Settled,
+    SpentKeyError,
     Succeed,
     Wait,
     abandon,
@@ -42,6 +44,7 @@ from store.runs import (
     snapshot,
     submit,
 )
+from store.runs.spent_keys import sweep_spent_keys
 from store.sessions import find_sessions, start_session
 from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
@@ -333,6 +336,32 @@ async def test_every_key_that_joined_a_run_is_found_again_and_clashes_with_anoth
         assert (earlier.run_id, earlier.request_digest) == (first.run_id, f"r{number}")
     with pytest.raises(IdempotencyClashError):
         await submitted(store, ada.id, 1, idempotency_key="k2", request_digest="another")
+
+
+async def test_the_keys_of_a_run_that_is_gone_start_no_second_one_for_a_day(store: Store):
+    ada, bob = await caller(store), await caller(store, "bob")
+    first = await submitted(store, ada.id, 1, flight="tea", idempotency_key="k0", request_digest="r")
+    await submitted(store, ada.id, 1, flight="tea", idempotency_key="k1", request_digest="r")
+    await (await working(store, first.run_id)).to_the_end()
+    await store.write(delete_run, first.run_id)
+    for key in ("k0", "k1"):
+        with pytest.raises(SpentKeyError, match=first.run_id):
+            await submitted(store, ada.id, 1, idempotency_key=key, request_digest="r")
+        async with store.read() as connection:
+            earlier = await find_earlier_start(connection, ada.id, key)
+        assert earlier is not None
+        assert (earlier.run_id, earlier.gone) == (first.run_id, True)
+    assert (await submitted(store, bob.id, 1, idempotency_key="k0", request_digest="r")).started
+    assert await store.write(sweep_spent_keys) == 0
+    old = Sql("UPDATE spent_key SET created_at = :old")
+    await store.write(lambda conn: conn.run(old, {"old": conn.now() - timedelta(hours=25)}))
+    again = await submitted(store, ada.id, 1, idempotency_key="k0", request_digest="r")
+    assert again.started
+    await (await working(store, again.run_id)).to_the_end()
+    await store.write(prune_runs, keep_days=0, keep_count=0)
+    with pytest.raises(SpentKeyError, match=again.run_id):
+        await submitted(store, ada.id, 1, idempotency_key="k0", request_digest="r")
+    assert await store.write(sweep_spent_keys) == 1, "the other's day is not over"
 
 
 async def test_starts_and_ends_of_one_flight_race_to_runs_that_all_end(store: Store):

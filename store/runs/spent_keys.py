@@ -1,0 +1,61 @@
+"""Idempotency keys of starts whose runs are gone: kept for their day, so that a late repeat starts no second run."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from store.dialects import Sql, instant
+from store.runs.values import SpentKeyError
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.dialects import Connection
+
+#: How long an idempotency key of a start is kept (CONTRACT 2.4).
+IDEMPOTENCY_KEEP = timedelta(hours=24)
+
+# Of a run that goes: its own key, and those of starts that joined it.
+_KEEP = Sql(
+    """
+    INSERT INTO spent_key (caller_id, idempotency_key, run_id, created_at)
+    SELECT caller_id, idempotency_key, id, created_at FROM run
+    WHERE id = :id AND ended_at IS NOT NULL AND idempotency_key IS NOT NULL AND created_at > :since
+    UNION ALL
+    SELECT joined_key.caller_id, joined_key.idempotency_key, joined_key.run_id, joined_key.created_at
+    FROM joined_key JOIN run ON run.id = joined_key.run_id
+    WHERE run.id = :id AND run.ended_at IS NOT NULL AND joined_key.created_at > :since
+    ON CONFLICT (caller_id, idempotency_key)
+        DO UPDATE SET run_id = excluded.run_id, created_at = excluded.created_at
+    """
+)
+_FIND = Sql("SELECT run_id, created_at FROM spent_key WHERE caller_id = :caller_id AND idempotency_key = :key")
+_SWEEP = Sql(
+    """
+    DELETE FROM spent_key WHERE run_id IN (
+        SELECT run_id FROM spent_key WHERE created_at < :before ORDER BY created_at LIMIT :limit
+    ) AND created_at < :before
+    """
+)
+
+
+def keep_keys(conn: Connection, run_id: str) -> None:
+    """Keeps the keys that led to a run that is about to be removed, as far as their day is not over."""
+    conn.run(_KEEP, {"id": run_id, "since": conn.bindable(conn.now() - IDEMPOTENCY_KEEP)})
+
+
+def refuse_spent(conn: Connection, caller_id: str, key: str, now: datetime) -> None:
+    """Refuses a key that led to a run which is gone.
+
+    Raises:
+        SpentKeyError: it did, within the last day.
+    """
+    row = conn.one(_FIND, {"caller_id": caller_id, "key": key})
+    if row is not None and (since := instant(row[1])) is not None and now - since <= IDEMPOTENCY_KEEP:
+        raise SpentKeyError(row[0])
+
+
+def sweep_spent_keys(conn: Connection, *, limit: int = 1000) -> int:
+    """Removes keys whose day is over; how many."""
+    return conn.run(_SWEEP, {"before": conn.now() - IDEMPOTENCY_KEEP, "limit": limit})

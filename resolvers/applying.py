@@ -74,9 +74,11 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
         raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
     planned: list[_Planned] = []
     seen: set[str] = set()
-    for number, document in enumerate(documents):
+    for number, (document, text) in enumerate(documents):
+        if text is None and len(documents) == 1:
+            text = yaml
         try:
-            checked = await checked_definition(context, document, yaml if len(documents) == 1 else None)
+            checked = await checked_definition(context, document, text)
         except Invalid as refused:
             issues = [issue.under(str(number)) for issue in refused.issues]
             raise Invalid(f"Document {number + 1}: {refused.message}", issues) from refused
@@ -105,11 +107,9 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
         require_owner(context, found)
         before = (await context.services.versions.get(context, found)).body.yaml
     after = checked.definition.yaml
-    diff = "".join(
-        difflib.unified_diff(
-            before.splitlines(keepends=True), after.splitlines(keepends=True), checked.key, checked.key
-        )
-    )
+    # By lines: a text that ends without a line break is the same text.
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), checked.key, checked.key, lineterm="")
+    diff = "".join(f"{line}\n" for line in lines)
     action: ApplyAction = "create" if found is None else "update" if diff else "keep"
     applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
     return _Planned(applied, checked, found)

@@ -16,7 +16,7 @@ from resolvers.tools import DEFINITION, ISSUES, Tool
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
-from runner.document import DocumentError, forbidden_text, load_document, load_documents
+from runner.document import DocumentError, Written, forbidden_text, load_document, load_written
 from runner.inputs import check_inputs
 from runner.issues import Issue, error, shown
 from runner.literal_secrets import literal_secrets
@@ -128,13 +128,13 @@ async def document_of(context: Context, definition: DefinitionText) -> dict[str,
     return document
 
 
-async def documents_of(context: Context, yaml: str) -> list[dict[str, JSONValue]]:
-    """Every document of a YAML text.
+async def documents_of(context: Context, yaml: str) -> list[Written]:
+    """Every document of a YAML text, with the part of it that is its own.
 
     Raises:
         Invalid: it cannot be read.
     """
-    return await _read(context, load_documents, yaml)
+    return await _read(context, load_written, yaml)
 
 
 async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _Read:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -32,6 +32,9 @@ MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
 
 #: Input field by which a step is told its session; no pack declares it, and idempotency keys leave it out.
 SESSION_FIELD = "_session_id"
+
+#: What some editors put before a text; it is no part of it.
+BYTE_ORDER_MARK = "\ufeff"
 
 #: Order of keys in a written document (DESIGN §3); keys not listed follow in the order they have.
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
@@ -197,12 +200,33 @@ def load_document(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> dict[s
     return documents[0]
 
 
+class Written(NamedTuple):
+    """A document and the part of a text it was read from, comments included.
+
+    Attributes:
+        text: None where it means nothing by itself: directives and end marks concern what stands around them.
+    """
+
+    document: dict[str, JSONValue]
+    text: str | None
+
+
 def load_documents(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[dict[str, JSONValue]]:
     """Reads every YAML document of a text, each a mapping; empty ones are skipped.
 
     Raises:
         DocumentError: with the place of the first thing that is wrong.
     """
+    return [written.document for written in load_written(text, limit_bytes=limit_bytes)]
+
+
+def load_written(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[Written]:
+    """The same, each with the part of the text it was read from.
+
+    Raises:
+        DocumentError: with the place of the first thing that is wrong.
+    """
+    text = text.removeprefix(BYTE_ORDER_MARK)
     try:
         size = len(text.encode())
     except UnicodeEncodeError as refused:
@@ -210,7 +234,16 @@ def load_documents(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[
         raise DocumentError("The text holds a lone surrogate.", line, column) from refused
     if size > limit_bytes:
         raise DocumentError(f"The text has {size:,} bytes; at most {limit_bytes:,} are read.")
-    return [document for document in _Constructor(text).documents() if document is not None]
+    read = list(_Constructor(text).documents())
+    ends = [*(marker.start for marker, _ in read[1:]), len(text)]
+    found: list[Written] = []
+    for (marker, document), end in zip(read, ends, strict=False):  # no end is needed of none
+        if document is None:
+            continue
+        before = "" if found or marker is not read[0][0] else text[: marker.start]  # comments above a first `---`
+        part = None if _CONCERNS_OTHERS.search(text) else before + text[marker.stop : end].lstrip("\r\n")
+        found.append(Written(document, part))
+    return found
 
 
 def _place(text: str, position: int) -> tuple[int, int]:
@@ -218,6 +251,8 @@ def _place(text: str, position: int) -> tuple[int, int]:
     return before.count("\n") + 1, position - (before.rfind("\n") + 1) + 1
 
 
+#: Directives and ends of documents, at the beginning of a line.
+_CONCERNS_OTHERS = re.compile(r"^(%|\.\.\.)", re.MULTILINE)
 _INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 _OCTAL_OR_HEX = re.compile(r"0o[0-7]+\Z|0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
@@ -234,7 +269,8 @@ class _Constructor:
         self._text = text
         self._values = 0
 
-    def documents(self) -> Iterator[dict[str, JSONValue] | None]:
+    def documents(self) -> Iterator[tuple[slice, dict[str, JSONValue] | None]]:
+        """Each document with where its `---` stands; an empty place where it has none."""
         from ruamel.yaml import YAML, events
         from ruamel.yaml.error import MarkedYAMLError, YAMLError
         from ruamel.yaml.reader import ReaderError
@@ -247,7 +283,8 @@ class _Constructor:
                     value = self._value(first, stream)
                     if not isinstance(value, dict | None):
                         raise self._refusal("A document is a mapping of keys to values", first)
-                    yield value
+                    begins = event.start_mark.index if event.explicit else 0
+                    yield slice(begins, event.end_mark.index if event.explicit else 0), value
         except ReaderError as refused:
             line, column = _place(self._text, refused.position)
             raise DocumentError(f"The character U+{refused.character:04X} is refused.", line, column) from refused

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.definition_models import definition_document
-from runner.document import canonical_json, digest, dump_yaml
+from runner.document import BYTE_ORDER_MARK, canonical_json, digest, dump_yaml
 from runner.step_packs import pack_of_step
 from store.pipelines import Definition as StoredDefinition
 from store.pipelines import Heading
@@ -108,7 +108,7 @@ def stored_form(
     stored = StoredDefinition(
         digest=digest(canonical),
         document=orjson.dumps(normal).decode(),
-        yaml=text if text is not None else dump_yaml(normal),
+        yaml=text.removeprefix(BYTE_ORDER_MARK) if text is not None else dump_yaml(normal),
         input_schema=orjson.dumps(
             dict(input_schema) if input_schema else {"type": "object", "properties": {}}
         ).decode(),

@@ -112,7 +112,7 @@ def apply(
     from app.cli.output import Output, accept
 
     output = Output(as_json)
-    text = "\n---\n".join(_read(name).strip().removeprefix("---") for name in file)
+    text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in map(_read, file))
     with Client(Target.find(server)) as client:
         plan = accept(client.execute(documents.APPLY, {"yaml": text, "dryRun": True})["result"])["changes"]
         changed = [change for change in plan if change["action"] != "KEEP"]
@@ -167,7 +167,9 @@ def export(
                 found.append(one)
         else:
             found = list(client.pages(documents.EXPORT_ALL, "pipelines", {}, limit=None))
-    text = "---\n".join(one["currentVersion"]["yaml"].removesuffix("\n") + "\n" for one in found)
+    # Versions saved by earlier releases may begin with a byte order mark.
+    texts = [one["currentVersion"]["yaml"].removeprefix("\ufeff") for one in found]
+    text = "---\n".join(text.removesuffix("\n") + "\n" for text in texts)
     if into is None:
         print(text, end="")
         return
@@ -270,7 +272,8 @@ def _read(file: str) -> str:
     from app.cli.client import CliError
 
     try:
-        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")
+        # Some editors begin a file with a byte order mark, which would stand in the midst where files are joined.
+        return (sys.stdin.read() if file == "-" else Path(file).read_text("utf-8")).removeprefix("\ufeff")
     except OSError as error:
         raise CliError(f"The file {file} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -17,6 +17,7 @@ from runner.document import (
     idempotency_key,
     load_document,
     load_documents,
+    load_written,
 )
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
@@ -161,6 +162,30 @@ class TestLoading:
 
     def test_reads_several_documents(self):
         assert load_documents("a: 1\n---\n# empty\n---\nb: 2\n...\n") == [{"a": 1}, {"b": 2}]
+
+    def test_tells_which_part_of_a_text_each_document_was_read_from(self):
+        text = "# first\n---\na: |+\n  x\n\n--- # second\nb: 2 # two\n---\n---\n{c: 3}"
+        assert [written.text for written in load_written(text)] == [
+            "# first\na: |+\n  x\n\n",
+            " # second\nb: 2 # two\n",
+            "{c: 3}",
+        ]
+        for written in load_written(text):
+            assert written.text is not None
+            assert load_document(written.text) == written.document
+        assert load_written("a: 1\r\n---\r\nb: 2\r\n")[0].text == "a: 1\r\n"
+        for concerns_others in ("%YAML 1.2\n---\na: 1\n", "a: 1\n...\n---\nb: 2\n"):
+            assert {written.text for written in load_written(concerns_others)} == {None}
+
+    @given(st.lists(st.dictionaries(TEXTS, JSON, min_size=1, max_size=3), min_size=1, max_size=3))
+    def test_each_part_reads_as_its_document(self, documents):
+        found = load_written("---\n".join(dump_yaml(document) for document in documents))
+        assert [written.document for written in found] == documents
+        for written in found:
+            assert written.text is None or load_document(written.text) == written.document
+
+    def test_a_byte_order_mark_is_no_part_of_the_text(self):
+        assert load_written("\ufeffa: 1\n") == [({"a": 1}, "a: 1\n")]
 
     def test_allows_64_levels_and_no_more(self):
         def nested(levels):

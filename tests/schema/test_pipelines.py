@@ -319,6 +319,26 @@ async def test_documents_are_applied_all_or_none_and_twice_changes_nothing(tmp_p
         assert (await it.query('{pipeline(id: "shout") {name}}'))["pipeline"]["name"] == "Shout twice"
 
 
+async def test_applying_what_was_exported_together_changes_nothing(tmp_path: Path) -> None:
+    """Each keeps its author's words and comments, with or without a line break at its end or a byte order mark."""
+    texts = [
+        f"# {name}, by hand\nkey: {name}\nname: {name}  # short\n"
+        "steps: [{id: a, pack: test.echo, input: {text: hi}}]"
+        for name in ("one", "two", "three")
+    ]
+    async with running(tmp_path) as it:
+        for text in (texts[0], "\ufeff" + texts[1] + "\n", "---\n" + texts[2]):
+            await it.mutate(APPLY, {"yaml": text, "dry": False})
+        data = await it.query("{ pipelines(filter: {builtin: false}) { nodes { currentVersion { yaml } } } }")
+        exported = [node["currentVersion"]["yaml"].removesuffix("\n") for node in data["pipelines"]["nodes"]]
+        assert sorted(exported) == sorted(texts)
+        again = await it.mutate(APPLY, {"yaml": "\n---\n".join(exported), "dry": False})
+        assert [change["action"] for change in again["changes"]] == ["KEEP"] * 3
+        longer = texts[0].replace("hi", "ho") + "\nmetadata: {}"
+        (change,) = (await it.mutate(APPLY, {"yaml": longer, "dry": True}))["changes"]
+        assert [line[0] for line in change["diff"].splitlines()[3:]] == [" ", " ", " ", "-", "+", "+"]
+
+
 ORDERS = ["RECENTLY_CHANGED", "NAME", "MOST_USED"]
 
 
@@ -498,7 +518,7 @@ async def test_yaml_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: p
 
         return noted
 
-    for name in ("load_document", "load_documents"):
+    for name in ("load_document", "load_written"):
         monkeypatch.setattr(definitions, name, noting(getattr(definitions, name)))
     async with running(tmp_path) as it:
         saved = await create(it, DECK)

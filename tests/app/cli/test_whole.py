@@ -151,7 +151,7 @@ def test_changes_are_read_by_the_version_of_the_run_also_once_the_pipeline_is_de
     old = """
 key: passing
 name: Passing
-inputs: {type: object, properties: {fails: {type: boolean, default: true}}}
+inputs: {type: object, additionalProperties: false, properties: {fails: {type: boolean, default: true}}}
 steps:
   - id: review
     pack: practice.review

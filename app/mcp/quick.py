@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from app.mcp.toolbox import Toolbox
     from app.mcp.waiting import Progress
 
-#: A query of the caller's own may wait for a run.
-_MAY_WAIT: Final = frozenset({"graphql_query"})
 _ROUTING: Final = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"content-length", b"accept"})
 _VERSIONS: Final = {version.encode(): version for version in MODERN_PROTOCOL_VERSIONS}
 _PARAMS: Final = frozenset({"name", "arguments", "_meta"})
@@ -78,12 +76,7 @@ class QuickCalls:
         self._body_bytes = body_bytes
         self._stamp = {types.SERVER_INFO_META_KEY: server.server_info_stamp}
         self._names = {name.encode(): name for name in toolbox.names}
-        #: Those that may wait for a run.
-        self._waiting = {
-            name
-            for name in toolbox.names
-            if name in _MAY_WAIT or "wait_seconds" in (toolbox.input_schema(name) or {}).get("properties", {})
-        }
+        self._waiting = set(filter(toolbox.may_wait, toolbox.names))
         self._envelopes: set[tuple[str, bytes]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -47,6 +47,10 @@ class Toolbox:
         query = QueryTool()
         tools: dict[str, OperationTool | QueryTool] = {**self._operations, query.text.name: query}
         self._tools = dict(sorted(tools.items()))
+        #: A query of the caller's own may wait, too.
+        self._waiting = {query.text.name} | {
+            name for name, tool in tools.items() if "wait_seconds" in tool.text.input_schema["properties"]
+        }
         self._shown: dict[tuple[Selection, frozenset[Scope], frozenset[str] | None], dict[str, Tool]] = {}
         self._packs: dict[tuple[str, str], PackTool] = {}
 
@@ -59,6 +63,10 @@ class Toolbox:
     def names(self) -> Iterable[str]:
         """Of all tools that are no packs', whoever asks."""
         return self._tools.keys()
+
+    def may_wait(self, name: str) -> bool:
+        """Whether a call of a tool may wait for a run; a pack's always may."""
+        return name in self._waiting or name not in self._tools
 
     def shown(self, session: Session) -> dict[str, Tool]:
         """The tools a session is shown, by name, in the order of their names."""
@@ -107,7 +115,8 @@ class Toolbox:
         try:
             if tool is None:
                 raise self._refusal(session, name, shown)
-            return await session.while_allowed(tool.answer(Call(session, arguments, progress, shown, wait_seconds)))
+            answering = tool.answer(Call(session, arguments, progress, shown, wait_seconds))
+            return await (session.while_allowed(answering) if self.may_wait(name) else answering)
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)

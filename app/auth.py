@@ -111,7 +111,7 @@ class Authenticator:
         self._watchers: set[_Watcher] = set()
         self._watching: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
-        store.on_wake(self._woken)
+        store.on_wake(self._woken, "token")
 
     async def start(self) -> None:
         """Makes the administrator; call before requests are served."""

@@ -101,7 +101,7 @@ class Memory:
         self._woken = asyncio.Event()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        store.on_wake(self._wake)
+        store.on_wake(self._wake, "runs")
 
     async def start(self) -> None:
         """Starts to take up what ended, before this start too; a second call does nothing."""

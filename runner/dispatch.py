@@ -92,7 +92,7 @@ class EmbeddedDispatcher:
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Handler | None = None
-        store.on_wake(self._woken)
+        store.on_wake(self._woken, "dispatch", "slot")
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
         """Has the run delivered after the commit, in whichever process is quickest."""

@@ -100,7 +100,7 @@ class VaultKeeper:
         self._changed = asyncio.Event()
         self._refreshing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        store.on_wake(self._woken)
+        store.on_wake(self._woken, VAULT_ID)
 
     async def start(self) -> None:
         """Opens the vault and starts to follow changes; a second call does nothing."""

@@ -81,7 +81,7 @@ class Worker:
         self._keeper = Keeper(
             resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
-        self._store.on_wake(self._woken)
+        self._store.on_wake(self._woken, "cancel")
 
     @property
     def accepting(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, T
 import structlog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
@@ -23,6 +23,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 #: What `Store.read` lends, for rooms that pass it on to the store's reads and speak no SQL themselves.
 ReadConnection: TypeAlias = "AsyncConnection"
+
+_Listener: TypeAlias = "Callable[[frozenset[str]], None]"
 
 #: What is said where the driver of PostgreSQL cannot be imported.
 NEEDS_PSYCOPG = (
@@ -67,18 +69,31 @@ class StoreSchemaError(StoreError):
 
 
 class Listeners:
-    """Who is told of what commits woke."""
+    """Who is told of what commits woke.
+
+    Most commits move a run from one step to the next, and of all who listen only the bus cares for those: the others
+    name the kinds of keys they hear, or each step would call them all.
+    """
 
     def __init__(self) -> None:
-        self._listeners: list[Callable[[frozenset[str]], None]] = []
+        self._of_all: list[_Listener] = []
+        self._of_kind: dict[str, list[_Listener]] = {}
 
-    def add(self, listener: Callable[[frozenset[str]], None]) -> None:
-        """Tells `listener(keys)` from now on."""
-        self._listeners.append(listener)
+    def add(self, listener: _Listener, kinds: Sequence[str]) -> None:
+        """Tells `listener(keys)` from now on; see `Store.on_wake`."""
+        for kind in kinds:
+            self._of_kind.setdefault(kind, []).append(listener)
+        if not kinds:
+            self._of_all.append(listener)
 
     def tell(self, keys: frozenset[str]) -> None:
-        """Tells everybody; one that fails keeps nobody else from hearing, for the change is committed."""
-        for listener in self._listeners:
+        """Tells those who hear one of the keys; one that fails keeps nobody else from hearing: it is committed."""
+        listeners = self._of_all
+        kinds = {*self._of_kind} if EVERYTHING in keys else {key.partition(":")[0] for key in keys}
+        if not kinds.isdisjoint(self._of_kind):
+            further = (listener for kind in kinds for listener in self._of_kind.get(kind, ()))
+            listeners = [*listeners, *dict.fromkeys(further)]
+        for listener in listeners:
             try:
                 listener(keys)
             except Exception:
@@ -130,8 +145,12 @@ class Store(Protocol):
                 on the event loop's thread.
         """
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
-        """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`."""
+    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
+        """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`.
+
+        With `kinds` only after those that woke a key of one of these kinds, which is what stands before the colon, or
+        the key `EVERYTHING`.
+        """
 
     def warm(self) -> None:
         """Soon gets ready what reads need and a start does without, unless a read comes first."""

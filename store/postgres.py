@@ -152,12 +152,12 @@ class PostgresStore:
             found = await connection.exec_driver_sql(statement.postgresql, dict(parameters))
             return [tuple(row) for row in found]
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
+    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
         """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.
 
         The key `store.engine.EVERYTHING` says that wake-ups may have been missed.
         """
-        self._listeners.add(listener)
+        self._listeners.add(listener, kinds)
 
     def warm(self) -> None:
         """Everything is ready; see `store.engine.Store.warm`."""

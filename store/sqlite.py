@@ -161,9 +161,9 @@ class SQLiteStore:
                 self._readers = await asyncio.to_thread(_readers, self._path)
         return self._readers
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
-        """Calls `listener(keys)` on the event loop after commits that woke somebody."""
-        self._listeners.add(listener)
+    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
+        """Calls `listener(keys)` on the event loop after commits; see `store.engine.Store.on_wake`."""
+        self._listeners.add(listener, kinds)
 
     async def close(self) -> None:
         """Drains the writer and closes every connection."""

@@ -101,7 +101,7 @@ class Mounts:
         """Registers the packs accepted earlier and begins to connect; waits for no server."""
         if not self._connections:
             return
-        self._store.on_wake(self._woken)
+        self._store.on_wake(self._woken, MCP_TOOLS)
         for key, connection in self._connections.items():
             await self._read(key)
             connection.start()

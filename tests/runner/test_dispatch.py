@@ -271,7 +271,7 @@ class Source:
     def __init__(self) -> None:
         self.listener: Callable[[frozenset[str]], None] = lambda keys: None
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None]) -> None:
+    def on_wake(self, listener: Callable[[frozenset[str]], None], *_kinds: str) -> None:
         self.listener = listener
 
     def wake(self, *keys: str) -> None:

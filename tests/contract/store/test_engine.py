@@ -10,8 +10,9 @@ import pytest
 from sqlalchemy import select
 
 from store.dialects import Sql, instant
-from store.engine import StoreClosedError, StoreError
+from store.engine import EVERYTHING, StoreClosedError, StoreError
 from store.models import CallerRow
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -177,3 +178,30 @@ async def test_a_listener_that_fails_keeps_nobody_else_from_hearing(store: Store
     assert await store.write(lambda conn: conn.wake("somebody")) is None
     async with asyncio.timeout(10):
         await heard.wait()
+
+
+async def test_a_listener_that_names_kinds_hears_of_no_others(store: Store):
+    heard: dict[str, list[frozenset[str]]] = {"all": [], "some": [], "other": []}
+    store.on_wake(heard["all"].append)
+    store.on_wake(heard["some"].append, "slot", "runs")
+    store.on_wake(heard["other"].append, "slots", "run")
+
+    async def hear(*keys: str) -> list[str]:
+        """Who heard of exactly these keys; PostgreSQL's connection may wake everything by itself meanwhile."""
+
+        def wake(conn: Connection) -> None:
+            for key in keys:
+                conn.wake(key)
+
+        await store.write(wake)
+        told = frozenset(keys)
+        await eventually(lambda: told in heard["all"])
+        assert EVERYTHING in keys or all(each.count(told) <= 1 for each in heard.values())
+        return [name for name, each in heard.items() if told in each]
+
+    assert await hear("run_01") == ["all"]
+    assert await hear("run_01", "slot:call_01") == ["all", "some"]
+    assert await hear("runs", "slot:call_01") == ["all", "some"]
+    assert await hear("runs") == ["all", "some"]
+    assert await hear("run:01") == ["all", "other"]
+    assert await hear(EVERYTHING) == ["all", "some", "other"]

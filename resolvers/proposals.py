@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from resolvers.gone_artifacts import given_artifacts, gone_inputs, gone_outputs, mentioned
 from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import masked_issues, pack_input_issues
@@ -21,7 +21,6 @@ from runner.definition import parse_stored
 from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown, warning
-from runner.lost_artifacts import lost_artifacts
 from runner.preflight import CalledStep, preflight
 from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 _MISSING: Any = object()
-_ARTIFACT_ID = re.compile(r"art_[0-9A-HJKMNP-TV-Z]{26}")
 
 
 class DefinitionChoice(StrEnum):
@@ -97,12 +95,16 @@ async def rerun_plan(
         _snapshots(context, found),
         from_step=from_step,
         live_sessions=await _live(context, found),
-        gone_artifacts=await _gone(context, found),
-        given_artifacts=_given(found),
+        gone_artifacts=await gone_outputs(context, found),
+        given_artifacts=given_artifacts(found),
         changed_inputs=changed_inputs(before, values),
         new_steps=_fresh(context, target) if target.changed else None,
     )
-    issues = (*plan.issues, *misfits_of_target(context, found, target, plan, values))
+    issues = (
+        *plan.issues,
+        *misfits_of_target(context, found, target, plan, values),
+        *await gone_inputs(context, target.compiled, plan, values),
+    )
     return ResumePlan(not has_errors(issues), issues, plan.steps)
 
 
@@ -123,8 +125,8 @@ async def propose(
         _snapshots(context, found),
         run_state=found.state,
         live_sessions=await _live(context, found),
-        gone_artifacts=await _gone(context, found),
-        given_artifacts=_given(found),
+        gone_artifacts=await gone_outputs(context, found),
+        given_artifacts=given_artifacts(found),
         changed_inputs=changed_inputs(before, values),
         changed_step_input=step_input is not None,
         new_steps=_fresh(context, target) if target.changed else None,
@@ -136,6 +138,9 @@ async def propose(
         else misfits_of_stand_ins(context, found, target, plan, values, replaced=step_input is not None)
     )
     issues += await _changed_profiles(context, found, target, plan)
+    # A replaced input of a step may leave out what is gone; whether it does can only be told when it is resolved.
+    if step_input is None:
+        issues += await gone_inputs(context, target.compiled, plan, values)
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
     if step_input is not None:
@@ -230,7 +235,7 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
                 digests.get(row.key, ""),
                 other=registry.find(row.pack),
             ).fared(row, row.state),
-            mentioned_artifacts=frozenset(_ARTIFACT_ID.findall(row.output or "")),
+            mentioned_artifacts=mentioned(row.output),
         )
         for row in found.steps
     ]
@@ -270,16 +275,6 @@ async def _live(context: Context, found: Snapshot) -> frozenset[str]:
     if not any(step.session_id for step in found.steps):
         return frozenset()
     return await usable_sessions(context.services.engine.resources, found.run_id)
-
-
-async def _gone(context: Context, found: Snapshot) -> frozenset[str]:
-    mentioned = {name for step in found.steps for name in _ARTIFACT_ID.findall(step.output or "")}
-    return await lost_artifacts(context.services.engine.resources, mentioned)
-
-
-def _given(found: Snapshot) -> frozenset[str]:
-    """Artifacts that came from outside: no step of the run makes them."""
-    return frozenset(_ARTIFACT_ID.findall(found.inputs) + _ARTIFACT_ID.findall(found.document))
 
 
 def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:

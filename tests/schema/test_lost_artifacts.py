@@ -140,6 +140,29 @@ async def test_one_the_run_was_given_is_told_and_nothing_runs_again_for_it(tmp_p
         assert artifact_id in told["message"]
 
 
+async def test_one_that_a_step_yet_to_run_is_given_is_told_with_the_input_to_change(tmp_path: Path) -> None:
+    bench = Workbench()
+    async with product(tmp_path, [*bench.packs, *PACKS]) as it:
+        _, artifact_id = await failed_run(it)
+        await save(
+            it,
+            "given",
+            step("k", "test.switch", text="x"),
+            step("z", "test.reader", artifact_id="${{ inputs.file }}"),
+        )
+        run = await ran(it, "given", {"file": artifact_id})
+        assert (run["state"], (await preview(it, run["id"]))["issues"]) == ("FAILED", [])
+        await lose(it, artifact_id)
+        plan = await preview(it, run["id"])
+        assert plan["allowed"], "perhaps nobody reads it"
+        (told,) = plan["issues"]
+        assert (told["path"], told["rule"], told["severity"]) == (["inputs", "file"], "artifact_gone", "WARNING")
+        assert artifact_id in told["message"]
+        query = "query ($id: ID!) { run(id: $id) { rerunPreview { allowed issues { rule } } } }"
+        again = (await it.query(query, {"id": run["id"]}))["run"]["rerunPreview"]
+        assert again == {"allowed": True, "issues": [{"rule": "artifact_gone"}]}
+
+
 async def test_nothing_is_made_anew_while_the_place_of_contents_is_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

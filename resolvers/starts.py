@@ -30,6 +30,7 @@ from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
 from runner.preflight import CalledStep, preflight
+from store.run_heads import read_run
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
 from store.runs.spent_keys import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from resolvers.versions import Version
     from runner.failures import JSONValue
     from store.dialects import Connection
+    from store.run_reads import RunRecord
     from store.runs import Submitted
 
 #: Characters of a run's inputs that can be searched.
@@ -51,12 +53,18 @@ SEARCHED_CHARACTERS = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What a start led to; `run_id` is None for a dry run."""
+    """What a start led to.
+
+    Attributes:
+        run_id: None for a dry run.
+        run: The run as the start left it, read along with it when nobody waits for its end.
+    """
 
     run_id: str | None
     coalesced: bool = False
     replayed: bool = False
     warnings: tuple[Issue, ...] = ()
+    run: RunRecord | None = None
 
 
 @operation(
@@ -260,8 +268,12 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
         Limited: the caller has too many runs waiting.
     """
     engine, trail = context.services.engine, context.trail
+    run: RunRecord | None = None
 
     def note(conn: Connection, submitted: Submitted) -> None:
+        nonlocal run
+        if not wait_seconds:
+            run = read_run(conn, submitted.run_id)
         if trail is not None:
             trail.write(conn, run=submitted.run_id, coalesced=submitted.coalesced, replayed=submitted.replayed)
 
@@ -277,7 +289,7 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
         trail.written = True
     if wait_seconds:
         await engine.wait_ended(submitted.run_id, wait_seconds, just_started=submitted.started)
-    return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings))
+    return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings), run)
 
 
 async def find_replay(context: Context, key: str | None, request: str | None, wait_seconds: int) -> Started | None:

@@ -125,7 +125,11 @@ DeleteRunResult = Annotated[
 
 async def _started(info: Info, started: Started) -> StartRunSuccess:
     """What a start led to."""
-    run = None if started.run_id is None else await _run_now(info, started.run_id)
+    if started.run is not None:
+        info.context.fresh()
+        run: Run | None = Run.of(started.run)
+    else:
+        run = None if started.run_id is None else await _run_now(info, started.run_id)
     return StartRunSuccess(
         run=run, coalesced=started.coalesced, replayed=started.replayed, warnings=Issue.all(started.warnings)
     )

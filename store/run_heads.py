@@ -19,7 +19,7 @@ from store.states import HELD_RUN_STATES, RunCause, RunState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from store.dialects import Row
+    from store.dialects import Connection, Row
     from store.engine import Store
     from store.paging import PageWindow
 
@@ -65,6 +65,12 @@ async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = 
         record = RunRecord._make(_decoded(row, _decoders(_FIELDS)))
         return record if visible_to is None or record.caller_id == visible_to else None
     return None
+
+
+def read_run(conn: Connection, run_id: str) -> RunRecord | None:
+    """One run as a unit of work sees it; None when there is none."""
+    row = conn.one(_ONE_RUN, {"id": run_id})
+    return None if row is None else RunRecord(*_decoded(_FIELDS, [row])[0])
 
 
 async def count_queued(store: Store) -> int:

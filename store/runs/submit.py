@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.dialects import Connection
 
 #: How often a start that met another one, which was over before it could be joined, is tried again.
-_TRIES = 3
+_TRIES = 4
 
 _FIND_IDEMPOTENT = Sql(
     "SELECT id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
@@ -97,16 +97,25 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         QueueFullError: the caller has `queue_limit` runs waiting.
     """
     now = conn.now()
+    # That a flight is taken shows when the run is inserted, and seldom is it. A key may belong to a start that joined
+    # another's run.
+    looks_first = new.idempotency_key is not None
     for _ in range(_TRIES):
-        if (earlier := _earlier(conn, new, now)) is not None:
+        if looks_first and (earlier := _earlier(conn, new, now)) is not None:
             return earlier
-        ahead = refuse_full(conn, new.caller_id, queue_limit)
+        try:
+            ahead = refuse_full(conn, new.caller_id, queue_limit)
+        except QueueFullError:
+            if looks_first or (earlier := _earlier(conn, new, now)) is None:
+                raise
+            return earlier
         run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
             conn.wake("runs")
             return Submitted(run_id, ahead=ahead)
-        # On PostgreSQL another transaction was faster with the same flight or key, and has committed by now.
+        # Another start has the same flight or key; on PostgreSQL perhaps a faster one, which has committed by now.
+        looks_first = True
     raise StoreError(f"A start of caller {new.caller_id} met {_TRIES} others that ended at once. Try again.")
 
 

@@ -9,8 +9,9 @@ from unittest.mock import AsyncMock
 import pytest
 
 from packline import Missing, Pack, PackContext, Service, pack
+from store import run_heads
 from store.engine import StoreFullError
-from tests.support.front_door import command, ended, look, ran, save, start, step
+from tests.support.front_door import command, ended, look, ran, save, start, statements, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
 
@@ -49,6 +50,24 @@ async def test_the_same_start_twice_is_one_run(it: Product, bench: Workbench) ->
     later = await start(it, "slow", {"text": "tea"}, wait=20)
     assert later["coalesced"] is False
     assert later["run"]["id"] != first["run"]["id"]
+
+
+async def test_a_start_that_is_not_waited_for_tells_the_run_it_stored_without_reading_it_again(
+    it: Product, bench: Workbench
+) -> None:
+    await save(it, "slow", step("only", "test.slow", text="${{ inputs.text }}"))
+    with statements() as seen:
+        found = (await start(it, "slow", {"text": "tea"}))["run"]
+    assert run_heads._ONE_RUN.sqlite not in seen
+    assert found["state"] in ("QUEUED", "RUNNING")
+    with statements() as seen:
+        now = (await start(it, "slow", {"text": "tea"}, wait=1))["run"]
+    assert run_heads._ONE_RUN.sqlite in seen
+    moves = {"state", "startedAt", "endedAt", "progress", "actions"}
+    assert {name: value for name, value in now.items() if name not in moves} == {
+        name: value for name, value in found.items() if name not in moves
+    }
+    bench.release.set()
 
 
 async def test_starts_at_the_same_moment_are_one_run(it: Product, bench: Workbench) -> None:

@@ -182,6 +182,15 @@ async def test_starts_at_the_same_moment_never_exceed_the_queue_limit(store: Sto
         assert sum(isinstance(answer, QueueFullError) for answer in answers) == 14
 
 
+async def test_a_full_queue_keeps_nobody_from_joining_a_run_that_is_in_it(store: Store):
+    ada = await caller(store)
+    first = await submitted(store, ada.id, flight="tea", queue_limit=1)
+    joined = await submitted(store, ada.id, flight="tea", queue_limit=1)
+    assert (joined.run_id, joined.coalesced) == (first.run_id, True)
+    with pytest.raises(QueueFullError):
+        await submitted(store, ada.id, flight="coffee", queue_limit=1)
+
+
 async def test_beyond_the_queue_limit_starts_are_refused(store: Store):
     ada = await caller(store)
     for _ in range(3):

@@ -70,7 +70,7 @@ async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = 
 def read_run(conn: Connection, run_id: str) -> RunRecord | None:
     """One run as a unit of work sees it; None when there is none."""
     row = conn.one(_ONE_RUN, {"id": run_id})
-    return None if row is None else RunRecord(*_decoded(_FIELDS, [row])[0])
+    return None if row is None else RunRecord._make(_decoded(row, _decoders(_FIELDS)))
 
 
 async def count_queued(store: Store) -> int:

@@ -8,6 +8,7 @@ from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, Structured
 from runner.pack import Pack, PostCondition, pack
 from runner.pack_context import AgentAnswer, ArtifactFile, ArtifactRef, PackContext, PackSession
 from runner.pack_needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
+from runner.picture_size import PictureSize, picture_size
 from runner.routing import CallerCatalog
 
 __all__ = [
@@ -27,12 +28,14 @@ __all__ = [
     "PackError",
     "PackSession",
     "Picture",
+    "PictureSize",
     "PostCondition",
     "Service",
     "SpeechAnswer",
     "StructuredAnswer",
     "TextAnswer",
     "pack",
+    "picture_size",
     "program",
     "python_module",
     "raise_for_status",

@@ -13,6 +13,7 @@ from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
 from runner.issues import error
 from runner.media_types import is_text_type
+from runner.picture_size import picture_size
 from runner.previews import may_have_picture
 from store.artifacts import (
     ArtifactFilter,
@@ -46,9 +47,11 @@ LOOK_BEHIND = 16_384
 LOOK_AHEAD = 4_096
 #: Characters of a text preview.
 PREVIEW_CHARACTERS = 10_000
-#: Pictures that are shown to models, and how large they may be: as text they take a third more.
+#: Pictures that are shown to models, and how large they may be: as text they take a third more. Providers refuse a
+#: conversation that holds larger ones: from 2,000 pixels a side where there are many, from 8,000 a single one.
 PICTURE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp"})
 PICTURE_BYTES = 512 * 1024
+PICTURE_SIDE = 2_000
 #: How long an answer waits for previews that are made just now.
 PREVIEW_SECONDS = 2.0
 _CONTINUATION = bytes(range(0x80, 0xC0))
@@ -181,11 +184,14 @@ def _withheld(artifact: ArtifactRecord) -> str | None:
 
 
 async def small_picture(context: Context, *, id: str) -> bytes | None:
-    """The content of an artifact that is a picture models take, up to `PICTURE_BYTES`; None for any other."""
+    """The content of an artifact that is a picture models take, and small enough; None for any other."""
     found = await get_artifact(context, id=id)
     if found is None or found.media_type not in PICTURE_TYPES or found.size_bytes > PICTURE_BYTES or _withheld(found):
         return None
-    return (await _read(context.services.engine.resources.blobs, found, 0, PICTURE_BYTES)).data
+    content = (await _read(context.services.engine.resources.blobs, found, 0, PICTURE_BYTES)).data
+    size = picture_size(content)
+    fits = size is not None and size.media_type == found.media_type and max(size.width, size.height) <= PICTURE_SIDE
+    return content if fits else None
 
 
 @dataclass(frozen=True, slots=True)

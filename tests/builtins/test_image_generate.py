@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from packline import PackError
+from packline import PackError, picture_size
 from tests.support.offline_models import OfflineModels
 from tests.support.pack_harness import Harness, load_module, load_pack
 from tests.support.speech_server import png
@@ -71,7 +71,7 @@ def test_every_format_is_measured_and_decoded(form: str) -> None:
     for options in ({}, {"lossless": True}, {"progressive": True}):
         made = io.BytesIO()
         image.new("RGB", (37, 53), "teal").save(made, form, **options)
-        found = pictures.measure(made.getvalue())
+        found = picture_size(made.getvalue())
         assert (found.width, found.height) == (37, 53)
         assert pictures.decode(made.getvalue()) is None
         assert pictures.decode(made.getvalue()[: len(made.getvalue()) // 2]) is not None
@@ -81,4 +81,4 @@ def test_every_format_is_measured_and_decoded(form: str) -> None:
     "head", [b"", b"\xff\xd8\xff", b"\xff\xd8\xff\xe0\x00\x02\x00", b"RIFF\0\0\0\0WEBPVP8X", b"GIF89a"]
 )
 def test_what_is_cut_off_is_no_picture(head: bytes) -> None:
-    assert pictures.measure(head) is None
+    assert picture_size(head) is None

@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, Metadata, ModelNeed, PackContext, PackError, PostCondition, pack
+from packline import (
+    ArtifactRef,
+    Metadata,
+    ModelNeed,
+    PackContext,
+    PackError,
+    PictureSize,
+    PostCondition,
+    pack,
+    picture_size,
+)
 
 from .._audio.workspace import file_stem
-from ._pictures import MEDIA_TYPES, Measured, measure
+from ._pictures import MEDIA_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,10 +69,10 @@ def _is_that_picture(output: Output, files: Sequence[ArtifactFile]) -> str | Non
     if file is None:
         return "no file was saved"
     with file.path.open("rb") as opened:
-        found = measure(opened.read(65_536))
+        found = picture_size(opened.read(65_536))
     if found is None:
         return "the file does not begin like a PNG, JPEG or WebP picture"
-    if found != Measured(output.media_type, output.width, output.height):
+    if found != PictureSize(output.media_type, output.width, output.height):
         return f"the file is {found.width} by {found.height} {found.media_type}, not what the output says"
     return None
 
@@ -132,7 +142,7 @@ async def generate(ctx: PackContext, input: Input) -> Output:
         )
     ctx.progress(0.1, "Having the picture made")
     answer = await ctx.models.image(prompt, width=input.width, height=input.height, model=input.model)
-    found = measure(answer.content[:65_536])
+    found = picture_size(answer.content[:65_536])
     if found is None:
         raise PackError("invalid_output", f"`{answer.model}` answered with something that is no PNG, JPEG or WebP.")
     ctx.progress(0.8, "Looking at the picture")

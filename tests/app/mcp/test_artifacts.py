@@ -24,7 +24,8 @@ async def uploaded(house, name: str, content: bytes) -> str:
 async def test_a_small_picture_is_shown_beside_what_is_told_of_it(house, mode):
     shown = {"image/png": png(4, 4), "image/jpeg": picture(4, 4, "JPEG"), "image/webp": picture(4, 4, "WEBP")}
     large = png(4, 4) + bytes(PICTURE_BYTES)
-    others = {"large.png": large, "moving.gif": picture(4, 4, "GIF"), "note.txt": b"tea"}
+    others = {"large.png": large, "wide.png": png(2_001, 1), "broken.png": png(4, 4)[:20]}
+    others |= {"moving.gif": picture(4, 4, "GIF"), "note.txt": b"tea"}
     async with agent(house, mode) as client:
         for media_type, content in shown.items():
             artifact = await uploaded(house, f"tea.{media_type[6:]}", content)

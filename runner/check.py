@@ -10,7 +10,7 @@ from runner.agents.definition import AGENT
 from runner.agents.pack import AgentPack
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.document import SESSION_FIELD, without_session
-from runner.flows import destination, mismatch
+from runner.flows import destination, mismatch, takes
 from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, warning
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from runner.failures import JSONValue
+    from runner.flows import Destination
     from runner.pack import Pack
     from runner.references import Reference
 
@@ -141,6 +142,8 @@ class _StepChecker:
         self._read: set[str] = set()
         #: The declared inputs without references.
         self._declared = None if definition.inputs is None or input_schema is None else inlined(input_schema)
+        #: Where each input that is not declared goes first as a whole.
+        self._goes: dict[str | int, Destination] = {}
         self._fits: dict[tuple[int, int], tuple[Schema, Schema, Fit]] = {}
         self._hints = 0
 
@@ -273,6 +276,8 @@ class _StepChecker:
                 message = f"The default of {reference.expression} does not fit {to.name}: {issue.message}"
                 yield error(reference.path, "type_mismatch", message)
         derived = reference.source_step is None and self._definition.inputs is None
+        if derived and len(reference.source_path) == 1:
+            yield from self._conflict(reference, to)
         if not derived and producer is not True:
             match self._fit(producer, to.schema):
                 case "no":
@@ -289,6 +294,17 @@ class _StepChecker:
         ):
             message = f"{reference.expression} may have no value, but {to.name} is required."
             yield warning(reference.path, "may_be_missing", message, "Give it a default, or make the input required.")
+
+    def _conflict(self, reference: Reference, to: Destination) -> Iterator[Issue]:
+        """Whether an input whose schema comes from where it goes can have a value at all.
+
+        A warning, since a run may leave it out.
+        """
+        name = reference.source_path[0]
+        first = self._goes.setdefault(name, to)
+        if first is not to and self._fit(first.schema, to.schema) == self._fit(to.schema, first.schema) == "no":
+            message = f"No value of the input `{name}` fits both: {takes(first)}, {takes(to)}."
+            yield warning(reference.path, "input_conflict", message, "Take two inputs, one for each.")
 
     def _may_be_missing(self, reference: Reference) -> bool:
         if reference.has_default:

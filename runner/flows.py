@@ -55,6 +55,11 @@ def mismatch(reference: Reference, producer: Schema, to: Destination) -> str:
     return f"{reference.expression} is {_described(producer)}; {to.name} takes {_described(to.schema)}."
 
 
+def takes(to: Destination) -> str:
+    """What a place takes, as the part of a sentence."""
+    return f"{to.name} takes {_described(to.schema)}"
+
+
 def _described(schema: Schema) -> str:
     """The type of a schema in a few words."""
     if isinstance(schema, bool):

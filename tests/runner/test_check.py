@@ -127,6 +127,22 @@ class TestReferences:
         assert render_input(width='${{ inputs.wait | default("wide") }}') == [("width", "type_mismatch", "error")]
         assert render_input(width="${{ inputs.wait | default(7) }}") == []
 
+    def test_an_input_that_no_value_fits_is_a_warning(self):
+        """Its schema comes from where it goes: a whole number and a text are never one value."""
+        step = {"id": "render", "pack": "slides.render"}
+
+        def conflicts(**fields):
+            result = check_definition({"name": "x", "steps": [{**step, "input": fields}]}, Packs())
+            assert result.valid
+            return [issue.message for issue in result.issues if issue.rule == "input_conflict"]
+
+        assert conflicts(markdown="${{ inputs.n }}", width="${{ inputs.n }}", title="${{ inputs.n }}") == [
+            "No value of the input `n` fits both: `markdown` of slides.render takes text, "
+            "`width` of slides.render takes a whole number."
+        ]
+        assert conflicts(markdown="${{ inputs.n }}", width="${{ inputs.n.width }}", title="${{ inputs.n }}") == []
+        assert conflicts(markdown="is ${{ inputs.n }}", width="${{ inputs.n }}") == []
+
     def test_an_optional_value_in_a_required_field_is_a_warning(self):
         assert render_input(markdown="${{ inputs.note }}") == [("markdown", "may_be_missing", "warning")]
         assert render_input(markdown="${{ steps.scrape.output.markdown? }} ${{ inputs.note }}") == []

@@ -35,6 +35,13 @@ class Operation(Protocol):
         ...
 
 
+class _Kept(dict[Any, Any]):
+    """What a loader remembers; Strawberry's own calls a function for each key besides."""
+
+    set = dict.__setitem__
+    delete = dict.__delitem__
+
+
 class Loader(DataLoader[K, V]):
     """A loader that reads its first values when they are asked for.
 
@@ -50,7 +57,7 @@ class Loader(DataLoader[K, V]):
         operation: Operation | None = None,
         together: int = 1,
     ) -> None:
-        super().__init__(load_fn=read)
+        super().__init__(load_fn=read, cache_map=_Kept())  # type: ignore[call-overload] # as far as it is asked for
         self._read = read
         self._operation = operation
         self._together = together
@@ -65,7 +72,8 @@ class Loader(DataLoader[K, V]):
         if self._left and not self._gathers():
             self._left -= 1
             self._read_now([key])
-        return super().load(key)
+            known = self.cache_map.get(key)
+        return super().load(key) if known is None else known
 
     async def shown(self, key: K, show: Callable[[Any], S]) -> S | None:
         """The value of a key as the object that it is shown as, made once for the operation; None where it is None."""

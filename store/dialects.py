@@ -69,7 +69,10 @@ class Sql:
 def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:
     if len(names) > 1:
         return itemgetter(*names)
-    return lambda parameters: tuple(parameters[name] for name in names)
+    if not names:
+        return lambda _: ()
+    (name,) = names
+    return lambda parameters: (parameters[name],)
 
 
 class Connection(Protocol):

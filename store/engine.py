@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, T
 import structlog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from sqlalchemy.ext.asyncio import AsyncConnection
 
-    from store.dialects import Connection, Dialect, Row, Sql
+    from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -132,7 +132,7 @@ class Store(Protocol):
     def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
         """Lends a connection for short reads; each statement sees what was committed before it started."""
 
-    async def rows(self, statement: Sql, parameters: Mapping[str, object] = ..., *, few: bool = ...) -> list[Row]:
+    async def rows(self, statement: Sql, parameters: Parameters = ..., *, few: bool = ...) -> list[Row]:
         """Rows of one short, prepared read, as the driver hands them out; see `store.dialects.instant`.
 
         For what is read on every start or event. On SQLite it costs 20 µs of CPU, and a statement through `read` 210,

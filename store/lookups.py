@@ -70,14 +70,13 @@ class Lookup(Generic[R]):
     async def read(self, store: Store, values: Sequence[str]) -> list[R]:
         """The records whose column has one of these values, in order where the lookup has one and values are few."""
         if len(values) == 1:  # as it mostly is
-            return [*map(self.make, await store.rows(self._alone, {"v0": values[0]}, few=True))]
+            return [*map(self.make, await store.rows(self._alone, (values[0],), few=True))]
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
             part = values[start : start + _VALUES_MAX]
             # Few sizes, so few statements: what is left over repeats the last value.
             size = 1 << (len(part) - 1).bit_length()
-            given = {f"v{index}": value for index, value in enumerate(part)}
-            given |= {f"v{index}": part[-1] for index in range(len(part), size)}
+            given = (*part, *[part[-1]] * (size - len(part)))
             few = len(values) <= self._near
             found += map(self.make, await store.rows(self._statement(size), given, few=few))
         return found

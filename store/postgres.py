@@ -26,12 +26,12 @@ from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import WakeListener
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from sqlalchemy import CursorResult
     from sqlalchemy.pool import ConnectionPoolEntry
 
-    from store.dialects import Connection, Dialect, Row, Sql
+    from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -146,10 +146,10 @@ class PostgresStore:
         except (exc.OperationalError, exc.InterfaceError) as error:
             raise named(error) from error
 
-    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING, *, few: bool = False) -> list[Row]:
+    async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`."""
         async with self.read() as connection:
-            found = await connection.exec_driver_sql(statement.postgresql, dict(parameters))
+            found = await connection.exec_driver_sql(statement.postgresql, dict(statement.named(parameters)))
             return [tuple(row) for row in found]
 
     def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:

@@ -19,14 +19,14 @@ from store.sqlite_connection import classified
 from store.sqlite_writer import SQLiteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
     from io import TextIOWrapper
     from pathlib import Path
 
     from sqlalchemy.engine.interfaces import DBAPIConnection
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-    from store.dialects import Connection, Dialect, Row, Sql
+    from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class SQLiteStore:
             if self._reading == 0:
                 self._quiet.set()
 
-    async def rows(self, statement: Sql, parameters: Mapping[str, object] = NOTHING, *, few: bool = False) -> list[Row]:
+    async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`.
 
         A few rows are read right here: they are a few pages, mostly in memory, and take SQLite 9 µs where a turn of

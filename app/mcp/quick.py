@@ -141,21 +141,18 @@ class QuickCalls:
             given = orjson.loads(body)
         except orjson.JSONDecodeError:
             return None
-        match given:
-            case {
-                "jsonrpc": "2.0",
-                "method": "tools/call",
-                "id": str() | int() as request_id,
-                "params": {"name": str() as name, "_meta": dict() as meta, **others} as params,
-            }:
-                arguments = others.get("arguments")
-            case _:
-                return None
+        if type(given) is not dict or given.get("jsonrpc") != "2.0" or given.get("method") != "tools/call":
+            return None
+        request_id, params = given.get("id"), given.get("params")
+        if not isinstance(request_id, str | int) or isinstance(request_id, bool):
+            return None
+        if not isinstance(params, dict) or not _PARAMS.issuperset(params):
+            return None
+        arguments, meta = params.get("arguments"), params.get("_meta")
         if (
-            isinstance(request_id, bool)
-            or name != tool
-            or not _PARAMS.issuperset(params)
-            or not (arguments is None or isinstance(arguments, dict))
+            params.get("name") != tool
+            or not (arguments is None or type(arguments) is dict)
+            or type(meta) is not dict
             or not self._is_envelope(meta, version)
             or (tool in self._waiting and _takes_tasks(meta))
             or _LONG_DIGITS.search(body) is not None

@@ -125,7 +125,16 @@ def sqlite_instant(value: datetime) -> str:
         raise ValueError(f"The instant {value!r} carries no time zone.")
     if value.tzinfo is not UTC:
         value = value.astimezone(UTC)
-    return value.isoformat(" ", "microseconds")[: -len("+00:00")]  # half the cost of replacing its zone
+    # Three quarters of the cost of `isoformat`, which writes the zone as well.
+    return "%04d-%02d-%02d %02d:%02d:%02d.%06d" % (  # noqa: UP031 - an f-string costs twice as much
+        value.year,
+        value.month,
+        value.day,
+        value.hour,
+        value.minute,
+        value.second,
+        value.microsecond,
+    )
 
 
 sqlite3.register_adapter(datetime, sqlite_instant)

@@ -76,11 +76,13 @@ class Listeners:
     """
 
     def __init__(self) -> None:
+        self._everybody: list[_Listener] = []
         self._of_all: list[_Listener] = []
         self._of_kind: dict[str, list[_Listener]] = {}
 
     def add(self, listener: _Listener, kinds: Sequence[str]) -> None:
         """Tells `listener(keys)` from now on; see `Store.on_wake`."""
+        self._everybody.append(listener)
         for kind in kinds:
             self._of_kind.setdefault(kind, []).append(listener)
         if not kinds:
@@ -89,10 +91,12 @@ class Listeners:
     def tell(self, keys: frozenset[str]) -> None:
         """Tells those who hear one of the keys; one that fails keeps nobody else from hearing: it is committed."""
         listeners = self._of_all
-        kinds = {*self._of_kind} if EVERYTHING in keys else {key.partition(":")[0] for key in keys}
-        if not kinds.isdisjoint(self._of_kind):
-            further = (listener for kind in kinds for listener in self._of_kind.get(kind, ()))
-            listeners = [*listeners, *dict.fromkeys(further)]
+        for key in keys:
+            if key == EVERYTHING:
+                listeners = self._everybody
+                break
+            if (hear := self._of_kind.get(key.partition(":")[0])) is not None:
+                listeners = [*listeners, *(listener for listener in hear if listener not in listeners)]
         for listener in listeners:
             try:
                 listener(keys)

@@ -443,12 +443,14 @@ async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, 
         assert ended["state"] == "SUCCEEDED"
         again = await refusal(client, "resume_run", run_id=failed["run_id"])
         assert again["hint"].endswith("What can be done now: rerun_run.")
-        routed = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))
+        routed = told(await client.call_tool("route_request", {"user_intent": "brew"}))
         chosen, following = routed["recommendation"], routed["next"]
         assert (following["tool"], following["arguments"]["pipeline"]) == ("run_pipeline", chosen["id"])
         assert following["arguments"]["inputs"] == chosen["suggested_inputs"]
         assert following["first"] == "Ask the user for words, and have the pipeline and its inputs confirmed."
-        assert "next" not in told(await client.call_tool("route_request", {"user_intent": "xyzzy"}))
+        routed = told(await client.call_tool("route_request", {"user_intent": "brew tea"}))
+        chosen = routed["recommendation"]
+        assert (chosen["kind"], "next" in routed) == ("NONE", False), "there is nothing to run"
         assert not chosen["why"].startswith("brew"), "its key is no reason"
         hidden = await refusal(client, "resume_run", run_id="run_x")
         assert "`runs`" not in hidden["hint"], "a field of the schema is no tool"

@@ -236,13 +236,14 @@ def load_written(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[Wr
         raise DocumentError(f"The text has {size:,} bytes; at most {limit_bytes:,} are read.")
     read = list(_Constructor(text).documents())
     ends = [*(marker.start for marker, _ in read[1:]), len(text)]
+    apart = _CONCERNS_OTHERS.search(text) is None
     found: list[Written] = []
     for (marker, document), end in zip(read, ends, strict=False):  # no end is needed of none
         if document is None:
             continue
         before = "" if found or marker is not read[0][0] else text[: marker.start]  # comments above a first `---`
-        part = None if _CONCERNS_OTHERS.search(text) else before + text[marker.stop : end].lstrip("\r\n")
-        found.append(Written(document, part))
+        part = before + text[marker.stop : end].lstrip("\r\n")
+        found.append(Written(document, part if apart else None))
     return found
 
 

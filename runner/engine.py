@@ -74,6 +74,7 @@ class Engine:
 
         Raises:
             IdempotencyClashError: the idempotency key belongs to another request.
+            SpentKeyError: the run the key led to is gone.
             QueueFullError: the caller has too many runs waiting.
         """
         run_id = new_id("run")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from store.dialects import Connection
     from store.runs.ledger import Ledger
 
-# Half of the SQL of most settles. They name what a success leaves alone, and nothing else: each of these is a quarter
+# Half of the SQL of most settles. They leave out what a success does not change, such as the failure: each is a quarter
 # quicker than the statement for every end.
 _SUCCEED_ATTEMPT = Sql(
     """

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import contextlib
 import time
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runner import document
 from runner.document import (
     MAX_DEPTH,
     DocumentError,
@@ -176,6 +178,13 @@ class TestLoading:
         assert load_written("a: 1\r\n---\r\nb: 2\r\n")[0].text == "a: 1\r\n"
         for concerns_others in ("%YAML 1.2\n---\na: 1\n", "a: 1\n...\n---\nb: 2\n"):
             assert {written.text for written in load_written(concerns_others)} == {None}
+
+    def test_looks_through_the_text_once_however_many_documents_it_holds(self, monkeypatch):
+        """Once for each, thousands of small ones took half a minute, and nobody else was answered meanwhile."""
+        looks = Mock(wraps=document._CONCERNS_OTHERS)
+        monkeypatch.setattr(document, "_CONCERNS_OTHERS", looks)
+        assert len(load_written("---\n{}\n" * 50)) == 50
+        assert looks.search.call_count == 1
 
     @given(st.lists(st.dictionaries(TEXTS, JSON, min_size=1, max_size=3), min_size=1, max_size=3))
     def test_each_part_reads_as_its_document(self, documents):

@@ -84,8 +84,8 @@ async def list_events(store: Store, run_id: str, window: PageWindow) -> list[Eve
 async def _events_before(store: Store, run_id: str, after: int, before: int, limit: int) -> list[EventRecord]:
     """The last `limit` events between two sequence numbers, oldest first."""
     # Rows that end at `before` or some numbers later may begin with events that are wanted.
-    beyond = TOGETHER - 1
-    bounds = {"run_id": run_id, "after": after, "before": min(before + beyond, _NO_END), "limit": limit + beyond}
+    beyond = 0 if before == _NO_END else TOGETHER - 1
+    bounds = {"run_id": run_id, "after": after, "before": before + beyond, "limit": limit + beyond}
     rows = await store.rows(_BEFORE, bounds)
     return [event for row in reversed(rows) for event in events_of(row) if after < event.sequence < before][-limit:]
 

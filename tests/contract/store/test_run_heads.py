@@ -58,7 +58,7 @@ async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:
     ada, bob = await caller(store), await caller(store, "bob")
     mine = await run(store, ada.id, idempotency_key="k", request_digest="d")
     async with store.read() as connection:
-        assert await find_earlier_start(connection, ada.id, "k") == (mine, "d", START)
+        assert await find_earlier_start(connection, ada.id, "k") == (mine, "d", START, False)
         assert await find_earlier_start(connection, bob.id, "k") is None
         assert await find_earlier_start(connection, ada.id, "other") is None
 

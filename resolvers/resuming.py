@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.access import changeable_run, readable_run
+from resolvers.idempotency import request_digest
 from resolvers.operations import operation
 from resolvers.problems import Invalid, WrongState
 from resolvers.proposals import (
@@ -30,14 +31,7 @@ from resolvers.start_checks import (
     resolved_steps,
     unavailable,
 )
-from resolvers.starts import (
-    Labels,
-    Started,
-    find_replay,
-    queue_full,
-    request_digest,
-    start,
-)
+from resolvers.starts import Labels, Started, find_replay, queue_full, start
 from resolvers.tools import IDEMPOTENCY, RUN, RUN_ID, STARTED, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.document import canonical_json, digest

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from resolvers.idempotency import earlier_run, request_digest, run_is_gone, used_for_another
 from resolvers.lookups import no_pack
 from resolvers.operations import operation
-from resolvers.problems import Conflict, Invalid, Limited, NotFound
+from resolvers.problems import Invalid, Limited, NotFound
 from resolvers.start_checks import (
     masked_issues,
     missing_issues,
@@ -32,8 +33,6 @@ from runner.issues import Issue, has_errors
 from runner.preflight import CalledStep, preflight
 from store.run_heads import read_run
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
-from store.runs.spent_keys import IDEMPOTENCY_KEEP
-from store.start_reads import find_earlier_start
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -280,9 +279,9 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
     try:
         submitted = await engine.submit(new, note)
     except IdempotencyClashError as clash:
-        raise key_taken(new.idempotency_key, clash.run_id) from clash
+        raise used_for_another(new.idempotency_key, clash.run_id) from clash
     except SpentKeyError as spent:
-        raise key_spent(new.idempotency_key, spent.run_id) from spent
+        raise run_is_gone(new.idempotency_key, spent.run_id) from spent
     except QueueFullError as full:
         raise queue_full(full) from full
     if trail is not None:
@@ -300,45 +299,12 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
     Raises:
         Conflict: the key belongs to another request, or its run is gone.
     """
-    if key is None:
+    run_id = None if key is None else await earlier_run(context, key, request)
+    if run_id is None:
         return None
-    async with context.services.store.read() as connection:
-        earlier = await find_earlier_start(connection, context.caller.id, key)
-    if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
-        return None
-    if earlier.gone:
-        raise key_spent(key, earlier.run_id)
-    if earlier.request_digest != request:
-        raise key_taken(key, earlier.run_id)
     if wait_seconds:
-        await context.services.engine.wait_ended(earlier.run_id, wait_seconds)
-    return Started(earlier.run_id, replayed=True)
-
-
-def request_digest(key: str | None, operation_name: str, *arguments: JSONValue) -> str | None:
-    """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
-
-    How long the caller waits for the answer is no part of it. None without a key: nothing asks for it then.
-    """
-    return None if key is None else digest(canonical_json([operation_name, *arguments]))
-
-
-def key_taken(key: str | None, run_id: str) -> Conflict:
-    """The refusal of an idempotency key that belongs to another request."""
-    return Conflict(
-        f"The idempotency key `{key}` was used for another request.",
-        current_id=run_id,
-        hint="Use a new key for a new request, or repeat the first request word for word.",
-    )
-
-
-def key_spent(key: str | None, run_id: str) -> Conflict:
-    """The refusal of an idempotency key whose run is gone: a repeat must not run it once more."""
-    return Conflict(
-        f"The idempotency key `{key}` started {run_id}, which was deleted since.",
-        current_id=run_id,
-        hint="Nothing was started. Use a new key to run it once more.",
-    )
+        await context.services.engine.wait_ended(run_id, wait_seconds)
+    return Started(run_id, replayed=True)
 
 
 def queue_full(full: QueueFullError) -> Limited:

@@ -92,7 +92,7 @@ async def _events_before(store: Store, run_id: str, after: int, before: int, lim
 
 async def run_state(store: Store, run_id: str) -> RunState | None:
     """Where a run stands; None when there is no such run."""
-    rows = await store.rows(_STATE, {"id": run_id})
+    rows = await store.rows(_STATE, {"id": run_id}, few=True)
     return RunState(rows[0][0]) if rows else None
 
 

@@ -5,6 +5,7 @@ Errors that mean "this cannot go on" are `CliError`s that carry the exit status 
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
@@ -203,6 +204,9 @@ class Client:
             answer = self._session().request(method, path, json=json, headers=headers)
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error
+        except UnicodeEncodeError as error:  # Python hands bytes of another encoding on as lone surrogates
+            given = next((word for word in sys.argv if any("\ud800" <= part <= "\udfff" for part in word)), "")
+            raise CliError(f"The argument {given[:80]!a} is no UTF-8 text; give it in UTF-8.") from error
         self._require_welcome(answer)
         return answer
 

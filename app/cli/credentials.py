@@ -115,7 +115,9 @@ def set_(
         typer.Option(metavar="TARGET", help="Grant it, too; see `credential grant`. Repeatable.", show_default=False),
     ] = None,
     description: Annotated[str | None, typer.Option(help="What it is for.", show_default=False)] = None,
-    days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.", show_default=False)] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.001, max=36_500, help="Days until it expires.", show_default=False)
+    ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:

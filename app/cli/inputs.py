@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,7 +63,7 @@ def read_json_object(text: str | None, option: str) -> dict[str, JSONValue] | No
         return None
     raw = _text_of(option, text)
     try:
-        value = json.loads(raw)
+        value = json_of(raw)
     except ValueError as error:
         raise CliError(f"{option} is not JSON: {error}.") from error
     if not isinstance(value, dict):
@@ -78,6 +79,26 @@ def _from_file(file: str) -> dict[str, JSONValue]:
         return load_document(text)
     except DocumentError as error:
         raise CliError(f"The inputs file {file} cannot be read: {error}") from error
+
+
+def json_of(raw: str) -> JSONValue:
+    """JSON text; NaN and numbers too large for a float are none, although Python reads them.
+
+    Raises:
+        ValueError: it is no JSON.
+    """
+
+    def finite(text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            raise ValueError(f"{text[:40]} is no number that JSON holds")
+        return number
+
+    try:
+        value: JSONValue = json.loads(raw, parse_float=finite, parse_constant=finite)
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
+    return value
 
 
 def _split(pair: str) -> tuple[str, str, bool]:
@@ -115,7 +136,7 @@ def _value(name: str, raw: str, types: frozenset[str]) -> JSONValue:
     if types <= {"boolean"} and types and raw.lower() in _WORDS:
         return _WORDS[raw.lower()]
     try:
-        value: JSONValue = json.loads(raw)
+        value: JSONValue = json_of(raw)
     except ValueError:
         if not types:
             return raw
@@ -127,7 +148,7 @@ def _value(name: str, raw: str, types: frozenset[str]) -> JSONValue:
 
 def _json(name: str, raw: str) -> JSONValue:
     try:
-        value: JSONValue = json.loads(raw)
+        value: JSONValue = json_of(raw)
     except ValueError as error:
         raise CliError(f"The input `{name}` is not JSON: {error}.") from error
     return value

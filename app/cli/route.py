@@ -64,14 +64,14 @@ def route(
     output.say(routed["reasoning"], "dim")
 
 
-def _parsed(context: str | None) -> JSON | str | None:
-    if context is None:
-        return None
+def _parsed(context: str | None) -> object:
+    """JSON as what it says, anything else as text."""
+    from app.cli.inputs import json_of
+
     try:
-        found: JSON = json.loads(context)
+        return None if context is None else json_of(context)
     except ValueError:
         return context
-    return found
 
 
 def _handle(found: JSON) -> str:

@@ -42,7 +42,9 @@ def run(
     version: Annotated[
         str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
     ] = None,
-    deadline: Annotated[float | None, typer.Option(metavar="SECONDS", help="Longest time it may take.")] = None,
+    deadline: Annotated[
+        float | None, typer.Option(min=0.001, max=86_400, metavar="SECONDS", help="Longest time it may take.")
+    ] = None,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,
     agent: Agent = None,

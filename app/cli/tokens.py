@@ -18,7 +18,9 @@ def create(
     subject: Annotated[
         str | None, typer.Option(help="Whom it stands for; yourself if not given.", show_default=False)
     ] = None,
-    days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires; never if not given.")] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.001, max=36_500, help="Days until it expires; never if not given.")
+    ] = None,
     server: Server = None,
     as_json: Json = None,
 ) -> None:

@@ -451,6 +451,14 @@ def test_resume_tells_why_not(packline, server):
     assert "kept" in only.out
 
 
+def test_what_cannot_be_sent_is_told_by_its_argument(packline, server):
+    """Python hands on bytes of another encoding as lone surrogates."""
+    refused = packline("show", "run_\udce4")
+    assert refused.status == 2
+    assert refused.err == "packline: The argument 'run_\\udce4' is no UTF-8 text; give it in UTF-8.\n"
+    assert packline("run", "deck", "--deadline", "nan").status == 2
+
+
 def test_rerun_gives_only_the_changes(packline, server):
     other = {"type": "object", "properties": {}, "additionalProperties": False}
     of_run = {"id": "run_1", "pipeline": {"id": "p", "inputSchema": other}, "version": {"inputSchema": SCHEMA}}

@@ -40,6 +40,7 @@ SCHEMA = {
         (["maybe=null", "named=3", "choice=2"], {"maybe": None, "named": 3, "choice": 2}),
         (["open=12"], {"open": 12}),
         (["open=twelve"], {"open": "twelve"}),
+        (["open=NaN"], {"open": "NaN"}),
         (["text:=null"], {"text": None}),
     ],
 )
@@ -57,6 +58,9 @@ def test_values_are_read_by_the_schema(pairs, given):
         (["txet=1"], "There is no input `txet`. Did you mean `text`?"),
         (["text"], "`text` is no input: write --input name=value."),
         (["=1"], "`=1` is no input"),
+        (["share=1e999"], "The input `share` wants a number, not `1e999`."),
+        (["share:=NaN"], "The input `share` is not JSON: NaN is no number that JSON holds."),
+        (["open:=" + "[" * 100_000], "The input `open` is not JSON: it is nested too deep."),
         (["text=a", "text=b"], "The input `text` is given twice and takes one value."),
         (["text:={"], "The input `text` is not JSON"),
         (["text=@/no/such/file"], "--input text: The file /no/such/file cannot be read: No such file or directory."),

@@ -73,7 +73,7 @@ class Loader(DataLoader[K, V]):
             self._left -= 1
             self._read_now([key])
             known = self.cache_map.get(key)
-        return super().load(key) if known is None else known
+        return super().load(key) if known is None or known.cancelled() else known
 
     async def shown(self, key: K, show: Callable[[Any], S]) -> S | None:
         """The value of a key as the object that it is shown as, made once for the operation; None where it is None."""

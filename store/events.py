@@ -74,7 +74,7 @@ async def events_after(
 async def list_events(store: Store, run_id: str, window: PageWindow) -> list[EventRecord]:
     """A run's events, oldest first; the sort key is `(sequence,)`."""
     after: int = window.after[0] if window.after else 0
-    before: int = window.before[0] if window.before else _NO_END
+    before = min(window.before[0], _NO_END) if window.before else _NO_END
     if window.reverse:
         return await _events_before(store, run_id, after, before, window.limit + 1)
     found = await events_after(store, run_id, after, limit=window.limit + 1)

@@ -83,6 +83,14 @@ async def test_a_loader_of_what_takes_long_reads_nothing_at_once():
     assert shelf.asked == [["a", "b"]]
 
 
+@pytest.mark.parametrize("gathers", [False, True])
+async def test_a_value_whose_read_was_cancelled_is_read_again(*, gathers: bool):
+    shelf = Shelf(waits=True)
+    loader = Loader(shelf.read, Asking(gathers=gathers))
+    asyncio.ensure_future(loader.load("a")).cancel()
+    assert await loader.load("a") == "A"
+
+
 async def test_a_read_that_fails_fails_whoever_asked():
     async def read(keys):
         raise LookupError(f"no {keys}")

@@ -199,6 +199,8 @@ async def test_events_page_both_ways(store: Store):
     assert await page(limit=3) == [1, 2, 3, 4]
     assert await page(after=(4,), limit=10) == [5, 6, 7]
     assert await page(before=(4,), limit=2, reverse=True) == [1, 2, 3]
+    for beyond_all in (2**31 - 1, 2**63 - 1):  # of a cursor that nobody was given
+        assert await page(before=(beyond_all,), limit=2, reverse=True) == [5, 6, 7]
 
 
 async def test_events_that_share_rows_page_as_if_each_had_its_own(store: Store):

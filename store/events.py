@@ -6,6 +6,7 @@ The events of one unit of work are mostly one row (`store.runs.ledger`): its las
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import orjson
@@ -68,7 +69,8 @@ async def events_after(
     if after is None:
         return await _events_before(store, run_id, 0, _NO_END, limit)
     rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit}, few=few)
-    return [event for row in rows for event in events_of(row) if event.sequence > after][:limit]
+    found = (event for row in rows for event in events_of(row) if event.sequence > after)
+    return list(islice(found, limit))  # the rows may hold several times as many
 
 
 async def list_events(store: Store, run_id: str, window: PageWindow) -> list[EventRecord]:

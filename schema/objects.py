@@ -91,14 +91,6 @@ class ObjectExecutor(StrawberryGraphQLCoreExecutionContext):
             )
         return self.complete_value(kind, field_details_list, info, path, result, position_context)
 
-    def get_stream_usage(self, field_details_list: list[Any], path: Path) -> None:
-        """Nothing: there is no `@stream`, and looking for it costs every list 2 µs."""
-        return
-
-    def with_abort_signal(self, awaitable: Any) -> Any:
-        """Await what a resolver returned; see `graphql.execution.Executor.with_abort_signal`. Nobody gives a signal."""
-        return awaitable if self.abort_signal is None else super().with_abort_signal(awaitable)
-
     def _object(
         self, kind: GraphQLObjectType, source: Any, path: Path | None, selection: Selection, position_context: Any
     ) -> Any:

@@ -33,9 +33,9 @@ _KEEP = Sql(
 _FIND = Sql("SELECT run_id, created_at FROM spent_key WHERE caller_id = :caller_id AND idempotency_key = :key")
 _SWEEP = Sql(
     """
-    DELETE FROM spent_key WHERE run_id IN (
-        SELECT run_id FROM spent_key WHERE created_at < :before ORDER BY created_at LIMIT :limit
-    ) AND created_at < :before
+    DELETE FROM spent_key WHERE (caller_id, idempotency_key) IN (
+        SELECT caller_id, idempotency_key FROM spent_key WHERE created_at < :before ORDER BY created_at LIMIT :limit
+    )
     """
 )
 

@@ -364,6 +364,17 @@ async def test_the_keys_of_a_run_that_is_gone_start_no_second_one_for_a_day(stor
     assert await store.write(sweep_spent_keys) == 1, "the other's day is not over"
 
 
+async def test_keys_are_swept_no_more_at_once_than_asked(store: Store):
+    ada = await caller(store)
+    first = await submitted(store, ada.id, 1, flight="tea", idempotency_key="k0", request_digest="r")
+    await submitted(store, ada.id, 1, flight="tea", idempotency_key="k1", request_digest="r")
+    await (await working(store, first.run_id)).to_the_end()
+    await store.write(delete_run, first.run_id)
+    old = Sql("UPDATE spent_key SET created_at = :old")
+    await store.write(lambda conn: conn.run(old, {"old": conn.now() - timedelta(hours=25)}))
+    assert [await store.write(sweep_spent_keys, limit=1) for _ in range(3)] == [1, 1, 0]
+
+
 async def test_starts_and_ends_of_one_flight_race_to_runs_that_all_end(store: Store):
     """Each start gets a run that was not final when it joined it; never two under way at once."""
     ada = await caller(store)

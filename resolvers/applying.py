@@ -102,15 +102,17 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
     found = await find_pipeline(context.services.store, checked.key)
     if found is not None and found.builtin:  # by its key, or by an earlier name of it
         raise key_taken(StarterNameError(checked.key, found.id, found.key))
-    before = ""
+    before, means = "", ""
     if found is not None:
         require_owner(context, found)
-        before = (await context.services.versions.get(context, found)).body.yaml
+        body = (await context.services.versions.get(context, found)).body
+        before, means = body.yaml, body.document
     after = checked.definition.yaml
-    # By lines: a text that ends without a line break is the same text.
+    # By lines: with or without a line break at its end a text mostly means the same, but not behind a `|`.
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), checked.key, checked.key, lineterm="")
     diff = "".join(f"{line}\n" for line in lines)
-    action: ApplyAction = "create" if found is None else "update" if diff else "keep"
+    is_same = not diff and (before == after or means == checked.definition.document)
+    action: ApplyAction = "create" if found is None else "keep" if is_same else "update"
     applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
     return _Planned(applied, checked, found)
 

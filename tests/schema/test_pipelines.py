@@ -84,6 +84,21 @@ def named(key: str, **changes: Any) -> str:
     return json.dumps({**document, **changes})
 
 
+async def test_applying_keeps_what_means_the_same_and_no_line_break_that_matters_is_lost(tmp_path: Path) -> None:
+    step = "key: tea\nname: Tea\nsteps:\n  - id: say\n    pack: test.echo\n    input:\n      text: "
+    async with running(tmp_path) as it:
+
+        async def applied(text: str) -> tuple[str, int]:
+            (change,) = (await it.mutate(APPLY, {"yaml": step + text, "dry": False}))["changes"]
+            return change["action"], change["pipeline"]["currentVersion"]["number"]
+
+        assert [await applied(text) for text in ("tea", "tea\n")] == [("CREATE", 1), ("KEEP", 1)]
+        behind = ("|\n        tea", "|\n        tea\n", "|\n        tea\n")
+        assert [await applied(text) for text in behind] == [("UPDATE", 2), ("UPDATE", 3), ("KEEP", 3)]
+        separators = ('"te\u2028a"\n', '"te\na"\n')
+        assert [await applied(text) for text in separators] == [("UPDATE", 4), ("UPDATE", 5)]
+
+
 async def test_inputs_are_served_in_their_authors_order_whatever_the_digest(tmp_path: Path) -> None:
     properties = {"zebra": {"type": "string"}, "apple": {"type": "string"}, "mango": {"type": "string"}}
     step = {"id": "say", "pack": "test.echo", "input": {"text": "${{ inputs.zebra? }}"}}

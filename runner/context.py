@@ -315,8 +315,7 @@ class AttemptContext:
     async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
         """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""
         if not self.force:
-            async with self._resources.store.read() as connection:
-                text = await get_cached(connection, self.caller_id, self._pack.name, key)
+            text = await get_cached(self._resources.store, self.caller_id, self._pack.name, key)
             if text is not None:
                 value: JSONValue = orjson.loads(text)
                 return value

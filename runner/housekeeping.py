@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
@@ -13,7 +12,7 @@ import structlog
 from runner.agents.workspace import remove_folder
 from store.engine import StoreClosedError, StoreError
 from store.retention import Swept, sweep
-from store.sessions import end_session, ended_or_unknown, expired_sessions
+from store.sessions import end_expired_sessions, ended_or_unknown
 from store.states import AttemptState
 from store.step_reads import find_attempts
 
@@ -61,12 +60,7 @@ class Housekeeping:
     async def sweep_sessions(self) -> int:
         """Ends sessions that nobody will use any more and removes folders without a living session; how many."""
         limits = self._resources.limits
-        async with self._store.read() as connection:
-            expired = await expired_sessions(
-                connection, self._store.machine, datetime.now(UTC), idle_seconds=limits.session_idle_seconds
-            )
-        for session in expired:
-            await self._store.write(end_session, session.id)
+        await self._store.write(end_expired_sessions, self._store.machine, idle_seconds=limits.session_idle_seconds)
         folder = self._resources.sessions_folder
         names = await asyncio.to_thread(_folders, folder)
         if not names:

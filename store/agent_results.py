@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.contents import note_content
@@ -12,6 +12,7 @@ from store.ids import new_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from store.dialects import Connection
     from store.engine import Store
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _FIND = Sql(
     """SELECT id, attempt_id, output, made_at FROM cached_result
-    WHERE caller_id = :caller_id AND key = :key AND expires_at > :now"""
+    WHERE caller_id = :caller_id AND key = :key AND expires_at > clock_timestamp()"""
 )
 _FILES = Sql(
     "SELECT name, media_type, digest, size_bytes FROM cached_file WHERE result_id = :result_id ORDER BY position"
@@ -67,7 +68,7 @@ class CachedResult:
 
 async def find_result(store: Store, caller_id: str, key: str) -> CachedResult | None:
     """The result kept under a key; None when there is none or its time is over."""
-    wanted = {"caller_id": caller_id, "key": key, "now": datetime.now(UTC)}
+    wanted = {"caller_id": caller_id, "key": key}
     for result_id, attempt_id, output, made_at in await store.rows(_FIND, wanted, few=True):
         made = instant(made_at)
         assert made is not None, "a kept result says when it was made"

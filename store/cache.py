@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from store import core as sa
 from store.dialects import Sql
-from store.tables import CACHE_ENTRY
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
 
 
-@cache
-def _find() -> Select[Any]:
-    return sa.select(CACHE_ENTRY.c.value).where(
-        CACHE_ENTRY.c.caller_id == sa.bindparam("caller_id"),
-        CACHE_ENTRY.c.pack == sa.bindparam("pack"),
-        CACHE_ENTRY.c.key == sa.bindparam("key"),
-        CACHE_ENTRY.c.expires_at > sa.bindparam("now"),
-    )
-
-
+_FIND = Sql(
+    """SELECT value FROM cache_entry
+    WHERE caller_id = :caller_id AND pack = :pack AND key = :key AND expires_at > clock_timestamp()"""
+)
 _PUT = Sql(
     """INSERT INTO cache_entry (caller_id, pack, key, value, created_at, expires_at)
     VALUES (:caller_id, :pack, :key, :value, :now, :expires_at)
@@ -39,15 +28,10 @@ _SWEEP = Sql(
 )
 
 
-async def get_cached(
-    connection: AsyncConnection, caller_id: str, pack: str, key: str, *, now: datetime | None = None
-) -> str | None:
+async def get_cached(store: Store, caller_id: str, pack: str, key: str) -> str | None:
     """The JSON text under a key; None when there is none or its time is over."""
-    found = await connection.execute(
-        _find(), {"caller_id": caller_id, "pack": pack, "key": key, "now": now or datetime.now(UTC)}
-    )
-    value: str | None = found.scalar_one_or_none()
-    return value
+    rows = await store.rows(_FIND, {"caller_id": caller_id, "pack": pack, "key": key})
+    return rows[0][0] if rows else None
 
 
 def put_cached(conn: Connection, *, caller_id: str, pack: str, key: str, value: str, ttl_seconds: float) -> None:

@@ -23,13 +23,15 @@ Parameters: TypeAlias = "Mapping[str, object] | tuple[object, ...]"
 #: What a statement without parameters is given.
 NOTHING: Mapping[str, object] = {}
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+_SQLITE_CLOCK = "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"  # as `sqlite_instant` writes
 
 
 class Sql:
     """A statement prepared for both drivers.
 
-    Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, whose writer is alone anyway. Literal percent
-    signs are doubled for psycopg.
+    Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, whose writer is alone anyway.
+    `clock_timestamp()` is the clock of `Connection.now` for statements that are read without a unit; to the millisecond
+    on SQLite. Literal percent signs are doubled for psycopg.
     """
 
     __slots__ = ("_names", "_pick", "postgresql", "sqlite")
@@ -38,7 +40,8 @@ class Sql:
         flat = " ".join(text.split())
         numbers = {name: number for number, name in enumerate(dict.fromkeys(_PARAMETER.findall(flat)), 1)}
         alone = flat.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
-        self.sqlite = _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", alone)
+        numbered = _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", alone)
+        self.sqlite = numbered.replace("clock_timestamp()", _SQLITE_CLOCK)
         self.postgresql = _PARAMETER.sub(r"%(\1)s", flat.replace("%", "%%"))
         self._names = tuple(numbers)
         self._pick = _picker(self._names)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from store import core as sa
 from store.dialects import Sql
-from store.tables import RUN, SESSION, columns_of
+from store.tables import SESSION, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +43,14 @@ _START = Sql(
 _TOUCH = Sql("UPDATE session SET last_used_at = :now WHERE id = :id AND ended_at IS NULL")
 _END = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
 _END_OF_RUN = Sql("UPDATE session SET ended_at = :now WHERE run_id = :run_id AND ended_at IS NULL RETURNING id")
+_END_EXPIRED = Sql(
+    """UPDATE session SET ended_at = :now WHERE id IN (
+        SELECT session.id FROM session JOIN run ON run.id = session.run_id
+        WHERE session.machine = :machine AND session.ended_at IS NULL AND run.ended_at IS NOT NULL
+        AND (run.state = 'succeeded' OR session.last_used_at < :before AND run.ended_at < :before)
+        ORDER BY session.id LIMIT :limit
+    ) RETURNING id"""
+)
 _LIVE = Sql("SELECT id FROM session WHERE run_id = :run_id AND machine = :machine AND ended_at IS NULL")
 _COLUMNS = columns_of(SESSION, SessionRecord)
 
@@ -67,6 +75,17 @@ def end_sessions_of_run(conn: Connection, run_id: str) -> frozenset[str]:
     return frozenset(row[0] for row in conn.all(_END_OF_RUN, {"run_id": run_id, "now": conn.now()}))
 
 
+def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float, limit: int = 100) -> frozenset[str]:
+    """Ends this machine's sessions that nobody will use any more, and answers their ids.
+
+    Those of succeeded runs at once; those of failed and cancelled runs when neither they nor their run did anything for
+    `idle_seconds`. A run that is not final has a running or scheduled step, so its sessions stay.
+    """
+    now = conn.now()
+    idle = {"before": now - timedelta(seconds=idle_seconds), "machine": machine, "now": now, "limit": limit}
+    return frozenset(row[0] for row in conn.all(_END_EXPIRED, idle))
+
+
 def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]:
     """Ids of a run's sessions that this machine can still use, as far as the rows know."""
     return frozenset(row[0] for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
@@ -76,24 +95,6 @@ async def find_sessions(connection: AsyncConnection, ids: Sequence[str]) -> dict
     """Sessions by id."""
     rows = await connection.execute(sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids)))
     return {row[0]: SessionRecord(*list(row)) for row in rows}
-
-
-async def expired_sessions(
-    connection: AsyncConnection, machine: str, now: datetime, *, idle_seconds: float, limit: int = 100
-) -> list[SessionRecord]:
-    """This machine's sessions that nobody will use any more.
-
-    Those of succeeded runs at once; those of failed and cancelled runs when neither they nor their run did anything for
-    `idle_seconds`. A run that is not final has a running or scheduled step, so its sessions stay.
-    """
-    before = now - timedelta(seconds=idle_seconds)
-    over = sa.or_(RUN.c.state == "succeeded", sa.and_(SESSION.c.last_used_at < before, RUN.c.ended_at < before))
-    wanted = (
-        sa.select(*_COLUMNS)
-        .join_from(SESSION, RUN, RUN.c.id == SESSION.c.run_id)
-        .where(SESSION.c.machine == machine, SESSION.c.ended_at.is_(None), RUN.c.ended_at.is_not(None), over)
-    )
-    return [SessionRecord(*list(row)) for row in await connection.execute(wanted.order_by(SESSION.c.id).limit(limit))]
 
 
 async def ended_or_unknown(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:

@@ -15,10 +15,10 @@ from store.logs import CUT, append_log_lines, list_log
 from store.paging import PageWindow
 from store.retention import sweep_audit
 from store.sessions import (
+    end_expired_sessions,
     end_session,
     end_sessions_of_run,
     ended_or_unknown,
-    expired_sessions,
     find_sessions,
     live_sessions,
     start_session,
@@ -100,15 +100,15 @@ async def test_sessions_expire_when_their_run_is_over_and_idle(
     store: Store, state: str, ended_minutes_ago: int | None, used_minutes_ago: int, expired: bool
 ):
     ada = await caller(store)
-    ended = None if ended_minutes_ago is None else START - timedelta(minutes=ended_minutes_ago)
-    run_id = await run(store, ada.id, START - timedelta(hours=2), state=state, ended_at=ended)
+    now = await store.write(lambda conn: conn.now())
+    ended = None if ended_minutes_ago is None else now - timedelta(minutes=ended_minutes_ago)
+    run_id = await run(store, ada.id, now - timedelta(hours=2), state=state, ended_at=ended)
     await store.write(start_session, session_id="sess_1", run_id=run_id, step_id="s", machine="here")
     used = Sql("UPDATE session SET last_used_at = :at")
-    await store.write(lambda conn: conn.run(used, {"at": START - timedelta(minutes=used_minutes_ago)}))
-    async with store.read() as connection:
-        found = await expired_sessions(connection, "here", START, idle_seconds=900)
-        assert await expired_sessions(connection, "elsewhere", START, idle_seconds=900) == []
-    assert [each.id for each in found] == (["sess_1"] if expired else [])
+    await store.write(lambda conn: conn.run(used, {"at": now - timedelta(minutes=used_minutes_ago)}))
+    assert await store.write(end_expired_sessions, "elsewhere", idle_seconds=900) == frozenset()
+    assert await store.write(end_expired_sessions, "here", idle_seconds=900) == ({"sess_1"} if expired else set())
+    assert await store.write(live_sessions, run_id, "here") == (set() if expired else {"sess_1"})
 
 
 # ------------------------------------------------------------------------------------------------ cache
@@ -118,12 +118,12 @@ async def test_a_cached_value_is_its_callers_until_its_time_is_over(store: Store
     ada, bob = await caller(store), await caller(store, "bob")
     for value in ("1", "2"):
         await store.write(put_cached, caller_id=ada.id, pack="web.search", key="q", value=value, ttl_seconds=60)
-    async with store.read() as connection:
-        assert await get_cached(connection, ada.id, "web.search", "q") == "2"
-        assert await get_cached(connection, bob.id, "web.search", "q") is None
-        assert await get_cached(connection, ada.id, "web.scrape", "q") is None
-        later = datetime.now(UTC) + timedelta(seconds=61)
-        assert await get_cached(connection, ada.id, "web.search", "q", now=later) is None
+    assert await get_cached(store, ada.id, "web.search", "q") == "2"
+    assert await get_cached(store, bob.id, "web.search", "q") is None
+    assert await get_cached(store, ada.id, "web.scrape", "q") is None
+    await store.write(put_cached, caller_id=ada.id, pack="web.search", key="q", value="3", ttl_seconds=-1)
+    assert await get_cached(store, ada.id, "web.search", "q") is None
+    assert await store.write(sweep_cache) == 1
     await store.write(put_cached, caller_id=ada.id, pack="p", key="k", value="x", ttl_seconds=-1)
     assert await store.write(sweep_cache) == 1
     assert await store.write(sweep_cache) == 0

@@ -1,4 +1,4 @@
-"""Which files a run was given or has made are gone, as far as they matter to what is to be run again."""
+"""Which files a run was given or has made are gone, as far as they matter to what is to be run."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from runner.document import canonical_json
-from runner.issues import Issue, warning
+from runner.issues import Issue, error, warning
 from runner.lost_artifacts import lost_artifacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from resolvers.context import Context
-    from runner.compiled import CompiledPipeline
+    from runner.compiled import CompiledPipeline, CompiledStep
     from runner.failures import JSONValue
     from runner.resume import ResumePlan
     from store.runs import Snapshot
@@ -38,29 +38,97 @@ def given_artifacts(found: Snapshot) -> frozenset[str]:
 
 
 async def gone_inputs(
-    context: Context, pipeline: CompiledPipeline, plan: ResumePlan, values: Mapping[str, JSONValue]
+    context: Context,
+    pipeline: CompiledPipeline,
+    plan: ResumePlan,
+    values: Mapping[str, JSONValue],
+    *,
+    caller_id: str,
+    is_whole: bool = False,
 ) -> list[Issue]:
-    """Warnings of files that are gone and that a step which is to run is given as an input of the run.
+    """What is to be told of files that are gone and that a step which is to run is given as an input of the run.
 
-    No more than warnings: a text may name an artifact without anything reading that.
+    Args:
+        context: The caller's.
+        pipeline: What is to be run.
+        plan: Which of its steps are.
+        values: The inputs.
+        caller_id: Whose run it is: what belongs to others does not exist for it.
+        is_whole: Whether the run is a new one from its first step, which is refused what `unreadable_inputs` tells.
     """
     runs = {step.key for step in plan.steps if step.action != "reuse"}
+    readers = _readers([step for step in pipeline.steps if step.key in runs], values)
+    return await _gone(context, readers, values, caller_id, is_refused=is_whole)
+
+
+async def unreadable_inputs(
+    context: Context, steps: Sequence[CompiledStep], values: Mapping[str, JSONValue], text: str
+) -> list[Issue]:
+    """Refusals of a new run's inputs that are ids of files its caller cannot read; `text` is their canonical JSON.
+
+    Nothing is read from the database where no value is such an id.
+    """
+    if '"art_' not in text:
+        return []
+    found = await _gone(context, _readers(steps, values), values, context.caller.id, is_refused=True)
+    return [issue for issue in found if issue.severity == "error"]
+
+
+def _readers(steps: Sequence[CompiledStep], values: Mapping[str, JSONValue]) -> dict[str, str]:
+    """The inputs that steps are given, each with the first such step."""
     readers: dict[str, str] = {}
-    for step in pipeline.steps:
-        if step.key in runs:
-            for name in values if step.template is None else step.reads_inputs:
-                readers.setdefault(name, step.key)
+    for step in steps:
+        for name in values if step.template is None else step.reads_inputs:
+            readers.setdefault(name, step.key)
+    return readers
+
+
+async def _gone(
+    context: Context,
+    readers: Mapping[str, str],
+    values: Mapping[str, JSONValue],
+    caller_id: str,
+    *,
+    is_refused: bool,
+) -> list[Issue]:
+    """Files that are gone: warnings, since a text may name one without anything reading that.
+
+    With `is_refused`, a value that is nothing but the id is an error.
+    """
     named = {
         name: ids for name, value in values.items() if name in readers and (ids := mentioned(canonical_json(value)))
     }
-    gone = await lost_artifacts(context.services.engine.resources, frozenset().union(*named.values()))
-    return [
-        warning(
-            ("inputs", name),
-            "artifact_gone",
-            f"The artifact {min(lost)}, which the step `{readers[name]}` is given as `{name}`, is gone.",
-            f"Upload the file again, and give its new id as `{name}`.",
+    gone = await lost_artifacts(
+        context.services.engine.resources, frozenset().union(*named.values()), caller_id=caller_id
+    )
+    issues = []
+    for name, ids in named.items():
+        if not (lost := ids & gone):
+            continue
+        exact = lost & _whole(values[name]) if is_refused else frozenset()
+        make = error if exact else warning
+        issues.append(
+            make(
+                ("inputs", name),
+                "artifact_gone",
+                f"The artifact {min(exact or lost)}, which the step `{readers[name]}` is given as `{name}`, "
+                "does not exist or is gone.",
+                f"Upload the file, and give its id as `{name}`.",
+            )
         )
-        for name, ids in named.items()
-        if (lost := ids & gone)
-    ]
+    return issues
+
+
+def _whole(value: JSONValue) -> frozenset[str]:
+    """Texts within a value that are nothing but the id of an artifact."""
+    found: set[str] = set()
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case dict() as each:
+                pending.extend(each.values())
+            case list() as each:
+                pending.extend(each)
+            case str() as text if _ARTIFACT_ID.fullmatch(text):
+                found.add(text)
+    return frozenset(found)

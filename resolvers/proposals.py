@@ -103,7 +103,9 @@ async def rerun_plan(
     issues = (
         *plan.issues,
         *misfits_of_target(context, found, target, plan, values),
-        *await gone_inputs(context, target.compiled, plan, values),
+        *await gone_inputs(
+            context, target.compiled, plan, values, caller_id=context.caller.id, is_whole=from_step is None
+        ),
     )
     return ResumePlan(not has_errors(issues), issues, plan.steps)
 
@@ -140,7 +142,7 @@ async def propose(
     issues += await _changed_profiles(context, found, target, plan)
     # A replaced input of a step may leave out what is gone; whether it does can only be told when it is resolved.
     if step_input is None:
-        issues += await gone_inputs(context, target.compiled, plan, values)
+        issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
     if step_input is not None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.access import changeable_run, readable_run
+from resolvers.gone_artifacts import unreadable_inputs
 from resolvers.idempotency import request_digest
 from resolvers.operations import operation
 from resolvers.problems import Invalid, WrongState
@@ -231,6 +232,9 @@ async def rerun_run(
     if agent is None and not target.changed:
         steps = _with_same_agents(found, steps)
     warnings: tuple[Issue, ...] = ()
+    text = canonical_json(values)
+    if from_step is None and (gone := await unreadable_inputs(context, target.compiled.steps, values, text)):
+        raise Invalid(f"The inputs do not fit: {gone[0].message}", gone)
     if from_step is None and target.version_id is not None:
         versions = context.services.versions
         if unfit := versions.misfits(context, target.version_id, target.document, target.input_schema):
@@ -242,7 +246,6 @@ async def rerun_run(
             raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
         warnings = plan.issues
         steps = _with_reused(found, plan, steps)
-    text = canonical_json(values)
     labels = Labels.of(
         context, values, text, title=found.title if values == before else None, name=target.compiled.name
     )

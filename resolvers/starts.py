@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from resolvers.gone_artifacts import unreadable_inputs
 from resolvers.idempotency import earlier_run, request_digest, run_is_gone, used_for_another
 from resolvers.lookups import no_pack
 from resolvers.operations import operation
@@ -26,7 +27,7 @@ from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, STARTED, WAIT, Parameter, 
 from resolvers.versions import get_pipeline
 from runner.agents.definition import AGENT
 from runner.aliases import translated
-from runner.compiled import CALL_STEP, pack_call_document
+from runner.compiled import CALL_STEP, compile_document, pack_call_document
 from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
@@ -141,11 +142,13 @@ async def run_pipeline(
     if missing:
         raise unavailable(missing)
     values = with_defaults(schema, inputs)
+    text = canonical_json(values)
+    if gone := await unreadable_inputs(context, chosen.compiled.steps, values, text):
+        raise Invalid(f"The inputs do not fit pipeline {found.key}: {gone[0].message}", gone)
     steps = new_steps(context, chosen.compiled, agent)
     if dry_run:
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
-    text = canonical_json(values)
     labels = Labels.of(context, values, text, title=title, name=found.name)
     new = NewRun(
         caller_id=caller.id,
@@ -231,10 +234,15 @@ async def run_pack(
         )
     if missing:
         raise unavailable(missing)
+    text, document = canonical_json(input), canonical_json(pack_call_document(found.name, found.version))
+    if gone := await unreadable_inputs(context, compile_document(document).steps, input, text):
+        raise Invalid(
+            f"The input does not fit pack {found.name}: {gone[0].message}",
+            [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
+        )
     if dry_run:
         return Started(None)
     caller = context.caller
-    text = canonical_json(input)
     labels = Labels.of(context, input, text, name=found.name)
     new = NewRun(
         caller_id=caller.id,
@@ -245,7 +253,7 @@ async def run_pack(
         deadline_seconds=context.services.limits.deadline_seconds,
         steps=(NewStep(CALL_STEP, 1, found.name, found.version),),
         pack=found.name,
-        document=canonical_json(pack_call_document(found.name, found.version)),
+        document=document,
         client_name=context.client_name,
         force=force,
         flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{text}"),

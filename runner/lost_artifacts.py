@@ -22,15 +22,19 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 8
 
 
-async def lost_artifacts(resources: Resources, ids: Collection[str]) -> frozenset[str]:
-    """Which of these have no content any more, or never existed.
+async def lost_artifacts(resources: Resources, ids: Collection[str], *, caller_id: str | None = None) -> frozenset[str]:
+    """Which of these have no content any more, or never existed; for a caller, other callers' do not exist.
 
     Where the place of contents does not answer, they count as there: nothing is made anew on a guess.
     """
     if not ids:
         return frozenset()
     found = await find_artifacts(resources.store, sorted(ids))
-    kept = {artifact.id: artifact.digest for artifact in found.values() if artifact.erased_at is None}
+    kept = {
+        artifact.id: artifact.digest
+        for artifact in found.values()
+        if artifact.erased_at is None and caller_id in (None, artifact.caller_id)
+    }
     free = asyncio.Semaphore(_AT_ONCE)
     digests = sorted(set(kept.values()))
     here = await asyncio.gather(*(_is_here(resources.blobs, digest, free) for digest in digests))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest.mock import AsyncMock, patch
 
 import pytest
 from pydantic import BaseModel
@@ -160,7 +161,42 @@ async def test_one_that_a_step_yet_to_run_is_given_is_told_with_the_input_to_cha
         assert artifact_id in told["message"]
         query = "query ($id: ID!) { run(id: $id) { rerunPreview { allowed issues { rule } } } }"
         again = (await it.query(query, {"id": run["id"]}))["run"]["rerunPreview"]
-        assert again == {"allowed": True, "issues": [{"rule": "artifact_gone"}]}
+        assert again == {"allowed": False, "issues": [{"rule": "artifact_gone"}]}
+        refused = await command(it, "rerunRun", id=run["id"], inputs={})
+        assert (refused["__typename"], refused["issues"][0]["path"]) == ("InvalidProblem", ["inputs", "file"])
+
+
+@pytest.mark.parametrize("database_url", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def test_a_start_is_refused_a_file_it_cannot_read(tmp_path: Path, database_url: str) -> None:
+    bench = Workbench()
+    async with product(tmp_path, [*bench.packs, *PACKS], database_url=database_url) as it:
+        bench.failing = False
+        await save(it, "given", step("z", "test.reader", artifact_id="${{ inputs.file }}"))
+        await save(it, "made", step("o", "test.artifact", content="Hello."))
+        made = await ran(it, "made")
+        own = made["output"]["json"]["artifact_id"]
+        other = await it.token_for("bo", "RUN", "READ")
+        words = {}
+        for lost, token in (("art_01J00000000000000000000000", None), (own, other)):
+            for dry in (False, True):
+                refused = await command(
+                    it, "runPipeline", pipeline="given", inputs={"file": lost}, dryRun=dry, token=token
+                )
+                (told,) = refused["issues"]
+                assert (told["path"], told["rule"], told["severity"]) == (["inputs", "file"], "artifact_gone", "ERROR")
+                assert "give its id as `file`" in told["hint"]
+                words[token] = told["message"].replace(lost, "ART")
+            refused = await command(it, "runPack", pack="test.reader", input={"artifact_id": lost}, token=token)
+            assert refused["issues"][0]["path"] == ["input", "artifact_id"]
+        assert words[None] == words[other], "what belongs to others does not exist"
+        assert (await ran(it, "given", {"file": own}))["state"] == "SUCCEEDED"
+        await erase(it, own)
+        assert (await command(it, "runPipeline", pipeline="given", inputs={"file": own}))["code"] == "INVALID"
+        lookups = AsyncMock(side_effect=AssertionError("nothing is read for these"))
+        with patch("runner.lost_artifacts.find_artifacts", lookups):
+            await ran(it, "made", {})
+            started = await command(it, "runPack", pack="test.switch", input={"text": f"About {own}."}, dryRun=True)
+        assert started["__typename"] != "InvalidProblem"
 
 
 async def test_nothing_is_made_anew_while_the_place_of_contents_is_away(

@@ -51,7 +51,7 @@ class Demo:
     """One pipeline run on one of the documents.
 
     Attributes:
-        pipeline: Key of the starter.
+        pipeline: Id of the starter: its key alone leads to a pipeline of the user's own that was there first.
         field: The input that takes the document's address.
         document: File in `builtins/samples`.
         deck: Name of the resulting deck in the output folder.
@@ -64,8 +64,8 @@ class Demo:
 
 
 DEMOS = (
-    Demo("doc-deck", "source_url", "lighthouses.pdf", "lighthouses-deck.pdf"),
-    Demo("scrape-deck", "url", "fresnel-lens.html", "fresnel-lens-deck.pdf"),
+    Demo("builtin.doc-deck", "source_url", "lighthouses.pdf", "lighthouses-deck.pdf"),
+    Demo("builtin.scrape-deck", "url", "fresnel-lens.html", "fresnel-lens-deck.pdf"),
 )
 
 

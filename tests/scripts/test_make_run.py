@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
@@ -72,6 +74,7 @@ def test_it_makes_decks_of_real_documents_and_leaves_the_server_running(make_run
     assert re.search(rf"^Sign in:  http://127\.0\.0\.1:{make_run.port}/login#pkl_\S+", first.stdout, re.MULTILINE)
     assert healthy(make_run.port)
 
+    take_keys_of_starters(make_run, tmp_path)
     started = time.monotonic()
     second = make_run()
     assert second.returncode == 0, second.stdout + second.stderr
@@ -81,6 +84,18 @@ def test_it_makes_decks_of_real_documents_and_leaves_the_server_running(make_run
     assert make_run("--stop").stdout == "Stopped.\n"
     assert not healthy(make_run.port)
     assert make_run("--stop").stdout == "Nothing that `make run` started is running.\n"
+
+
+def take_keys_of_starters(make_run, folder):
+    """Gives a pipeline of the user's own the key that a starter of this release has, too."""
+    mine = folder / "mine.yaml"
+    mine.write_text("key: mine\nname: Mine\ndescription: Mine.\nsteps: [{id: a, pack: practice.text, input: {}}]\n")
+    packline = str(Path(sys.executable).parent / "packline")
+    given = {"env": make_run.environment, "stdin": subprocess.DEVNULL, "capture_output": True, "text": True}
+    applied = subprocess.run([packline, "apply", "--yes", "-f", str(mine)], check=False, timeout=60, **given)
+    assert applied.returncode == 0, applied.stdout + applied.stderr
+    with contextlib.closing(sqlite3.connect(folder / "data" / "packline.db")) as connection, connection:
+        connection.execute("UPDATE pipeline SET key = 'scrape-deck' WHERE key = 'mine'")
 
 
 def test_a_taken_port_is_named_with_a_way_out(make_run):

@@ -63,9 +63,11 @@ class NotFound(Problem):
 
     code = ProblemCode.NOT_FOUND
 
-    def __init__(self, what: str, ref: str, *, suggestion: str | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, what: str, ref: str, *, of: str = "", suggestion: str | None = None, hint: str | None = None
+    ) -> None:
         near = f"Did you mean `{suggestion}`?" if suggestion else None
-        super().__init__(f"There is no {what} `{cut(ref)}`.", hint=hint or near)
+        super().__init__(f"There is no {what} `{cut(ref)}`{of and f' of {of}'}.", hint=hint or near)
         self.ref = cut(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 

@@ -221,7 +221,7 @@ async def run_pack(
     if found is None:
         versions = registry.versions(pack)
         if versions:
-            raise NotFound(f"version of pack {pack}", str(version), hint=f"Installed: {', '.join(versions)}.")
+            raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
         raise await no_pack(context, pack)
     issues = [*masked_issues(context, partial(pack_input_issues, found), input), *not_from_memory(input, from_memory)]
     called = [CalledStep(CALL_STEP, found.name, found.version)]

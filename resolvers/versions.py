@@ -79,8 +79,9 @@ class Versions:
             record = await find_version(connection, pipeline.id, wanted)
         if record is None:
             raise NotFound(
-                f"version of pipeline {pipeline.key}",
+                "version",
                 str(wanted),
+                of=f"pipeline `{pipeline.key}`",
                 hint=f"Its versions are 1 to {pipeline.current_number}.",
             )
         body = (await find_bodies(context.services.store, [record.id]))[record.id]

@@ -77,7 +77,8 @@ def show(
     with Client(Target.find(server)) as client:
         found = client.execute(documents.RUN_DETAIL, {"id": run_id})["run"]
     if found is None:
-        raise CliError(f"There is no run `{run_id}`, or your token may not see it. `packline runs` lists runs.")
+        lists = "`packline runs` lists runs" + ("" if run_id.startswith("run_") else ", `packline pipelines` pipelines")
+        raise CliError(f"There is no run `{run_id}`, or your token may not see it. {lists}.")
     if step is not None:
         chosen = next((one for one in found["steps"] if one["key"] == step), None)
         if chosen is None:

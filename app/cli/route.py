@@ -10,7 +10,7 @@ import typer
 from app.cli.options import Json, Server  # noqa: TC001 - typer reads the annotations
 
 if TYPE_CHECKING:
-    from app.cli.client import JSON
+    from app.cli.client import JSON, Client
     from app.cli.output import Output
 
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
@@ -24,6 +24,12 @@ query CliRoute($intent: String!, $context: JSON) {{
     decidedBy
   }}
 }}
+"""
+#: People know their pipelines by key.
+KEY = """
+query CliRouteKey($id: ID!) {
+  pipeline(id: $id) { id key }
+}
 """
 
 
@@ -45,9 +51,11 @@ def route(
     output = Output(as_json)
     with Client(Target.find(server)) as client:
         routed = client.execute(ROUTE, {"intent": request, "context": _parsed(context)})["route"]
-    if output.is_json:
-        output.emit(routed)
-        return
+        if output.is_json:
+            output.emit(routed)
+            return
+        for found in (routed["recommendation"], *routed["alternatives"]):
+            found["handle"] = _handle(client, found)
     best = routed["recommendation"]
     if best["id"] is None:
         _tell_gap(output, routed["gapWarning"], best)
@@ -57,7 +65,7 @@ def route(
         output.say()
         output.table(
             ["or", "sure", "why"],
-            ([_handle(other), f"{other['confidence']:.0%}", other["why"]] for other in routed["alternatives"]),
+            ([other["handle"], f"{other['confidence']:.0%}", other["why"]] for other in routed["alternatives"]),
             empty="",
         )
     output.say()
@@ -74,15 +82,20 @@ def _parsed(context: str | None) -> object:
         return context
 
 
-def _handle(found: JSON) -> str:
-    return str(found["id"]).removeprefix("builtin.")
+def _handle(client: Client, found: JSON) -> str:
+    """What to call it by in a command: the key of a pipeline that was saved, for its id says nothing."""
+    given = str(found["id"])
+    if not given.startswith("pipe_"):
+        return given.removeprefix("builtin.")
+    pipeline = client.execute(KEY, {"id": given})["pipeline"]
+    return given if pipeline is None else str(pipeline["key"])
 
 
 def _tell_best(output: Output, best: JSON) -> None:
-    output.say(f"{_handle(best)}  ({best['kind'].lower()}, {best['confidence']:.0%} sure)", "bold")
+    output.say(f"{best['handle']}  ({best['kind'].lower()}, {best['confidence']:.0%} sure)", "bold")
     output.say(best["why"])
     sources = {given["name"]: given["source"].lower() for given in best["inputSources"]}
-    command = f"packline run {_handle(best)}"
+    command = f"packline run {best['handle']}"
     for name, value in best["suggestedInputs"].items():
         told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         output.say(f"  {name} = {told}  (from {sources[name]})")

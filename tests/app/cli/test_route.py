@@ -13,6 +13,18 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
         called = machine.lines("run", "catalog.route", "--input", "user_intent=research tides and make a podcast")
         empty = machine.run("route", " ")
         runs = machine.lines("runs")
+        mine = tmp_path / "mine.yaml"
+        mine.write_text(
+            "\n---\n".join(
+                f"key: tides-{word}\nname: Tides {word}\ndescription: A tides {word} for a harbour.\n"
+                "steps: [{id: a, pack: practice.text, input: {}}]"
+                for word in ("almanac", "calendar")
+            )
+        )
+        applied = machine.run("apply", "--yes", "-f", str(mine))
+        almanac = machine.run("route", "a tides almanac for the harbour", "--text")
+        unseen = machine.run("show", "tides-almanac")
+        no_version = machine.run("run", "tides-almanac", "--version", "99")
 
     assert routed["recommendation"]["id"] == "builtin.doc-deck"
     assert routed["recommendation"]["missingInputs"] == ["source_url"]
@@ -21,4 +33,10 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
     assert called[-1]["run"]["state"] == "SUCCEEDED"
     assert empty.returncode != 0
     assert "empty" in empty.stderr
+    assert applied.returncode == 0, applied.stderr
+    assert "packline run tides-almanac" in almanac.stdout
+    assert "tides-calendar " in almanac.stdout.partition("To run it:")[2], "the other one, by its key"
+    assert "pipe_" not in almanac.stdout
+    assert unseen.stderr.endswith("`packline runs` lists runs, `packline pipelines` pipelines.\n")
+    assert "There is no version `99` of pipeline `tides-almanac`." in no_version.stderr
     assert [run["title"].partition(":")[0] for run in runs] == ["catalog.route"]

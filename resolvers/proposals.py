@@ -13,7 +13,7 @@ import orjson
 from resolvers.gone_artifacts import given_artifacts, gone_inputs, gone_outputs, mentioned
 from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
 from resolvers.problems import Invalid, NotFound
-from resolvers.start_checks import masked_issues, pack_input_issues
+from resolvers.start_checks import masked_issues, pack_call_issues, pack_input_issues
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.compiled import CompiledPipeline, compile_document
@@ -297,7 +297,7 @@ def input_issues(context: Context, found: Snapshot, target: Target, values: dict
     if target.schema is not None:
         return masked_issues(context, partial(check_inputs, target.schema), values)
     pack = pack_of(context, target.compiled, found, found.steps[0])
-    return masked_issues(context, partial(pack_input_issues, pack), values) if pack is not None else ()
+    return masked_issues(context, partial(pack_call_issues, pack), values) if pack is not None else ()
 
 
 def _step_input_issues(

@@ -13,6 +13,7 @@ from runner.agents.profiles import Selection
 from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.pack_schemas import input_checker
 from runner.preflight import preflight
 from store.runs import NewStep
 
@@ -169,6 +170,18 @@ def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
     if unsafe := forbidden_text(value):
         return unsafe
     return [*placeholder_issues(value), *resolved_input_issues(pack, value)]
+
+
+def pack_call_issues(pack: Pack, value: JSONValue) -> list[Issue]:
+    """What is wrong with the input of a direct call: held to the schema as what a step is given, nothing is coerced."""
+    issues = pack_input_issues(pack, value)
+    if not isinstance(value, dict):
+        return issues
+    told = {issue.path[:1] for issue in issues}
+    if () in told:
+        return issues
+    found = input_checker(pack).issues(without_session(value))
+    return [*issues, *(issue for issue in found if issue.path[:1] not in told)]
 
 
 def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue]:

@@ -18,7 +18,7 @@ from resolvers.start_checks import (
     new_steps,
     no_longer_fits,
     not_from_memory,
-    pack_input_issues,
+    pack_call_issues,
     refuse_bad_start,
     refuse_wrong_agent,
     unavailable,
@@ -223,7 +223,7 @@ async def run_pack(
         if versions:
             raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
         raise await no_pack(context, pack)
-    issues = [*masked_issues(context, partial(pack_input_issues, found), input), *not_from_memory(input, from_memory)]
+    issues = [*masked_issues(context, partial(pack_call_issues, found), input), *not_from_memory(input, from_memory)]
     called = [CalledStep(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from runner.schema_types import Schema, closed, inlined
+from runner.schemas import CompiledSchema, compile_schema
 
 if TYPE_CHECKING:
     from runner.pack import Pack
@@ -35,3 +36,14 @@ def pack_schemas(pack: Pack) -> PackSchemas:
         schemas = PackSchemas(closed(inlined(pack.input_schema)), closed(inlined(pack.output_schema)))
         _made[pack] = schemas
     return schemas
+
+
+_checkers: WeakKeyDictionary[Pack, CompiledSchema] = WeakKeyDictionary()
+
+
+def input_checker(pack: Pack) -> CompiledSchema:
+    """The pack's input schema ready to check values, kept with the pack object, too."""
+    checker = _checkers.get(pack)
+    if checker is None:
+        checker = _checkers[pack] = compile_schema(pack_schemas(pack).input)  # type: ignore[arg-type]
+    return checker

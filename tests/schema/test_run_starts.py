@@ -205,6 +205,29 @@ async def test_pack_input_is_checked(it: Product) -> None:
     assert await _count(it) == 0
 
 
+@pytest.mark.parametrize(
+    ("pack", "field", "value"),
+    [
+        ("test.flaky", "times", "0"),
+        ("test.fail", "retry_after_seconds", "0.01"),
+        ("test.fail", "retry_after_seconds", "NaN"),
+    ],
+)
+async def test_pack_input_is_not_coerced(it: Product, pack: str, field: str, value: str) -> None:
+    refused = await command(it, "runPack", pack=pack, input={field: value})
+    (issue,) = refused["issues"]
+    assert (issue["path"], issue["severity"]) == (["input", field], "ERROR")
+    assert value in issue["message"]
+    steps = [{"id": "a", "pack": pack, "input": {field: value}}]
+    checked = await it.query(
+        "query ($document: JSON!) { checkPipeline(definition: {document: $document}) { issues { rule path } } }",
+        {"document": {"key": "same", "name": "Same", "steps": steps}},
+    )
+    literal = next(each for each in checked["checkPipeline"]["issues"] if each["path"][-1] == field)
+    assert literal["rule"] == issue["rule"], "as a step's literal is refused"
+    assert await _count(it) == 0
+
+
 async def test_a_full_disk_is_said_and_nothing_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")

@@ -185,6 +185,11 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
     if exit_code != 0 or listener.told_failure() is not None:
         raise failed(current, listener, exit_code)
     text, data = answer_of(current, listener)
+    if not text.strip() and current.profile.stream != "raw":
+        ctx.warn(
+            f"{current.profile.command[0]} ended well without an answer: it printed none in the form of the profile's "
+            f'`stream = "{current.profile.stream}"`, so `text` is empty. The transcript tells what it printed.'
+        )
     artifacts = await proposed_artifacts(current, listener)
     return AgentOutput(text=text, artifacts=artifacts, exit_code=exit_code, data=data)
 

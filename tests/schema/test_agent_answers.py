@@ -103,6 +103,18 @@ OVERCOME: dict[str, list[dict[str, Any]]] = {
 }
 
 
+async def test_a_stream_without_an_answer_is_told(tmp_path: Path) -> None:
+    agents = {"other": program("say", "Not JSON.", stream="claude"), "plain": program("say", "")}
+    async with product(tmp_path, agents=agents) as it:
+        silent = await run(it, {"use": "other"})
+        plain = await run(it, {"use": "plain"}, key="plain")
+
+    assert [text_of(silent), text_of(plain)] == ["", ""]
+    warnings = [[each for each in one["run"]["steps"][0]["warnings"] if "stream" in each] for one in (silent, plain)]
+    assert [len(each) for each in warnings] == [1, 0]
+    assert 'stream = "claude"' in warnings[0][0]
+
+
 @pytest.mark.parametrize("stream", FAILURES)
 async def test_a_stream_that_says_it_failed_is_a_failure_whatever_the_exit_code(tmp_path: Path, stream: str) -> None:
     def prints(events: list[dict[str, Any]]) -> dict[str, Any]:

@@ -173,15 +173,15 @@ class Session:
         loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
         watching: asyncio.Task[None] | None = None
 
-        async def watch() -> None:
+        async def watch(limit: asyncio.Timeout) -> None:
             await self.ended()
             limit.reschedule(loop.time())
 
-        def begin() -> None:
+        def begin(limit: asyncio.Timeout) -> None:
             nonlocal watching
-            watching = loop.create_task(watch())
+            watching = loop.create_task(watch(limit))
 
-        timer = loop.call_later(_WATCHED_SECONDS, begin)
+        timer = loop.call_later(_WATCHED_SECONDS, begin, limit)
         try:
             async with limit:
                 return await answering
@@ -198,6 +198,8 @@ class Session:
             timer.cancel()
             if watching is not None:
                 watching.cancel()
+            # It knows the task, and a cancelled task its error, which knows this frame: a ring for the collector.
+            del limit
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The data of a document of ours.

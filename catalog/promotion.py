@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from runner.document import canonical_json
+from runner.json_values import canonical_json
 from runner.references import escape_text
 from runner.schema_types import inlined
 

@@ -12,9 +12,9 @@ from resolvers.problems import Invalid, NotFound, Unavailable
 from runner.availability import Requirement
 from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
 from runner.credential_tests import test_credential
-from runner.document import forbidden_text
 from runner.failures import PackError
 from runner.issues import error, has_errors
+from runner.json_values import forbidden_text
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_caller_of, find_callers
 from store.credentials import (

@@ -16,9 +16,10 @@ from resolvers.tools import DEFINITION, ISSUES, Tool
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
-from runner.document import DocumentError, Written, forbidden_text, load_document, load_written
+from runner.document import Written, load_document, load_written
 from runner.inputs import check_inputs
 from runner.issues import Issue, error, shown
+from runner.json_values import DocumentError, forbidden_text
 from runner.literal_secrets import literal_secrets
 from runner.preflight import CalledStep, preflight
 from runner.stored_definition import stored_form

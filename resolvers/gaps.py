@@ -10,8 +10,8 @@ from pydantic import ValidationError
 from catalog.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Forbidden, Invalid, NotFound
-from runner.document import forbidden_text
 from runner.issues import error
+from runner.json_values import forbidden_text
 from store.gap_proposals import delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from runner.document import canonical_json
 from runner.issues import Issue, error, warning
+from runner.json_values import canonical_json
 from runner.lost_artifacts import lost_artifacts
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Conflict
-from runner.document import canonical_json, digest
+from runner.json_values import canonical_json, digest
 from store.runs.spent_keys import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.start_checks import masked_issues, resolved_input_issues
-from runner.document import SESSION_FIELD
 from runner.issues import Issue, error, shown
 from runner.stand_ins import StandIns, find_pack, misfit
+from runner.step_inputs import SESSION_FIELD
 from runner.step_packs import pack_of_step
 from runner.still_fits import misfits
 from runner.templating import TemplateError

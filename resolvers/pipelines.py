@@ -14,8 +14,8 @@ from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, SAVED, Tool
 from resolvers.versions import get_pipeline
-from runner.document import forbidden_text
 from runner.issues import Issue, error
+from runner.json_values import forbidden_text
 from store.pipelines import (
     KeyTakenError,
     NoPipelineError,

@@ -35,8 +35,8 @@ from resolvers.start_checks import (
 from resolvers.starts import Labels, Started, find_replay, queue_full, start
 from resolvers.tools import IDEMPOTENCY, RUN, RUN_ID, STARTED, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
-from runner.document import canonical_json, digest
 from runner.issues import Issue, error, has_errors
+from runner.json_values import canonical_json, digest
 from runner.preflight import preflight
 from store.runs import (
     LostLeaseError,

@@ -21,9 +21,9 @@ from resolvers.pipeline_lookups import lacks_of
 from resolvers.problems import Invalid
 from resolvers.tools import Parameter, Tool
 from runner.availability import pack_requirements
-from runner.document import forbidden_text
 from runner.failures import PackError
 from runner.issues import error
+from runner.json_values import forbidden_text
 from runner.pack import Pack
 from store.pipeline_reads import PipelineRecord
 from store.states import Scope

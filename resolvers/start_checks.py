@@ -10,11 +10,12 @@ from pydantic import ValidationError
 from resolvers.problems import Invalid, Unavailable
 from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
-from runner.document import canonical_json, forbidden_text, without_session
 from runner.inputs import placeholder_issues
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.json_values import canonical_json, forbidden_text
 from runner.pack_schemas import input_checker
 from runner.preflight import preflight
+from runner.step_inputs import without_session
 from store.runs import NewStep
 
 if TYPE_CHECKING:

@@ -28,9 +28,9 @@ from resolvers.versions import get_pipeline
 from runner.agents.definition import AGENT
 from runner.aliases import translated
 from runner.compiled import CALL_STEP, compile_document, pack_call_document
-from runner.document import canonical_json, digest
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
+from runner.json_values import canonical_json, digest
 from runner.preflight import CalledStep, preflight
 from store.run_heads import read_run
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.queries import bounded_text
-from runner.document import forbidden_text
 from runner.issues import Issue, error, has_errors
+from runner.json_values import forbidden_text
 from store.callers import (
     CallerRecord,
     NewToken,

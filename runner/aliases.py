@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.document import DocumentError, load_document
+from runner.document import load_document
 from runner.issues import Issue, error, warning
+from runner.json_values import DocumentError
 from store.aliases import Alias
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from runner.agents.advice import advice
 from runner.agents.definition import AGENT
 from runner.agents.pack import AgentPack
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
-from runner.document import SESSION_FIELD, without_session
 from runner.flows import destination, mismatch, takes
 from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema
@@ -18,6 +17,7 @@ from runner.pack_schemas import pack_schemas
 from runner.schema_admission import check_schema
 from runner.schema_types import ABSENT, OPEN, Fit, Schema, field_schema, fits, inlined
 from runner.schemas import compile_schema
+from runner.step_inputs import SESSION_FIELD, without_session
 from runner.step_packs import pack_of_step
 from runner.templating import Template, compile_template
 

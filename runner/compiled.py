@@ -10,8 +10,8 @@ import orjson
 
 from runner.definition import parse_stored
 from runner.definition_models import RetryPolicy
-from runner.document import SESSION_FIELD
 from runner.inputs import declared_optional
+from runner.step_inputs import SESSION_FIELD
 from runner.templating import Resolved, Template, compile_template
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from runner.document import forbidden_text
 from runner.issues import Issue, did_you_mean, error
+from runner.json_values import forbidden_text
 from runner.secret_forms import MIN_SECRET_LENGTH
 from runner.web_address import has_account, read_web_address
 

@@ -27,8 +27,8 @@ from runner.definition_models import (
     step_digest,
     step_document,
 )
-from runner.document import digest, forbidden_text
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, shown, warning
+from runner.json_values import digest, forbidden_text
 from runner.metadata import Metadata
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
 from runner.agents.definition import AGENT, AgentStep
-from runner.document import canonical_json, digest
+from runner.json_values import canonical_json, digest
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue

@@ -1,20 +1,17 @@
-"""Documents as text and back: canonical JSON and its digest, and pipeline documents as YAML.
+"""Pipeline documents as YAML, read and written.
 
-YAML is read from the parser's events by a constructor of our own, because no stock one keeps CONTRACT 1.4: the YAML
+It is read from the parser's events by a constructor of our own, because no stock one keeps CONTRACT 1.4: the YAML
 1.2 core schema and nothing more (timestamps stay text), no aliases, no tags, no duplicate keys, and bounds on size,
 depth and number of values that hold while parsing, so that a hostile document costs no more than an honest one.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
-
-from runner.issues import Issue, error
+from runner.json_values import MAX_DEPTH, MAX_INTEGER, MIN_INTEGER, DocumentError, text_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,168 +19,14 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 MAX_DOCUMENT_BYTES = 256 * 1024
-MAX_DEPTH = 64
-#: Nesting of any value that is kept or sent: `orjson` writes 254 levels, and an answer puts some dozens around a value.
-MAX_KEPT_DEPTH = 200
 #: Values in one YAML text; the parser takes about 30 µs for each, so this bounds a hostile text to about a second.
 MAX_VALUES = 20_000
-#: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
-MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
-
-#: Input field by which a step is told its session; no pack declares it, and idempotency keys leave it out.
-SESSION_FIELD = "_session_id"
 
 #: What some editors put before a text; it is no part of it.
 BYTE_ORDER_MARK = "\ufeff"
 
 #: Order of keys in a written document (DESIGN §3); keys not listed follow in the order they have.
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
-
-
-class DocumentError(Exception):
-    """Text that is not a document.
-
-    Attributes:
-        message: What is wrong, one sentence.
-        line: Where, counted from 1; None when it concerns the whole text.
-        column: Where in the line, counted from 1.
-    """
-
-    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
-        super().__init__(message if line is None else f"{message} (line {line}, column {column})")
-        self.message = message
-        self.line = line
-        self.column = column
-
-
-def canonical_json(value: JSONValue) -> str:
-    """The one JSON text of a value: keys sorted, no spaces, UTF-8. What digests and comparisons are made of.
-
-    Raises:
-        DocumentError: for what JSON here cannot hold: lone surrogates, integers beyond 64 bits, nesting past 254.
-    """
-    return _canonical(value).decode()
-
-
-def _canonical(value: JSONValue) -> bytes:
-    try:
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except TypeError as refused:
-        raise DocumentError(f"The value cannot be kept as JSON: {refused}.") from refused
-
-
-def digest(text: str) -> str:
-    """SHA-256 of the text's UTF-8 form, hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue, text: bytes | None = None) -> str:
-    """The key a provider recognises a repeat by (CONTRACT 2.11): 64 hexadecimal digits.
-
-    The same for every attempt of one step of one run with the same input; `_session_id` does not count, since a
-    session is made anew without the work becoming another.
-
-    Args:
-        run_id: The run.
-        step_key: Its step.
-        resolved_input: What the step is given.
-        text: The same as canonical JSON, where somebody wrote it already.
-    """
-    if isinstance(resolved_input, dict) and SESSION_FIELD in resolved_input:
-        resolved_input, text = without_session(resolved_input), None
-    if text is not None:
-        return hashlib.sha256(b"%b,%b]" % (_canonical([run_id, step_key])[:-1], text)).hexdigest()
-    return hashlib.sha256(_canonical([run_id, step_key, resolved_input])).hexdigest()
-
-
-def without_session(step_input: dict[str, JSONValue]) -> dict[str, JSONValue]:
-    """A step's input as its pack takes it; the same object where it names no session."""
-    if SESSION_FIELD not in step_input:
-        return step_input
-    return {name: value for name, value in step_input.items() if name != SESSION_FIELD}
-
-
-def forbidden_text(value: JSONValue) -> list[Issue]:
-    """What a JSON value holds that is refused everywhere, each with its path.
-
-    U+0000 and lone surrogates in texts and keys, keys that are not text, integers beyond 64 bits, NaN and infinities,
-    nesting deeper than 64. An honest value costs one serialisation; of a hostile one at most 50 places are told.
-    """
-    try:
-        text = orjson.dumps(value)
-    except TypeError:
-        pass
-    else:
-        nesting = text.count(b"{") + text.count(b"[")
-        if nesting <= MAX_DEPTH and b"\\u0000" not in text and b"null" not in text:
-            return []
-    found: list[Issue] = []
-    for issue in _walk_forbidden(value):
-        found.append(issue)
-        if len(found) == 50:
-            break
-    return found
-
-
-def is_too_deep(value: object) -> bool:
-    """Whether a JSON value is nested deeper than anything that is kept or sent; found without recursion."""
-    level = [value]
-    for _ in range(MAX_KEPT_DEPTH):
-        level = [
-            inner
-            for item in level
-            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very question is what it is
-    """Visits every value without recursion; containers past the depth limit are reported and not entered."""
-    pending: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
-    while pending:
-        value, path = pending.pop()
-        match value:
-            case str():
-                if problem := _text_problem(value):
-                    yield error(path, "forbidden_text", f"The text holds {problem}.", "Remove that character.")
-            case bool() | None:
-                pass
-            case int():
-                if not MIN_INTEGER <= value <= MAX_INTEGER:
-                    yield error(path, "integer_too_large", "The integer does not fit 64 bits.", "Write it as text.")
-            case float():
-                if not math.isfinite(value):
-                    yield error(path, "not_a_number", f"The number is {value}, which JSON cannot hold.")
-            case dict() | list():
-                if len(path) >= MAX_DEPTH:
-                    yield error(path, "too_deep", f"It is nested deeper than {MAX_DEPTH} levels.")
-                elif isinstance(value, list):
-                    pending.extend((item, (*path, str(index))) for index, item in reversed(list(enumerate(value))))
-                else:
-                    for key, item in reversed(list(value.items())):
-                        if not isinstance(key, str):
-                            yield error(path, "key_not_text", f"The key {key!r} is not text.", "Quote it.")
-                        elif problem := _text_problem(key):
-                            yield error(path, "forbidden_text", f"A key holds {problem}.", "Remove that character.")
-                        else:
-                            pending.append((item, (*path, key)))
-            case _:
-                yield error(path, "not_json", f"A {type(value).__name__} is not a JSON value.")
-
-
-def _text_problem(text: str) -> str | None:
-    if "\0" in text:
-        return "the character U+0000"
-    if text.isascii():
-        return None
-    try:
-        text.encode()
-    except UnicodeEncodeError as refused:
-        return f"the lone surrogate U+{ord(text[refused.start]):04X}"
-    return None
 
 
 def load_document(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> dict[str, JSONValue]:
@@ -360,7 +203,7 @@ class _Constructor:
     def _scalar(self, event: Any) -> JSONValue:  # noqa: ANN401
         """The value of a scalar by the YAML 1.2 core schema (section 10.3 of its specification)."""
         text: str = event.value
-        if problem := _text_problem(text):
+        if problem := text_problem(text):
             raise self._refusal(f"The text holds {problem}", event)
         if event.style is not None or event.tag is not None:
             return text

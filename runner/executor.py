@@ -17,9 +17,10 @@ import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
 
-from runner.document import MAX_KEPT_DEPTH, forbidden_text, is_too_deep, without_session
 from runner.failures import Failure, FailureCode, JSONValue, PackError
+from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.lost_numbers import lost_number
+from runner.step_inputs import without_session
 
 if TYPE_CHECKING:
     from runner.context import AttemptContext

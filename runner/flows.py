@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from runner.document import SESSION_FIELD
 from runner.inputs import typed_path
 from runner.pack_schemas import pack_schemas
 from runner.schema_messages import TYPE_NAMES, types_text
 from runner.schema_types import ABSENT, Schema, field_schema
+from runner.step_inputs import SESSION_FIELD
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue

@@ -8,9 +8,9 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from runner.document import forbidden_text
 from runner.input_schemas import combined, is_required
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.json_values import forbidden_text
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import field_schema
 from runner.schemas import compile_schema, property_defaults

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from runner.document import SESSION_FIELD, DocumentError, idempotency_key
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
+from runner.json_values import DocumentError
 from runner.pack_context import PackSession
 from runner.stand_ins import find_pack, misfit
+from runner.step_inputs import SESSION_FIELD, idempotency_key
 from runner.stretch import Prepared, Refused, Stretch
 from runner.templating import TemplateError
 from store.ids import new_id

@@ -15,7 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
-from runner.document import MAX_DEPTH, forbidden_text
+from runner.json_values import MAX_DEPTH, forbidden_text
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING, Any
 
-from runner.document import canonical_json, forbidden_text
 from runner.formats import FORMATS, UNCHECKED_FORMATS, PatternError, compile_pattern
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown, warning
+from runner.json_values import canonical_json, forbidden_text
 from runner.schema_messages import types_text
 from runner.schema_types import resolve_pointer
 

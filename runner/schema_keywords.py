@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
-from runner.document import DocumentError, canonical_json
 from runner.formats import compile_pattern, is_of_format
+from runner.json_values import DocumentError, canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

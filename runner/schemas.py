@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from runner.document import canonical_json
 from runner.issues import MAX_TOLD, Issue, error
+from runner.json_values import canonical_json
 from runner.schema_messages import issues_of, telling
 
 if TYPE_CHECKING:

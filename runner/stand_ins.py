@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from runner.agents.pack import agent_pack
 from runner.agents.profiles import Selection
-from runner.document import SESSION_FIELD
 from runner.flows import destination, mismatch
 from runner.pack_schemas import pack_schemas
 from runner.schema_types import ABSENT, OPEN, field_schema, fits
+from runner.step_inputs import SESSION_FIELD
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,8 @@ import structlog
 from runner.aliases import AliasEntry, read_aliases
 from runner.check import check_definition
 from runner.definition import parse_definition
-from runner.document import DocumentError, digest, load_document
+from runner.document import load_document
+from runner.json_values import DocumentError, digest
 from runner.stored_definition import stored_form
 from store.pipeline_reads import starter_metadata
 from store.pipelines import Starter, StarterChanges, upsert_starters

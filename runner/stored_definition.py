@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.definition_models import definition_document
-from runner.document import BYTE_ORDER_MARK, canonical_json, digest, dump_yaml
+from runner.document import BYTE_ORDER_MARK, dump_yaml
+from runner.json_values import canonical_json, digest
 from runner.step_packs import pack_of_step
 from store.pipelines import Definition as StoredDefinition
 from store.pipelines import Heading

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from runner.document import MAX_DEPTH, forbidden_text
 from runner.issues import Issue, error
+from runner.json_values import MAX_DEPTH, forbidden_text
 from runner.references import Reference, ReferenceSyntaxError, escape_text, read_text
 from runner.template_plan import (
     ABSENT,

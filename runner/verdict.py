@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from runner.document import canonical_json
 from runner.failures import Failure, FailureCode
+from runner.json_values import canonical_json
 from runner.retry import next_attempt_at
 from runner.stand_ins import find_pack
 from runner.stretch import Prepared, Refused, Stretch

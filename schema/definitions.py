@@ -9,7 +9,7 @@ import strawberry
 
 from resolvers.definitions import DefinitionText
 from runner.definition import parse_stored
-from runner.document import canonical_json
+from runner.json_values import canonical_json
 from runner.templating import compile_template
 from schema.context import Info
 from schema.issues import Availability, Issue

@@ -15,7 +15,7 @@ import orjson
 import strawberry
 from graphql import GraphQLError, Undefined, value_from_ast_untyped
 
-from runner.document import MAX_INTEGER, MAX_KEPT_DEPTH, MIN_INTEGER, is_too_deep
+from runner.json_values import MAX_INTEGER, MAX_KEPT_DEPTH, MIN_INTEGER, is_too_deep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

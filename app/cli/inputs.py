@@ -72,7 +72,8 @@ def read_json_object(text: str | None, option: str) -> dict[str, JSONValue] | No
 
 
 def _from_file(file: str) -> dict[str, JSONValue]:
-    from runner.document import DocumentError, load_document
+    from runner.document import load_document
+    from runner.json_values import DocumentError
 
     text = _read(file)
     try:

@@ -28,7 +28,8 @@ def check(file: File, as_json: Json = None) -> None:
     from app.settings import Settings, SettingsError
     from runner.check import check_definition
     from runner.definition import DefinitionLimits
-    from runner.document import DocumentError, load_documents
+    from runner.document import load_documents
+    from runner.json_values import DocumentError
     from runner.preflight import CalledStep, preflight
     from runner.registry import builtins_folder, load_registry
 

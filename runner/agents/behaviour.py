@@ -8,7 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING
 
 from runner.agents.caching import named_digests
-from runner.document import canonical_json
+from runner.json_values import canonical_json
 
 if TYPE_CHECKING:
     from runner.agents.profiles import AgentProfile

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from runner.document import canonical_json
+from runner.json_values import canonical_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from runner.agents.definition import AGENT, AgentStep
 from runner.agents.exchange import AgentInput, AgentOutput
-from runner.document import canonical_json
+from runner.json_values import canonical_json
 from runner.metadata import Metadata
 from runner.pack import Pack
 from runner.pack_needs import CredentialNeed

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from runner.document import canonical_json, digest
 from runner.failures import JSONValue
 from runner.issues import has_errors
+from runner.json_values import canonical_json, digest
 from runner.metadata import Metadata
 from runner.pack import Pack
 from runner.pack_context import ArtifactRef, PackContext

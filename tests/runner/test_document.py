@@ -9,18 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner import document
-from runner.document import (
-    MAX_DEPTH,
-    DocumentError,
-    canonical_json,
-    digest,
-    dump_yaml,
-    forbidden_text,
-    idempotency_key,
-    load_document,
-    load_documents,
-    load_written,
-)
+from runner.document import dump_yaml, load_document, load_documents, load_written
+from runner.json_values import MAX_DEPTH, DocumentError, canonical_json, digest, forbidden_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 SCALARS = (
@@ -39,71 +29,6 @@ def refused(text: str) -> DocumentError:
     with pytest.raises(DocumentError) as caught:
         load_document(text)
     return caught.value
-
-
-class TestCanonicalJson:
-    def test_is_the_same_for_equal_values(self):
-        assert canonical_json({"b": [1, "é"], "a": None}) == '{"a":null,"b":[1,"é"]}'
-
-    @pytest.mark.parametrize("value", ["\ud800", 1 << 64, {"a": -(1 << 63) - 1}])
-    def test_refuses_what_json_cannot_hold(self, value):
-        with pytest.raises(DocumentError):
-            canonical_json(value)
-
-    def test_keeps_integers_exact_to_64_bits(self):
-        assert canonical_json([2**64 - 1, -(2**63)]) == "[18446744073709551615,-9223372036854775808]"
-
-
-class TestIdempotencyKey:
-    def test_ignores_the_session_and_nothing_else(self):
-        key = idempotency_key("run_1", "a", {"x": 1})
-        assert key == idempotency_key("run_1", "a", {"x": 1}, b'{"x":1}'), "the text is only there to be used"
-        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_1", "x": 1})
-        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_1", "x": 1}, b'{"_session_id":"ses_1","x":1}')
-        assert key == idempotency_key("run_1", "a", {"_session_id": "ses_2", "x": 1})
-        others = {
-            idempotency_key("run_1", "a", {"x": 2}),
-            idempotency_key("run_1", "b", {"x": 1}),
-            idempotency_key("run_2", "a", {"x": 1}),
-            idempotency_key("run_1", "a", {"x": 1, "nested": {"_session_id": "ses_1"}}),
-        }
-        assert len(others | {key}) == 5
-        assert len(key) == 64
-
-
-class TestForbiddenText:
-    def test_passes_ordinary_values(self):
-        assert forbidden_text({"a": [1, None, "ü", {"null": True}], "b": "\\u0000"}) == []
-
-    @pytest.mark.parametrize(
-        ("value", "path", "rule"),
-        [
-            ({"a": ["x\0y"]}, ("a", "0"), "forbidden_text"),
-            ({"a\0": 1}, (), "forbidden_text"),
-            ({"a": "\udfff"}, ("a",), "forbidden_text"),
-            ({"a": 1 << 64}, ("a",), "integer_too_large"),
-            ([float("nan")], ("0",), "not_a_number"),
-            ({"n": None, "x": float("inf")}, ("x",), "not_a_number"),
-            ({1: 2}, (), "key_not_text"),
-            ({"a": {1, 2}}, ("a",), "not_json"),
-        ],
-    )
-    def test_names_the_place(self, value, path, rule):
-        assert [(issue.path, issue.rule) for issue in forbidden_text(value)] == [(path, rule)]
-
-    def test_bounds_depth_without_recursing(self):
-        def nested(levels):
-            value = []
-            for _ in range(levels - 1):
-                value = [value]
-            return value
-
-        assert forbidden_text(nested(MAX_DEPTH)) == []
-        assert [issue.rule for issue in forbidden_text(nested(MAX_DEPTH + 1))] == ["too_deep"]
-        assert [issue.rule for issue in forbidden_text(nested(100_000))] == ["too_deep"]
-
-    def test_tells_a_bounded_number_of_places(self):
-        assert len(forbidden_text(["\0"] * 10_000)) == 50
 
 
 class TestLoading:

@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel
 
 from packline import PackContext, PackError, pack
-from runner.document import MAX_KEPT_DEPTH
+from runner.json_values import MAX_KEPT_DEPTH
 from tests.support.front_door import look, ran, save, step
 from tests.support.product import product
 

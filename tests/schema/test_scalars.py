@@ -9,7 +9,7 @@ from graphql import GraphQLError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.document import MAX_KEPT_DEPTH
+from runner.json_values import MAX_KEPT_DEPTH
 from schema.scalars import LONG_MAX, check_json, format_instant, parse_instant
 from tests.support.graphql_app import Context, World, build_schema
 

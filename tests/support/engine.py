@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from runner.bus import wait_flag
-from runner.document import canonical_json, digest
 from runner.egress import Egress
 from runner.engine import Engine
 from runner.failures import FailureCode, PackError
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
+from runner.json_values import canonical_json, digest
 from runner.redaction import Redactor
 from runner.registry import PackSource, Registry
 from runner.resources import Resources, RunLimits

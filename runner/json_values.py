@@ -1,0 +1,144 @@
+"""JSON values as the platform keeps them: what none may hold, and the one text of each with its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from runner.issues import Issue, error
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.failures import JSONValue
+
+MAX_DEPTH = 64
+#: Nesting of any value that is kept or sent: `orjson` writes 254 levels, and an answer puts some dozens around a value.
+MAX_KEPT_DEPTH = 200
+#: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
+MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
+
+
+class DocumentError(Exception):
+    """Text that is not a document.
+
+    Attributes:
+        message: What is wrong, one sentence.
+        line: Where, counted from 1; None when it concerns the whole text.
+        column: Where in the line, counted from 1.
+    """
+
+    def __init__(self, message: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(message if line is None else f"{message} (line {line}, column {column})")
+        self.message = message
+        self.line = line
+        self.column = column
+
+
+def canonical_json(value: JSONValue) -> str:
+    """The one JSON text of a value: keys sorted, no spaces, UTF-8. What digests and comparisons are made of.
+
+    Raises:
+        DocumentError: for what JSON here cannot hold: lone surrogates, integers beyond 64 bits, nesting past 254.
+    """
+    return canonical_bytes(value).decode()
+
+
+def canonical_bytes(value: JSONValue) -> bytes:
+    """The same in UTF-8; see `canonical_json`."""
+    try:
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError as refused:
+        raise DocumentError(f"The value cannot be kept as JSON: {refused}.") from refused
+
+
+def digest(text: str) -> str:
+    """SHA-256 of the text's UTF-8 form, hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def forbidden_text(value: JSONValue) -> list[Issue]:
+    """What a JSON value holds that is refused everywhere, each with its path.
+
+    U+0000 and lone surrogates in texts and keys, keys that are not text, integers beyond 64 bits, NaN and infinities,
+    nesting deeper than 64. An honest value costs one serialisation; of a hostile one at most 50 places are told.
+    """
+    try:
+        text = orjson.dumps(value)
+    except TypeError:
+        pass
+    else:
+        nesting = text.count(b"{") + text.count(b"[")
+        if nesting <= MAX_DEPTH and b"\\u0000" not in text and b"null" not in text:
+            return []
+    found: list[Issue] = []
+    for issue in _walk_forbidden(value):
+        found.append(issue)
+        if len(found) == 50:
+            break
+    return found
+
+
+def is_too_deep(value: object) -> bool:
+    """Whether a JSON value is nested deeper than anything that is kept or sent; found without recursion."""
+    level = [value]
+    for _ in range(MAX_KEPT_DEPTH):
+        level = [
+            inner
+            for item in level
+            for inner in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _walk_forbidden(root: Any) -> Iterator[Issue]:  # noqa: ANN401 - the very question is what it is
+    """Visits every value without recursion; containers past the depth limit are reported and not entered."""
+    pending: list[tuple[Any, tuple[str, ...]]] = [(root, ())]
+    while pending:
+        value, path = pending.pop()
+        match value:
+            case str():
+                if problem := text_problem(value):
+                    yield error(path, "forbidden_text", f"The text holds {problem}.", "Remove that character.")
+            case bool() | None:
+                pass
+            case int():
+                if not MIN_INTEGER <= value <= MAX_INTEGER:
+                    yield error(path, "integer_too_large", "The integer does not fit 64 bits.", "Write it as text.")
+            case float():
+                if not math.isfinite(value):
+                    yield error(path, "not_a_number", f"The number is {value}, which JSON cannot hold.")
+            case dict() | list():
+                if len(path) >= MAX_DEPTH:
+                    yield error(path, "too_deep", f"It is nested deeper than {MAX_DEPTH} levels.")
+                elif isinstance(value, list):
+                    pending.extend((item, (*path, str(index))) for index, item in reversed(list(enumerate(value))))
+                else:
+                    for key, item in reversed(list(value.items())):
+                        if not isinstance(key, str):
+                            yield error(path, "key_not_text", f"The key {key!r} is not text.", "Quote it.")
+                        elif problem := text_problem(key):
+                            yield error(path, "forbidden_text", f"A key holds {problem}.", "Remove that character.")
+                        else:
+                            pending.append((item, (*path, key)))
+            case _:
+                yield error(path, "not_json", f"A {type(value).__name__} is not a JSON value.")
+
+
+def text_problem(text: str) -> str | None:
+    """What a text holds that is refused everywhere, in words; None where there is nothing."""
+    if "\0" in text:
+        return "the character U+0000"
+    if text.isascii():
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError as refused:
+        return f"the lone surrogate U+{ord(text[refused.start]):04X}"
+    return None

@@ -24,7 +24,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        from app.cli.client import CliError
+        from app.cli.exits import CliError
 
         if not isinstance(error, CliError):
             raise

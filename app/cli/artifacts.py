@@ -43,8 +43,10 @@ def list_(
 ) -> None:
     """List artifacts, newest first."""
     from app.cli import artifact_documents as documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, ago, size
+    from app.cli.target import Target
 
     output = Output(as_json)
     wanted: dict[str, Any] = {}
@@ -96,9 +98,11 @@ def text(
 ) -> None:
     """Print a stretch of an artifact's text."""
     from app.cli import artifact_documents as documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
     from app.cli.defusing import defused
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -128,9 +132,11 @@ def save(
 ) -> None:
     """Save an artifact as a file, complete or not at all."""
     from app.cli import artifact_documents as documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, size
     from app.cli.saving import free_name
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -163,8 +169,10 @@ def send(
     as_json: Json = None,
 ) -> None:
     """Send a file to the server, to be an input of runs."""
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     if not file.is_file():
@@ -193,8 +201,9 @@ def unpin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> 
 def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
     """Let an artifact out of quarantine, although a secret stands in it."""
     from app.cli import artifact_documents as documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -207,8 +216,9 @@ def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -
 
 def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: bool) -> None:
     from app.cli import artifact_documents as documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

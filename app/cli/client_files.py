@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.client import CliError
+from app.cli.exits import CliError
 from resolvers.agent_clients import put_toml
 
 if TYPE_CHECKING:

@@ -50,8 +50,10 @@ def connect(
     as_json: Json = None,
 ) -> None:
     """Tell an agent's program of this server: print what to configure, or configure it."""
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
     from resolvers.agent_clients import CLIENT_KEYS, Reach, find_client
 
     output = Output(as_json)
@@ -161,7 +163,7 @@ def _make_token(http: Client, client: AgentClient, *, author: bool, read_only: b
 
 
 def _skill(http: Client) -> str:
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     answer = http.request("GET", "/skill.md")
     if answer.status_code != 200:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.cli.client import CliError
 from app.cli.credential_documents import CREDENTIALS, SET_CREDENTIAL
+from app.cli.exits import CliError
 from app.cli.output import accept
 from runner.issues import did_you_mean
 

@@ -42,7 +42,7 @@ def rotate_key(
     """
     import sys
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from runner.vault_offline import rotate_key as rotate
     from store.vault import VaultKeyError, parse_key
@@ -82,7 +82,7 @@ def export(
     """Write all credentials into a file that a passphrase protects; stop an embedded server first."""
     import os
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from runner.vault_offline import read_credentials
     from store.vault_file import VaultFileError, seal_file
@@ -122,9 +122,11 @@ def import_(
 
     Grants come along to packs that are installed there; pipelines and callers have other ids elsewhere.
     """
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import put_credential, stored_credentials
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
     from store.vault_file import VaultFileError, open_file
 
     output = Output(as_json)
@@ -162,7 +164,7 @@ def reset(
     """Delete every credential, so that a vault whose key is lost can be begun anew."""
     import sys
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from runner.vault_offline import give_up
 
@@ -187,7 +189,7 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
     """Does something with the database and the vault key themselves."""
     import asyncio
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.settings import Settings, SettingsError
     from store.engine import StoreBusyError, StoreError, open_store
     from store.vault import UnsealError, VaultKeyError
@@ -214,8 +216,8 @@ def _offline(data_dir: Path | None, work: Callable[[Store, KeySource], Awaitable
 
 
 def _passphrase(file: Path | None, *, twice: bool = False) -> str:
-    from app.cli.client import CliError
     from app.cli.credential_values import ask_secret
+    from app.cli.exits import CliError
 
     if file is None:
         return ask_secret("Passphrase", twice=twice)

@@ -26,9 +26,10 @@ Targets = Annotated[
 @credentials.command("list")
 def list_(server: Server = None, as_json: Json = None) -> None:
     """List credentials; their values are shown nowhere."""
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import stored_credentials
     from app.cli.output import Output, ago
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -127,10 +128,12 @@ def set_(
     """
     from datetime import UTC, datetime, timedelta
 
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import put_credential, stored_credentials
     from app.cli.credential_values import read_values
+    from app.cli.exits import CliError
     from app.cli.output import Output, problem_lines
+    from app.cli.target import Target
     from runner.credential_kinds import KINDS, kind_issues
 
     output = Output(as_json)
@@ -171,9 +174,10 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
 
     Any one grant suffices: a pack may use it whoever runs it, a pipeline or caller with any pack that asks for it.
     """
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import get_credential, put_credential
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -185,9 +189,11 @@ def grant(key: Key, targets: Targets, server: Server = None, as_json: Json = Non
 @credentials.command()
 def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = None) -> None:
     """Take grants back; runs under way do not get the credential again."""
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import get_credential, put_credential
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -205,10 +211,12 @@ def revoke(key: Key, targets: Targets, server: Server = None, as_json: Json = No
 @credentials.command("test")
 def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
     """Ask the service whether it accepts a credential; exit status 1 when it does not."""
-    from app.cli.client import EXIT_FAILED, Client, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import get_credential
     from app.cli.credential_documents import TEST_CREDENTIAL
+    from app.cli.exits import EXIT_FAILED
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -222,10 +230,11 @@ def try_(key: Key, server: Server = None, as_json: Json = None) -> None:
 @credentials.command()
 def delete(key: Key, server: Server = None, as_json: Json = None) -> None:
     """Delete a credential with its grants, for good."""
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.credential_calls import get_credential
     from app.cli.credential_documents import DELETE_CREDENTIAL
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

@@ -272,7 +272,9 @@ def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
 
 def _server(address: str | None) -> Iterator[Finding]:
     from app.cli import documents
-    from app.cli.client import EXIT_UNREACHABLE, Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import EXIT_UNREACHABLE, CliError
+    from app.cli.target import Target
 
     try:
         with Client(Target.find(address)) as client:

@@ -25,8 +25,10 @@ def runs(
 ) -> None:
     """List runs, newest first."""
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import STATES, Output, ago
+    from app.cli.target import Target
 
     output = Output(as_json)
     states = [word.upper() for word in state or ()]
@@ -69,9 +71,11 @@ def show(
 ) -> None:
     """Show a run, or one of its steps."""
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from app.cli.show import show_run, show_step
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.cli.client import CliError
+from app.cli.exits import CliError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

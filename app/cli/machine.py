@@ -43,8 +43,8 @@ def up(
 
 def doctor(data_dir: DataDir = None, server: Server = None, as_json: Json = None) -> None:
     """Say what works here, and what to do about the rest."""
-    from app.cli.client import EXIT_FAILED
     from app.cli.doctor import examine
+    from app.cli.exits import EXIT_FAILED
     from app.cli.output import Output
 
     output = Output(as_json)
@@ -69,7 +69,7 @@ def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
 
     An embedded database is copied first.
     """
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from store.engine import StoreError
     from store.schema import current_sqlite_revision, ensure_postgres_schema, ensure_sqlite_schema, head_revision
@@ -108,7 +108,7 @@ def backup(
 
     The server may run meanwhile. The archive holds everything, so keep it secret.
     """
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output, size
     from store.backup import back_up
     from store.engine import StoreError
@@ -138,7 +138,7 @@ def restore(
 
     The folder must not exist, or be empty.
     """
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.cli.output import Output
     from store.backup import restore as unpack
     from store.engine import StoreError
@@ -161,7 +161,7 @@ def settings_of(**overrides: object) -> Settings:
     Raises:
         CliError: one of them is wrong.
     """
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
     from app.settings import Settings, SettingsError
 
     try:
@@ -171,7 +171,7 @@ def settings_of(**overrides: object) -> Settings:
 
 
 def _embedded(data_dir: Path | None, instead: str) -> Settings:
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     settings = settings_of(data_dir=data_dir)
     if settings.database_url != "sqlite":

@@ -34,7 +34,7 @@ def mcp(
     import asyncio
     from urllib.parse import urlencode
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     wanted = {"toolsets": toolsets, "packs": packs, "readonly": "1" if read_only else None}
     query = urlencode({name: value for name, value in wanted.items() if value})
@@ -57,7 +57,7 @@ def mcp(
         except (SelectionError, StoreError) as error:
             raise CliError(str(error)) from error
         return
-    from app.cli.client import Target
+    from app.cli.target import Target
     from app.mcp.bridge import bridge_stdio
 
     target = Target.find(server)

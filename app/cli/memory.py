@@ -34,8 +34,8 @@ def defaults(
     """Show what you usually choose."""
     from app.cli import memory_documents as documents
     from app.cli.client import Client
-    from app.cli.client import Target as Place
     from app.cli.output import Output
+    from app.cli.target import Target as Place
 
     output = Output(as_json)
     with Client(Place.find(server)) as client:
@@ -54,8 +54,8 @@ def entries(
     """List the evidence, newest first."""
     from app.cli import memory_documents as documents
     from app.cli.client import Client
-    from app.cli.client import Target as Place
     from app.cli.output import Output, ago
+    from app.cli.target import Target as Place
 
     output = Output(as_json)
     with Client(Place.find(server)) as client:
@@ -85,8 +85,8 @@ def forget(
     """Forget rows of memory; runs, caches, credentials and pinned values stay."""
     from app.cli import memory_documents as documents
     from app.cli.client import Client
-    from app.cli.client import Target as Place
     from app.cli.output import Output, accept
+    from app.cli.target import Target as Place
 
     output = Output(as_json)
     asks = not (yes or dry_run or output.is_json) and sys.stdin.isatty()
@@ -146,9 +146,10 @@ def _settle(
     target: str, field: str, rule: str, value: str | None, caller: str | None, server: str | None, as_json: bool | None
 ) -> None:
     from app.cli import memory_documents as documents
-    from app.cli.client import Client, CliError
-    from app.cli.client import Target as Place
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, accept
+    from app.cli.target import Target as Place
 
     output = Output(as_json)
     if field.lower() not in FIELDS:
@@ -162,8 +163,8 @@ def _settle(
 def _set_learning(caller: str | None, server: str | None, *, paused: bool) -> None:
     from app.cli import memory_documents as documents
     from app.cli.client import Client
-    from app.cli.client import Target as Place
     from app.cli.output import accept
+    from app.cli.target import Target as Place
 
     with Client(Place.find(server)) as client:
         accept(client.execute(documents.SET_LEARNING, {"paused": paused, "caller": caller})["result"])

@@ -6,14 +6,16 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from app.cli.client import EXIT_REFUSED, EXIT_UNREACHABLE, JSON, CliError
 from app.cli.defusing import defused, defused_json
+from app.cli.exits import EXIT_REFUSED, EXIT_UNREACHABLE, CliError
 from app.cli.wording import in_own_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
+
+    from app.cli.client import JSON
 
 #: Sign, word and colour of each state; a state is never told by colour alone.
 STATES: dict[str, tuple[str, str, str]] = {

@@ -23,7 +23,7 @@ Usable = Annotated[
 def check(file: File, as_json: Json = None) -> None:
     """Check a definition; needs no server, runs nothing."""
     from app.cli.agent_checks import with_agents_checked
-    from app.cli.client import EXIT_REFUSED, CliError
+    from app.cli.exits import EXIT_REFUSED, CliError
     from app.cli.output import Output, issue_line, requirement_line
     from app.settings import Settings, SettingsError
     from runner.check import check_definition
@@ -109,8 +109,10 @@ def apply(
     Shows the difference first. Doing it twice changes nothing.
     """
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     text = "---\n".join(text if text.endswith("\n") else text + "\n" for text in map(_read, file))
@@ -154,7 +156,9 @@ def export(
 ) -> None:
     """Write pipelines as YAML, as `apply` takes them."""
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
+    from app.cli.target import Target
 
     with Client(Target.find(server)) as client:
         if pipeline:
@@ -192,8 +196,9 @@ def pipelines(
 ) -> None:
     """List pipelines and whether they can run here."""
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     wanted = _filter(word, usable)
@@ -236,8 +241,9 @@ def packs(
 ) -> None:
     """List packs and whether they can run here."""
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     wanted = {**_filter(word, usable), "kind": "PACK"}
@@ -270,7 +276,7 @@ def packs(
 def _read(file: str) -> str:
     import sys
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     try:
         # Some editors begin a file with a byte order mark, which would stand in the midst where files are joined.

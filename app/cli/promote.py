@@ -27,8 +27,10 @@ def promote(
 ) -> None:
     """Propose a pipeline made from a run, or from the pack calls that led to it; saves nothing."""
     from app.cli import memory_documents as documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, accept, issue_line
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

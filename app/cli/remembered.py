@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from app.cli.client import CliError
+from app.cli.exits import CliError
 from app.cli.inputs import types_of
 from app.cli.memory import FIELDS
 

@@ -45,8 +45,9 @@ def route(
     as_json: Json = None,
 ) -> None:
     """Say what to run for a request, and why; runs nothing."""
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

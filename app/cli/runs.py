@@ -56,9 +56,11 @@ def run(
 ) -> None:
     """Run a pipeline, or a single pack, and watch it."""
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
+    from app.cli.target import Target
     from app.cli.uploads import uploaded
 
     output = Output(as_json)
@@ -120,8 +122,9 @@ def run(
 
 def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json = None) -> None:
     """Watch a run until it has ended."""
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output
+    from app.cli.target import Target
     from app.cli.watch import follow_run, get_run
 
     output = Output(as_json)
@@ -153,9 +156,11 @@ def resume(
     What succeeded is kept; the first step that has not succeeded runs again, then the rest.
     """
     from app.cli import documents
-    from app.cli.client import EXIT_OK, EXIT_REFUSED, Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import EXIT_OK, EXIT_REFUSED, CliError
     from app.cli.inputs import read_inputs, read_json_object
     from app.cli.output import Output, accept, issue_line
+    from app.cli.target import Target
     from app.cli.watch import no_run
 
     output = Output(as_json)
@@ -209,9 +214,10 @@ def rerun(
     Only changes are given.
     """
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -252,8 +258,9 @@ def cancel(
 ) -> None:
     """Stop a run that waits or works."""
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -279,7 +286,7 @@ def _go_on(
 
 def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | None = None) -> dict[str, Any]:
     from app.cli import documents
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     if is_pack:
         found = client.execute(documents.PACK_INPUTS, {"id": target})["pack"]
@@ -343,7 +350,7 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
 def _confirm(output: Output, question: str) -> None:
     import sys
 
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     if not sys.stdin.isatty():
         raise CliError(f"{question} Nobody is there to ask: repeat the command with --yes.")
@@ -360,7 +367,7 @@ def _say_or_emit(output: Output, text: str, value: object) -> None:
 
 
 def _number(version: str | None) -> int | None:
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     if version is None:
         return None

@@ -28,8 +28,10 @@ def create(
     from datetime import UTC, datetime, timedelta
 
     from app.cli import documents
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     scopes = [word.strip().upper() for word in scope.split(",") if word.strip()]
@@ -67,8 +69,9 @@ def list_(
 ) -> None:
     """List tokens; their text is not kept anywhere."""
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output, ago
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -105,8 +108,9 @@ def revoke(
 ) -> None:
     """End a token; it stops working within 5 seconds."""
     from app.cli import documents
-    from app.cli.client import Client, Target
+    from app.cli.client import Client
     from app.cli.output import Output, accept
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -120,8 +124,10 @@ def revoke(
 @tokens.command("login-link")
 def login_link(server: Server = None, as_json: Json = None) -> None:
     """Make a link that signs a browser in, once."""
-    from app.cli.client import Client, CliError, Target
+    from app.cli.client import Client
+    from app.cli.exits import CliError
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:

@@ -37,8 +37,10 @@ def transcript(
     as_json: Json = None,
 ) -> None:
     """Show what the agent of a step was told, said and did."""
-    from app.cli.client import EXIT_INTERRUPTED, Client, Target
+    from app.cli.client import Client
+    from app.cli.exits import EXIT_INTERRUPTED
     from app.cli.output import Output
+    from app.cli.target import Target
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -58,7 +60,7 @@ def transcript(
 def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) -> tuple[str, int, str]:
     """Step, number and id of the attempt that is meant."""
     from app.cli import documents
-    from app.cli.client import CliError
+    from app.cli.exits import CliError
 
     found = client.execute(documents.RUN_ATTEMPTS, {"id": run_id})["run"]
     if found is None:

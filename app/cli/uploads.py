@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.cli.client import CliError
+from app.cli.exits import CliError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

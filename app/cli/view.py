@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
-from app.cli.client import EXIT_CANCELLED, EXIT_FAILED, EXIT_OK
+from app.cli.exits import EXIT_CANCELLED, EXIT_FAILED, EXIT_OK
 
 if TYPE_CHECKING:
     from app.cli.client import JSON

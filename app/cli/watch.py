@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from app.cli import documents
-from app.cli.client import EXIT_INTERRUPTED, CliError
+from app.cli.exits import EXIT_INTERRUPTED, CliError
 from app.cli.output import duration, instant, size, took
 from app.cli.saving import free_name
 from app.cli.view import RunView

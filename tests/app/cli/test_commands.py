@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from app.cli.client import Target
 from app.cli.saving import free_name
+from app.cli.target import Target
 
 AT = "2026-11-21T12:00:00.000Z"
 

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from app.cli.client import CliError
+from app.cli.exits import CliError
 from app.cli.inputs import read_inputs, read_json_object
 
 SCHEMA = {

@@ -14,7 +14,7 @@ from app.settings import Settings, SettingsError
 from packline import PackContext, pack
 from store.blobs import BlobStore
 from tests.support import media_files
-from tests.support.front_door import command
+from tests.support.front_door import command, save, start, step
 from tests.support.product import ADMIN_TOKEN, product
 from tests.support.s3_server import BUCKET, KEY_ID, REGION, SECRET, Fault, S3Server, s3_server
 
@@ -102,8 +102,10 @@ async def test_a_content_the_bucket_has_lost_is_told_by_the_step(server: S3Serve
         made = (await http.post("/artifacts?name=a.png", content=b"\x89PNG\r\n\x1a\n")).json()["artifact"]
         BlobStore(it.folder / "artifact-cache").path(made["digest"]).unlink()
         server.objects.clear()
-        answer = await command(it, "runPack", pack="test.copy", input={"artifact": made["id"]}, waitSeconds=20)
-        failure = answer["run"]["failure"]
+        refused = await command(it, "runPack", pack="test.copy", input={"artifact": made["id"]}, waitSeconds=20)
+        assert [issue["rule"] for issue in refused["issues"]] == ["artifact_gone"]
+        await save(it, "copies", step("c", "test.copy", artifact=made["id"]))  # what is no input is not looked for
+        failure = (await start(it, "copies", wait=20))["run"]["failure"]
         assert failure["code"] == "ARTIFACT_FAILED"
         assert "PACKLINE_ARTIFACT_STORE" in failure["message"]
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from packline import PackContext, pack
 from store.blobs import BlobStore
 from store.dialects import Sql
-from tests.support.front_door import audit_rows, command
+from tests.support.front_door import audit_rows, command, save, step
 from tests.support.product import ADMIN_TOKEN, product
 
 if TYPE_CHECKING:
@@ -246,16 +246,18 @@ async def test_an_upload_is_an_input_for_its_caller_alone(it: Product, http: htt
     made = (await http.post("/artifacts?name=tea.txt", content=b"Tea.")).json()["artifact"]
     mine = (await command(it, "runPack", pack="test.read", input={"artifact": made["id"]}, waitSeconds=20))["run"]
     assert mine["output"]["json"] == {"text": "Tea."}
-    other = await it.token_for("eve", "READ", "RUN")
+    other = await it.token_for("eve", "READ", "RUN", "WRITE")
     unseen = await it.query(
         "query ($id: ID!) { artifactText(id: $id) { text } artifacts { totalCount } }", {"id": made["id"]}, token=other
     )
     assert unseen == {"artifactText": None, "artifacts": {"totalCount": 0}}
-    theirs = (await command(it, "runPack", other, pack="test.read", input={"artifact": made["id"]}, waitSeconds=20))[
-        "run"
-    ]
-    assert theirs["failure"]["code"] == "ARTIFACT_FAILED"
-    assert "There is no artifact" in theirs["failure"]["message"]
+    refused = await command(it, "runPack", other, pack="test.read", input={"artifact": made["id"]}, waitSeconds=20)
+    assert [(issue["rule"], issue["path"]) for issue in refused["issues"]] == [("artifact_gone", ["input", "artifact"])]
+    # A definition may name a file that its runs cannot read: it is the step that is refused then.
+    await save(it, "theirs", step("r", "test.read", artifact=made["id"]), token=other)
+    failed = (await command(it, "runPipeline", other, pipeline="theirs", inputs={}, waitSeconds=20))["run"]
+    assert failed["failure"]["code"] == "ARTIFACT_FAILED"
+    assert "There is no artifact" in failed["failure"]["message"]
 
 
 async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http: httpx2.AsyncClient) -> None:

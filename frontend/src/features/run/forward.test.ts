@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { first, forward } from "./forward.ts";
 
-const at = (eventCursor: string, state = eventCursor) => ({ eventCursor, state });
+const at = (eventCursor: string, state = eventCursor, endedAt: string | null = null, resumeCount = 0) => ({ eventCursor, state, endedAt, resumeCount });
 
 test("what is shown goes on with every change, and not back with a late answer", () => {
   let known = first(at("1"));
@@ -16,4 +16,14 @@ test("the same moment read again counts, since more of it may be known", () => {
   const known = forward(first(at("1", "less")), at("1", "more"));
   expect(known.shown.state).toBe("more");
   expect(known.passed).toEqual([]);
+});
+
+test("a run that has ended goes on only when it is resumed, whatever a late answer says that was never met", () => {
+  const ended = forward(first(at("1", "running")), at("3", "cancelled", "now"));
+  const late = forward(ended, at("2", "cancelling"));
+  expect(late.shown.state).toBe("cancelled");
+  expect(forward(late, at("3", "cancelled", "now")).shown.state).toBe("cancelled");
+  const resumed = forward(late, at("4", "queued", null, 1));
+  expect(resumed.shown.state).toBe("queued");
+  expect(forward(resumed, at("3.5", "acknowledged", "now", 0)).shown.state).toBe("queued");
 });

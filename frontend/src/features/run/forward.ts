@@ -2,6 +2,8 @@
 
 interface Placed {
   eventCursor: string;
+  resumeCount: number;
+  endedAt: string | null;
 }
 
 export interface Known<Run extends Placed> {
@@ -22,6 +24,12 @@ export function first<Run extends Placed>(run: Run): Known<Run> {
 
 export function forward<Run extends Placed>(known: Known<Run>, run: Run): Known<Run> {
   if (run.eventCursor === known.shown.eventCursor) return { ...known, given: run, shown: run };
-  if (known.passed.includes(run.eventCursor)) return { ...known, given: run };
+  if (known.passed.includes(run.eventCursor) || isBefore(run, known.shown)) return { ...known, given: run };
   return { given: run, shown: run, passed: [...known.passed, known.shown.eventCursor].slice(-REMEMBERED) };
+}
+
+/** Several changes at once pass over cursors that a late answer may still name; but a run that has ended goes on only when it is resumed. */
+function isBefore(run: Placed, shown: Placed): boolean {
+  if (run.resumeCount !== shown.resumeCount) return run.resumeCount < shown.resumeCount;
+  return shown.endedAt !== null && run.endedAt === null;
 }

@@ -216,12 +216,14 @@ class ObjectExecutor(StrawberryGraphQLCoreExecutionContext):
             self.handle_field_error(error, returned, details, path)
             return None
 
-    async def _gathered(self, results: dict[str, Any], waiting: list[str]) -> dict[str, Any]:
+    async def _gathered(self, results: Any, waiting: list[Any]) -> Any:
+        """The fields of an object or the items of a list, once those that wait, by name or index, are there."""
         if len(waiting) == 1:
             results[waiting[0]] = await results[waiting[0]]
         else:
-            awaited = await gather_with_cancel(*(results[name] for name in waiting))
-            results.update(zip(waiting, awaited, strict=True))
+            awaited = await gather_with_cancel(*(results[place] for place in waiting))
+            for place, completed in zip(waiting, awaited, strict=True):
+                results[place] = completed
         return results
 
     def _known(self, returned: Returned, details: list[Any], path: Path, result: Any, position_context: Any) -> Any:
@@ -275,16 +277,7 @@ class ObjectExecutor(StrawberryGraphQLCoreExecutionContext):
             if waiting:
                 self.settle_in_background([results[index] for index in waiting])
             raise
-        return self._listed(results, waiting) if waiting else results
-
-    async def _listed(self, results: list[Any], waiting: list[int]) -> list[Any]:
-        if len(waiting) == 1:
-            results[waiting[0]] = await results[waiting[0]]
-        else:
-            awaited = await gather_with_cancel(*(results[index] for index in waiting))
-            for index, completed in zip(waiting, awaited, strict=True):
-                results[index] = completed
-        return results
+        return self._gathered(results, waiting) if waiting else results
 
     def _subselection(self, kind: GraphQLObjectType, details: list[Any]) -> Selection:
         """What a field asks of the objects it leads to."""

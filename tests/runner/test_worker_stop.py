@@ -239,7 +239,7 @@ async def test_a_run_ends_at_its_deadline_and_is_not_tried_again(lab: Laboratory
 
 
 async def test_a_handler_that_holds_the_loop_past_its_limit_times_out(lab: Laboratory, signals: Signals):
-    signals.body = lambda _ctx, _given: time.sleep(0.1)  # a handler that waits for nothing cannot be interrupted
+    signals.body = lambda _ctx, _given: time.sleep(0.1)  # what is tried: it holds the loop, so that no timer ends it
     run = await lab.run([step("a", "test.scripted", timeout_seconds=0.05, retry={"max_attempts": 1})])
     assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")
     assert "0.05 seconds" in run.failure["message"]
@@ -248,7 +248,7 @@ async def test_a_handler_that_holds_the_loop_past_its_limit_times_out(lab: Labor
 async def test_a_last_step_that_holds_the_loop_past_the_deadline_ends_the_run_as_timeout(
     lab: Laboratory, signals: Signals
 ):
-    signals.body = lambda _ctx, _given: time.sleep(1.1)
+    signals.body = lambda _ctx, _given: time.sleep(1.1)  # what is tried: it holds the loop, so that no timer ends it
     run_id = await lab.start([step("a", "test.scripted", retry=AT_ONCE)], deadline_seconds=1.0)
     run = await lab.ended(run_id)
     assert (run.state, run.failure["code"]) == (RunState.FAILED, "timeout")

@@ -126,8 +126,8 @@ async def slow_compute(ctx: PackContext, given: Nap) -> Said:
 
 @pack("failing.job", version="1.0.0", effects="none", repeatable=True)
 async def failing_job(ctx: PackContext, given: Nothing) -> Said:
-    """Fails after a second."""
-    await asyncio.sleep(1)
+    """Fails when it has become a task: see above."""
+    await asyncio.sleep(3)
     raise PackError("invalid_input", "It was told to fail.")
 
 

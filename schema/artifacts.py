@@ -1,35 +1,20 @@
 """Artifacts: what steps produced."""
 
 # mypy: disallow-untyped-decorators=False, warn-return-any=False
-from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.artifacts import (
-    ArtifactQuery,
-    artifact_text,
-    artifacts_in,
-    count_visible_artifacts,
-    download_address,
-    get_artifact,
-    list_visible_artifacts,
-    pin,
-    preview_address,
-    release,
-    text_preview,
-)
+from resolvers.artifacts import download_address, get_artifact, preview_address, text_preview
 from schema.context import Info
-from schema.directives import Cost, Requires, published
+from schema.directives import Cost
 from schema.enums import described_enum
 from schema.node_interface import Node
-from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
-from schema.problems import ConflictProblem, ForbiddenProblem, NotFoundProblem, refusable
 from schema.scalars import Long
 from store.artifacts import ArtifactRecord
 from store.previews import PreviewKind
-from store.states import ArtifactStatus, Scope
+from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
     from schema.attempts import Attempt
@@ -60,8 +45,6 @@ described_enum(
         "NONE": "Nothing: `previewProblem` says why.",
     },
 )
-
-ARTIFACTS = CursorKind("artifacts", (str,))
 
 
 @strawberry.type(description="A file the server keeps, addressed by content.")
@@ -209,158 +192,7 @@ class Artifact(Node):
         return found
 
 
-ArtifactConnection = CountedConnection[Artifact]
-
-
-@strawberry.type(description="A stretch of an artifact's text.")
-class ArtifactText:
-    """What `artifactText` answers."""
-
-    artifact: Artifact = strawberry.field(description="The artifact.")
-    text: str | None = strawberry.field(description="The stretch; null when it is no text.")
-    next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
-    reason: str | None = strawberry.field(description="Why there is no text and what to do; null where there is.")
-
-
-@strawberry.input(description="Which artifacts.")
-class ArtifactFilter:
-    """Fields are joined by and."""
-
-    text: str | None = strawberry.field(default=None, description="Words in the name.")
-    media_types: list[str] | None = strawberry.field(
-        default=None, description="Of one of these media types; `image/*` is understood."
-    )
-    statuses: list[ArtifactStatus] | None = strawberry.field(default=None, description="Worth one of these.")
-    pipeline: strawberry.ID | None = strawberry.field(default=None, description="From runs of this pipeline.")
-    pinned: bool | None = strawberry.field(default=None, description="Pinned only, or none of them.")
-
-    def query(self) -> ArtifactQuery:
-        """The same as the use case takes it."""
-        return ArtifactQuery(
-            text=self.text,
-            media_types=tuple(self.media_types) if self.media_types is not None else None,
-            statuses=tuple(self.statuses) if self.statuses is not None else None,
-            pipeline=self.pipeline,
-            pinned=self.pinned,
-        )
-
-
-@strawberry.type(description="An artifact was changed.")
-class ArtifactSuccess:
-    """A command on an artifact was accepted."""
-
-    artifact: Artifact = strawberry.field(description="The artifact as it is now.")
-
-
-PinArtifactResult = Annotated[
-    ArtifactSuccess | NotFoundProblem | ForbiddenProblem,
-    strawberry.union("PinArtifactResult", description="What came of pinArtifact."),
-]
-
-ReleaseArtifactResult = Annotated[
-    ArtifactSuccess | NotFoundProblem | ConflictProblem | ForbiddenProblem,
-    strawberry.union("ReleaseArtifactResult", description="What came of releaseArtifact."),
-]
-
-
-async def artifact_page(
-    info: Info,
-    query: ArtifactQuery,
-    first: int | None,
-    after: str | None,
-    last: int | None,
-    before: str | None,
-    listed: Callable[..., Awaitable[list[ArtifactRecord]]] = artifacts_in,
-) -> ArtifactConnection:
-    """A page of the artifacts the caller may see, newest first.
-
-    `listed` finds them; by itself it asks for no scope, since a run's are told to whoever may start it.
-    """
-    arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
-    context = info.context.context
-    rows = await listed(context, query=query, window=arguments.window)
-    page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
-    return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
-
-
 async def load_artifact(info: Info, artifact_id: str) -> Artifact | None:
     """An artifact the caller may see."""
     found = await get_artifact(info.context.context, id=artifact_id)
     return None if found is None else Artifact.of(found)
-
-
-@strawberry.type
-class ArtifactQueries:
-    """Reads of artifacts."""
-
-    @strawberry.field(description="Everything produced, newest first.", directives=[Requires(scope=Scope.READ)])
-    async def artifacts(
-        self,
-        info: Info,
-        filter: Annotated[ArtifactFilter | None, strawberry.argument(description="Only those that match.")] = None,
-        first: First = None,
-        after: After = None,
-        last: Last = None,
-        before: Before = None,
-    ) -> ArtifactConnection:
-        """A page of artifacts."""
-        query = (filter or ArtifactFilter()).query()
-        return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
-
-    @strawberry.field(
-        description="An artifact with a stretch of its text and an address to download it.",
-        directives=[
-            Requires(scope=Scope.READ),
-            Cost(weight=10),
-            published(artifact_text),
-        ],
-    )
-    async def artifact_text(
-        self,
-        info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
-        offset: Annotated[Long, strawberry.argument(description="First byte.")] = Long(0),  # noqa: B008
-        limit_bytes: Annotated[int, strawberry.argument(description="Longest stretch, up to 200000.")] = 20_000,
-    ) -> ArtifactText | None:
-        """A stretch of text."""
-        found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
-        if found is None:
-            return None
-        following = Long(found.next_offset) if found.next_offset is not None else None
-        return ArtifactText(
-            artifact=Artifact.of(found.artifact), text=found.text, next_offset=following, reason=found.reason
-        )
-
-
-@strawberry.type
-class ArtifactMutations:
-    """Commands on artifacts."""
-
-    @strawberry.mutation(
-        description="Keeps an artifact for good, or lets it go with its run again.",
-        directives=[Requires(scope=Scope.RUN)],
-    )
-    @refusable
-    async def pin_artifact(
-        self,
-        info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
-        pinned: Annotated[bool, strawberry.argument(description="False lets it go.")] = True,
-    ) -> PinArtifactResult:
-        """Pins or unpins."""
-        record = await pin(info.context.context, id=id, pinned=pinned)
-        return ArtifactSuccess(artifact=Artifact.of(record))
-
-    @strawberry.mutation(
-        description="Lets an artifact out of quarantine, although it holds a secret the vault knows.",
-        directives=[Requires(scope=Scope.MANAGE)],
-    )
-    @refusable
-    async def release_artifact(
-        self,
-        info: Info,
-        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact.")],
-    ) -> ReleaseArtifactResult:
-        """Releases it."""
-        record = await release(info.context.context, id=id)
-        return ArtifactSuccess(artifact=Artifact.of(record))

@@ -2,7 +2,7 @@
 
 import strawberry
 
-from schema.artifacts import ArtifactMutations
+from schema.artifact_commands import ArtifactMutations
 from schema.callers import CallerMutations
 from schema.credential_commands import CredentialMutations
 from schema.gap_proposals import GapProposalMutations

@@ -4,7 +4,7 @@ import strawberry
 
 from schema.agent_clients import AgentClientQueries
 from schema.agents import AgentQueries
-from schema.artifacts import ArtifactQueries
+from schema.artifact_lists import ArtifactQueries
 from schema.audit import AuditQueries
 from schema.callers import CallerQueries
 from schema.catalog import CatalogQueries

@@ -11,7 +11,7 @@ from resolvers.artifacts import ArtifactQuery
 from resolvers.proposals import DefinitionChoice
 from resolvers.resuming import preview_rerun, preview_resume
 from resolvers.runs import RunAction, queue_message, run_actions
-from schema.artifacts import ArtifactConnection, artifact_page
+from schema.artifact_lists import ArtifactConnection, artifact_page
 from schema.context import Info
 from schema.cursors import EVENTS
 from schema.directives import Cost

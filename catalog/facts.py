@@ -110,15 +110,6 @@ class Facts:
     inputs: Mapping[str, JSONValue]
     targets: tuple[str, ...] = ()
 
-    @property
-    def kinds(self) -> frozenset[str]:
-        """Every kind of everything at hand."""
-        return frozenset(kind for fact in self.facts for kind in fact.kinds)
-
-    def having(self, kind: str) -> Fact | None:
-        """The first fact that can serve as a kind."""
-        return next((fact for fact in self.facts if kind in fact.kinds), None)
-
 
 def read_facts(request: str, context: JSONValue = None) -> Facts:
     """What a request and its context hold.

@@ -49,12 +49,6 @@ class PackCall:
     input_schema: Mapping[str, JSONValue]
 
 
-def feeds(earlier: PackCall, later: PackCall) -> bool:
-    """Whether something of one call's output reappears in another's input."""
-    known = _values(earlier.output)
-    return any(_source(value, [("", known)]) is not None for value in _leaves(later.input))
-
-
 def chain_of(last: PackCall, before: Sequence[PackCall]) -> list[PackCall]:
     """The calls that led to one, in the order they were made, it being the last.
 

@@ -62,10 +62,6 @@ class Probes:
         self._answers[service] = (now, answer)
         return answer
 
-    def forget(self) -> None:
-        """Asks again from now on."""
-        self._answers.clear()
-
 
 #: Tells what else than services a pack needs and cannot have, such as credentials; without naming a step.
 Lacks: TypeAlias = "Callable[[Pack], Iterable[Requirement]]"

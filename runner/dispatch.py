@@ -138,10 +138,6 @@ class EmbeddedDispatcher:
             timer.cancel()
         self._timers.clear()
 
-    def waiting(self) -> int:
-        """Runs that were accepted and not yet delivered."""
-        return len(self._queued) + len(self._parked_runs)
-
     def _woken(self, keys: frozenset[str]) -> None:
         found = False
         for key in keys:

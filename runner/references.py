@@ -65,11 +65,6 @@ class Reference:
     whole: bool = False
 
     @property
-    def source(self) -> str:
-        """`inputs`, or the id of the step it reads."""
-        return "inputs" if self.source_step is None else self.source_step
-
-    @property
     def source_text(self) -> str:
         """The path it reads, as written in a template: `markdown`, `items[0].url`."""
         text = ""

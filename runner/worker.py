@@ -93,11 +93,6 @@ class Worker:
         """Whether it takes a run that is only now submitted: not while that would have to wait for another claim."""
         return not (self._stopping or self._claiming.locked())
 
-    @property
-    def running(self) -> int:
-        """Runs this worker holds now."""
-        return len(self._active)
-
     async def start(self) -> None:
         """Starts to renew leases and to take runs."""
         if self._keeper.start():

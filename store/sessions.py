@@ -41,7 +41,6 @@ _START = Sql(
     VALUES (:id, :run_id, :step_id, :machine, :now, :now)"""
 )
 _TOUCH = Sql("UPDATE session SET last_used_at = :now WHERE id = :id AND ended_at IS NULL")
-_END = Sql("UPDATE session SET ended_at = :now WHERE id = :id AND ended_at IS NULL")
 _END_OF_RUN = Sql("UPDATE session SET ended_at = :now WHERE run_id = :run_id AND ended_at IS NULL RETURNING id")
 _END_EXPIRED = Sql(
     """UPDATE session SET ended_at = :now WHERE id IN (
@@ -63,11 +62,6 @@ def start_session(conn: Connection, *, session_id: str, run_id: str, step_id: st
 def touch_session(conn: Connection, session_id: str) -> bool:
     """Notes that a session is used; false when it has ended."""
     return conn.run(_TOUCH, {"id": session_id, "now": conn.now()}) > 0
-
-
-def end_session(conn: Connection, session_id: str) -> bool:
-    """Ends a session; false when it had ended."""
-    return conn.run(_END, {"id": session_id, "now": conn.now()}) > 0
 
 
 def end_sessions_of_run(conn: Connection, run_id: str) -> frozenset[str]:

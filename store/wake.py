@@ -40,7 +40,6 @@ class WakeListener:
             deliver: Called with the keys that were woken, or with `EVERYTHING`.
         """
         self.connected = asyncio.Event()
-        self.reconnects = -1
         self.backend_pid: int | None = None
         self._url = url
         self._origin = origin
@@ -82,7 +81,6 @@ class WakeListener:
         async with connection:
             await connection.execute(f"LISTEN {CHANNEL}".encode())
             self.backend_pid = connection.info.backend_pid
-            self.reconnects += 1
             self._collect(EVERYTHING)
             self.connected.set()
             while True:

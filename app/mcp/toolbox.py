@@ -55,11 +55,6 @@ class Toolbox:
         self._packs: dict[tuple[str, str], PackTool] = {}
 
     @property
-    def operations(self) -> Mapping[str, OperationTool]:
-        """The use cases, by the names of their tools."""
-        return self._operations
-
-    @property
     def names(self) -> Iterable[str]:
         """Of all tools that are no packs', whoever asks."""
         return self._tools.keys()

@@ -70,7 +70,7 @@ async def test_a_full_disk_holds_runs_up_and_loses_nothing(tmp_path: Path):
             await limit_pages(lab.store, 40)
             with pytest.raises(StoreFullError):
                 await fill(lab.store, number)
-            await until(lambda: lab.engine.worker.running == 0, PATIENCE_SECONDS)
+            await until(lambda: not lab.engine.worker._active, PATIENCE_SECONDS)
         assert len({(line[0], line[1]) for line in executions(tmp_path)}) < runs * STEPS, "it held them up"
         await limit_pages(lab.store, 1 << 20)
         await all_ended(lab.store)

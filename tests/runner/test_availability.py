@@ -57,9 +57,6 @@ def test_a_probe_is_asked_once_in_a_while(pack):
     now[0] += PROBE_SECONDS
     assert pack_requirements(needy, probes) == []
     assert counting.asked == 2
-    probes.forget()
-    pack_requirements(needy, probes)
-    assert counting.asked == 3
 
 
 def test_a_probe_that_fails_counts_as_missing(pack):

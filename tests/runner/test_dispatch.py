@@ -34,6 +34,11 @@ def signals() -> Signals:
     return Signals()
 
 
+def parked(dispatcher: EmbeddedDispatcher) -> int:
+    """Runs that wait for a slot of their callers."""
+    return sum(len(runs) for runs in dispatcher._parked.values())
+
+
 class Crowd:
     """Handlers that wait until they are let go, one by one, and count who is inside."""
 
@@ -307,7 +312,7 @@ async def test_a_slot_that_comes_free_while_a_run_is_refused_is_not_missed(
     await dispatcher.serve(handler)
     source.wake("dispatch:0:run_1")
     await until(lambda: len(calls) == 2)
-    await until(lambda: dispatcher.waiting() == 0)
+    await until(lambda: parked(dispatcher) == 0)
 
 
 async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
@@ -344,7 +349,7 @@ async def test_it_takes_a_run_at_once_only_when_none_goes_before_it(source: Sour
     assert not dispatcher.take("run_0", "bob", hold), "it does not serve yet"
     await dispatcher.serve(refuse)
     source.wake("dispatch:0:run_1")
-    await until(lambda: dispatcher.waiting() == 1)
+    await until(lambda: parked(dispatcher) == 1)
     assert not dispatcher.take("run_2", "ada", hold), "an older run of hers waits for a slot"
     assert all(dispatcher.take(f"run_{number}", "bob", hold) for number in (3, 4, 5, 6))
     assert not dispatcher.take("run_7", "bob", hold), "all lanes are taken"
@@ -396,9 +401,9 @@ async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, di
     await dispatcher.serve(handler)
     runs = [f"run_{caller}_{number}" for caller in ("ada", "bob") for number in range(3)]
     source.wake(*(f"dispatch:0:{run_id}" for run_id in runs))
-    await until(lambda: calls.total() == 6 and dispatcher.waiting() == 6)
+    await until(lambda: calls.total() == 6 and parked(dispatcher) == 6)
     dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, 0.0) for run_id in runs])
-    await until(lambda: calls.total() == 8 and dispatcher.waiting() == 6)
+    await until(lambda: calls.total() == 8 and parked(dispatcher) == 6)
     assert (calls["run_ada_0"], calls["run_bob_0"]) == (2, 2)
 
 

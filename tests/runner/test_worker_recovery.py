@@ -147,7 +147,7 @@ async def test_a_worker_that_lost_its_run_stops_and_writes_nothing(tmp_path: Pat
         taken = await lab.store.write_few(claim, run_id, owner="another", lease_seconds=60, caller_limit=8)
         assert getattr(taken, "epoch", None) == 2
         before = (await lab.fared(run_id)).record.next_seq
-        await lab.reached(run_id, lambda _: lab.engine.worker.running == 0)
+        await lab.reached(run_id, lambda _: not lab.engine.worker._active)
         found = await lab.fared(run_id)
         assert (found.record.next_seq, found.record.owner) == (before, "another")
         assert bench.cancelled == 1

@@ -102,7 +102,7 @@ async def test_the_wait_is_stored_and_survives_a_restart(lab: Laboratory, bench:
     assert waiting.step("a").state is StepState.WAITING
     await lab.engine.stop(1)
     await lab.restart()
-    assert lab.engine.worker.running == 0
+    assert not lab.engine.worker._active
     assert (await lab.fared(run_id)).state is RunState.WAITING
     assert bench.calls("test.flaky") == 1
     await lab.engine.stop(1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from store.dialects import Sql
-from store.sessions import end_session, find_sessions
+from store.sessions import end_sessions_of_run, find_sessions
 from store.states import RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Fared, Laboratory, laboratory, step, until
 from tests.support.engine_packs import Signals, engine_packs
@@ -237,7 +237,7 @@ async def test_a_session_ended_by_hand_counts_as_gone(lab: Laboratory, bench: Wo
         [step("make", "test.session"), step("gate", "test.switch"), step("use", "test.session_use")]
     )
     first = await lab.ended(run_id)
-    await lab.store.write(end_session, session_of(first, "make"))
+    assert await lab.store.write(end_sessions_of_run, run_id) == {session_of(first, "make")}
     bench.failing = False
     await lab.resume(run_id)
     run = await lab.ended(run_id)

@@ -2,23 +2,22 @@
 
 A setting is a field of `Settings`. It is read from the command line, else from the environment variable
 `PACKLINE_<FIELD>`, else from a TOML file (`PACKLINE_CONFIG`, or `packline.toml` in the data folder), else it has its
-default. Adding a field is all it takes: the API and the documentation list fields as they are declared here.
+default. Adding a field is all it takes: the API and the documentation list fields as they are declared here. What a
+value may be is its type's to say: `settings_values`, and the `settings_*` of what has a table of its own.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 from urllib.parse import urlsplit
 
-from pydantic import Field, PrivateAttr, SecretStr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import BaseSettings, InitSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, PrivateAttr, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 from pydantic_settings import SettingsError as SourceError
 
 from app import settings_agents, settings_models, settings_mounts
-from app.addresses import is_host, is_loopback
+from app.addresses import is_loopback
 from app.settings_sources import (
     PREFIX,
     SettingsError,
@@ -30,17 +29,27 @@ from app.settings_sources import (
     variable_of,
 )
 from app.settings_telling import default_of, explain, shown
-from runner.web_address import read_web_address
+from app.settings_values import (
+    Address,
+    ArtifactStore,
+    BasePath,
+    Bytes,
+    DatabaseAddress,
+    Folder,
+    Folders,
+    Hosts,
+    Origins,
+    Seconds,
+    ServiceAddresses,
+    VaultKey,
+    Words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from resolvers.context import SettingInfo
     from schema.limits import RequestLimits
-
-Words = Annotated[tuple[str, ...], NoDecode]
-Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
-Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
 
 
 class Settings(BaseSettings):
@@ -49,27 +58,27 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
 
     # -- where it runs
-    data_dir: Path = Field(
+    data_dir: Folder = Field(
         default_factory=data_home, description="Folder of the database, artifacts, keys and settings file."
     )
     host: str = Field("127.0.0.1", min_length=1, description="Address to listen on; a wider one needs a token first.")
     port: int = Field(8420, ge=0, le=65535, description="Port to listen on; 0 takes a free one.")
-    public_url: str | None = Field(
+    public_url: Address = Field(
         None,
         description="Address people reach the server at, when a proxy stands before it, such as https://pack.example.",
     )
-    base_path: str | None = Field(
+    base_path: BasePath = Field(
         None,
         description="Path everything lies below, when a proxy serves other things beside, such as /tools/pipes; that "
         "of PACKLINE_PUBLIC_URL when absent.",
     )
-    allowed_hosts: Words = Field(
+    allowed_hosts: Hosts = Field(
         (), description="Names the server may be called by besides loopback and its own address, separated by commas."
     )
-    allowed_origins: Words = Field(
+    allowed_origins: Origins = Field(
         (), description="Origins of other web pages that may call the server, such as https://ops.example, by commas."
     )
-    database_url: str = Field("sqlite", description="`sqlite`, or `postgresql://user@host/name`.")
+    database_url: DatabaseAddress = Field("sqlite", description="`sqlite`, or `postgresql://user@host/name`.")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least level that is logged.")
     log_format: Literal["auto", "console", "json"] = Field(
         "auto", description="How log lines look; `auto` writes for people on a terminal and JSON elsewhere."
@@ -79,14 +88,12 @@ class Settings(BaseSettings):
     )
 
     # -- packs
-    pack_path: Annotated[tuple[Path, ...], NoDecode] = Field(
-        (), description=f"Folders with packs of your own, separated by `{os.pathsep}`."
-    )
+    pack_path: Folders = Field((), description=f"Folders with packs of your own, separated by `{os.pathsep}`.")
     egress_allow: Words = Field(
         (),
         description="Private addresses packs may reach all the same, as `host`, `host:port` or a network, by commas.",
     )
-    service_urls: Annotated[dict[str, str], NoDecode] = Field(
+    service_urls: ServiceAddresses = Field(
         default_factory=dict,
         description="Services that packs use, by name; each is a variable PACKLINE_SERVICE_<NAME>_URL.",
     )
@@ -95,12 +102,12 @@ class Settings(BaseSettings):
         settings_mounts.COMMANDS,
         description="Programs that MCP servers may be started with, names or paths, by commas.",
     )
-    mcp_servers: dict[str, settings_mounts.McpServerSetting] = Field(
+    mcp_servers: settings_mounts.Servers = Field(
         default_factory=dict,
         description="MCP servers mounted as packs: a table [mcp_servers.<name>] each, in the settings file.",
     )
 
-    agents: dict[str, settings_agents.AgentSetting] = Field(
+    agents: settings_agents.Profiles = Field(
         default_factory=dict,
         description="Programs agent steps may use: a table [agents.<name>] each, in the settings file.",
     )
@@ -111,12 +118,12 @@ class Settings(BaseSettings):
     agent_workspace_bytes: Bytes = Field(2 << 30, description="What an agent's workspace may hold, in bytes.")
 
     # -- models
-    model_providers: Annotated[dict[str, dict[str, str]], NoDecode] = Field(
+    model_providers: settings_models.Providers = Field(
         default_factory=dict,
         description="Who serves models, by name, besides or over the built-in ones: kind, base_url, credential, "
         "api_key_env; each is a variable PACKLINE_PROVIDER_<NAME>_URL, _KIND, _CREDENTIAL or _API_KEY_ENV.",
     )
-    model_roles: Annotated[dict[str, tuple[str, ...]], NoDecode] = Field(
+    model_roles: settings_models.Roles = Field(
         default_factory=dict,
         description="Models of each role in the order they are tried, as `provider:name`; each is a variable "
         "PACKLINE_MODEL_<ROLE> with commas between them.",
@@ -126,9 +133,8 @@ class Settings(BaseSettings):
     )
 
     # -- secrets packs are given
-    vault_key: SecretStr | None = Field(
+    vault_key: VaultKey = Field(
         None,
-        min_length=1,
         description="Key of the vault, 32 bytes in base64 or hexadecimal; the file `vault.key` of the data folder when "
         "absent.",
     )
@@ -168,10 +174,10 @@ class Settings(BaseSettings):
     run_count: int = Field(10_000, ge=1, le=100_000_000, description="Finished runs that are kept.")
     artifact_days: int = Field(7, ge=1, le=36_500, description="Days an artifact is kept after its run succeeded.")
     artifact_quota_bytes: Bytes = Field(20 << 30, description="All artifacts together, in bytes; more are refused.")
-    artifact_store: str = Field(
+    artifact_store: ArtifactStore = Field(
         "disk", description="Where contents of artifacts are kept: `disk`, in the data folder, or s3://bucket/folder."
     )
-    artifact_store_endpoint: str | None = Field(
+    artifact_store_endpoint: Address = Field(
         None, description="Address of a service that speaks S3 and is not Amazon's, such as https://minio.example:9000."
     )
     artifact_store_region: str = Field("us-east-1", min_length=1, description="Region of the bucket.")
@@ -247,49 +253,6 @@ class Settings(BaseSettings):
             InitSettingsSource(settings_cls, file.values),
         )
 
-    @field_validator("data_dir", mode="after")
-    @classmethod
-    def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().resolve()
-
-    @field_validator("allowed_hosts", "allowed_origins", "egress_allow", "mcp_commands", mode="before")
-    @classmethod
-    def _words(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(word.strip() for word in value.split(",") if word.strip())
-        return value
-
-    @field_validator("pack_path", mode="before")
-    @classmethod
-    def _folders(cls, value: object) -> object:
-        if isinstance(value, str):
-            return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
-        return value
-
-    @field_validator("allowed_origins", mode="after")
-    @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for origin in value:
-            _require_http(origin)
-        return tuple(origin.rstrip("/").lower() for origin in value)
-
-    @field_validator("allowed_hosts", mode="after")
-    @classmethod
-    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
-        for host in value:
-            if not is_host(host):
-                raise ValueError(f"`{host}` is no host: write a name such as pack.example, without scheme and port")
-        return value
-
-    @field_validator("base_path", mode="after")
-    @classmethod
-    def _base(cls, value: str | None) -> str | None:
-        if value is None or not value.strip("/"):
-            return None
-        if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?", value) is None:
-            raise ValueError("a path such as /tools/pipes is needed, of letters, digits and . _ ~ -")
-        return value.rstrip("/")
-
     @property
     def base(self) -> str:
         """Path everything lies below, without a slash at the end; empty at the root."""
@@ -300,87 +263,6 @@ class Settings(BaseSettings):
         """What addresses given to people begin with: the public one, base included, or the base alone."""
         public = self.public_url or ""
         return public if public.endswith(self.base) else f"{public}{self.base}"
-
-    @field_validator("public_url", mode="after")
-    @classmethod
-    def _public(cls, value: str | None) -> str | None:
-        if value is not None:
-            _require_http(value)
-        return value.rstrip("/") if value else None
-
-    @field_validator("service_urls", mode="after")
-    @classmethod
-    def _services(cls, value: dict[str, str]) -> dict[str, str]:
-        for name, url in value.items():
-            _require_http(url, f"for `{name}` ")
-        return {name.lower(): url for name, url in value.items()}
-
-    @field_validator("model_providers", mode="after")
-    @classmethod
-    def _providers(cls, value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-        return settings_models.check_providers(value)
-
-    @field_validator("model_roles", mode="before")
-    @classmethod
-    def _read_roles(cls, value: object) -> object:
-        return settings_models.read_roles(value)
-
-    @field_validator("model_roles", mode="after")
-    @classmethod
-    def _roles(cls, value: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
-        checked = settings_models.check_roles(value)
-        providers = info.data.get("model_providers")
-        problem = None if providers is None else settings_models.unknown_provider(checked, providers)
-        if problem is not None:
-            raise ValueError(problem)
-        return checked
-
-    @field_validator("vault_key", mode="after")
-    @classmethod
-    def _vault_key(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None:
-            from store.vault import VaultKeyError, parse_key
-
-            try:
-                parse_key(value.get_secret_value(), "it")
-            except VaultKeyError as error:
-                raise ValueError(str(error).rstrip(".")) from error
-        return value
-
-    @field_validator("mcp_servers", mode="after")
-    @classmethod
-    def _mounts(cls, value: dict[str, settings_mounts.McpServerSetting]) -> dict[str, settings_mounts.McpServerSetting]:
-        settings_mounts.check_keys(value)
-        return value
-
-    @field_validator("agents", mode="after")
-    @classmethod
-    def _agents(cls, value: dict[str, settings_agents.AgentSetting]) -> dict[str, settings_agents.AgentSetting]:
-        settings_agents.check_keys(value)
-        return value
-
-    @field_validator("artifact_store", mode="after")
-    @classmethod
-    def _artifact_store(cls, value: str) -> str:
-        if value != "disk":
-            from store.blobs_s3 import Bucket
-
-            Bucket.parse(value)
-        return value
-
-    @field_validator("artifact_store_endpoint", mode="after")
-    @classmethod
-    def _endpoint(cls, value: str | None) -> str | None:
-        if value is not None:
-            _require_http(value)
-        return value.rstrip("/") if value else None
-
-    @field_validator("database_url", mode="after")
-    @classmethod
-    def _database(cls, value: str) -> str:
-        if value == "sqlite" or value.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
-            return value
-        raise ValueError("use `sqlite` for the embedded database or `postgresql://user@host/name`")
 
     def _weak(self) -> tuple[str, ...]:
         token = self.bootstrap_token.get_secret_value() if self.bootstrap_token else None
@@ -431,11 +313,6 @@ class Settings(BaseSettings):
             )
             for name, field in type(self).model_fields.items()
         ]
-
-
-def _require_http(value: str, what: str = "") -> None:
-    if read_web_address(value) is None:
-        raise ValueError(f"{what}an address such as https://host.example is needed")
 
 
 __all__ = ["Settings", "SettingsError"]

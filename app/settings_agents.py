@@ -17,7 +17,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runner.agents.isolation import best_isolation
 from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
@@ -87,15 +87,16 @@ class AgentSetting(BaseModel):
         return value
 
 
-def check_keys(agents: Mapping[str, AgentSetting]) -> None:
-    """Refuses names that steps could not write.
-
-    Raises:
-        ValueError: it names the profile.
-    """
+def _named(agents: dict[str, AgentSetting]) -> dict[str, AgentSetting]:
+    """The profiles; a name that steps could not write is refused."""
     for key in agents:
         if not _NAME.match(key):
             raise ValueError(f"the name `{key}` must be lower-case letters, digits, `_` and `-`, at most 64")
+    return agents
+
+
+#: Profiles by name.
+Profiles = Annotated[dict[str, AgentSetting], AfterValidator(_named)]
 
 
 def agents_of(

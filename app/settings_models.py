@@ -17,7 +17,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+from pydantic_settings import NoDecode
 
 from runner.gateway.providers import (
     BUILTIN_PROVIDERS,
@@ -77,12 +80,8 @@ def merged(file: object, variables: Mapping[str, Any]) -> object:
     return result
 
 
-def check_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
-    """Providers as the settings give them, names in lower case.
-
-    Raises:
-        ValueError: an entry cannot be used; the message names it.
-    """
+def _checked_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Providers as the settings give them, names in lower case; the message names an entry that cannot be used."""
     checked = {name.lower(): dict(entry) for name, entry in value.items()}
     for name, entry in checked.items():
         if not PROVIDER_NAME.match(name) or name == OFFLINE:
@@ -103,6 +102,61 @@ def check_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str
             if has_account(address):
                 raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")
     return checked
+
+
+def _read_roles(value: object) -> object:
+    """Chains given as text, separated by commas, as lists; the rest is left to the check."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: tuple(part.strip() for part in chain.split(",") if part.strip()) if isinstance(chain, str) else chain
+        for name, chain in value.items()
+    }
+
+
+def _checked_roles(value: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
+    """Roles as the settings give them, names in lower case; the message names an entry that cannot be used.
+
+    Whether a provider serves a model is known once `model_providers`, which is declared before, was read.
+    """
+    checked = {name.lower(): chain for name, chain in value.items()}
+    for name, chain in checked.items():
+        if not ROLE_NAME.match(name):
+            raise ValueError(f"`{name}` cannot be a role's name: use letters, digits and `_`")
+        if not chain:
+            raise ValueError(f"role `{name}` names no model")
+        for text in chain:
+            try:
+                ModelRef.parse(text)
+            except ValueError as error:
+                raise ValueError(f"role `{name}`: {error}") from error
+    providers = info.data.get("model_providers")
+    problem = None if providers is None else _unknown_provider(checked, providers)
+    if problem is not None:
+        raise ValueError(problem)
+    return checked
+
+
+def _unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[str, Mapping[str, str]]) -> str | None:
+    """What is wrong with a role whose model no provider serves; None when there is none."""
+    known = {*BUILTIN_PROVIDERS, *providers, OFFLINE}
+    for role, chain in roles.items():
+        for text in chain:
+            ref = ModelRef.parse(text)
+            if ref.provider not in known:
+                return (
+                    f"role `{role}` names `{text}`, but there is no provider `{ref.provider}`: use one of "
+                    f"{', '.join(sorted(known))}, or add it as PACKLINE_PROVIDER_{ref.provider.upper()}_URL"
+                )
+            if ref.provider == OFFLINE and role != "voice":
+                return f"role `{role}` names `{text}`, which is a voice of this machine: name a model of a provider"
+    return None
+
+
+#: Who serves models, by name.
+Providers = Annotated[dict[str, dict[str, str]], NoDecode, AfterValidator(_checked_providers)]
+#: Models of each role, in the order they are tried.
+Roles = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_read_roles), AfterValidator(_checked_roles)]
 
 
 def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
@@ -128,55 +182,9 @@ def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
     return found
 
 
-def read_roles(value: object) -> object:
-    """Chains given as text, separated by commas, as lists; the rest is left to the check."""
-    if not isinstance(value, dict):
-        return value
-    return {
-        name: tuple(part.strip() for part in chain.split(",") if part.strip()) if isinstance(chain, str) else chain
-        for name, chain in value.items()
-    }
-
-
-def check_roles(value: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Roles as the settings give them, names in lower case.
-
-    Raises:
-        ValueError: an entry cannot be used; the message names it.
-    """
-    checked = {name.lower(): chain for name, chain in value.items()}
-    for name, chain in checked.items():
-        if not ROLE_NAME.match(name):
-            raise ValueError(f"`{name}` cannot be a role's name: use letters, digits and `_`")
-        if not chain:
-            raise ValueError(f"role `{name}` names no model")
-        for text in chain:
-            try:
-                ModelRef.parse(text)
-            except ValueError as error:
-                raise ValueError(f"role `{name}`: {error}") from error
-    return checked
-
-
 def roles_of(value: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[ModelRef, ...]]:
     """The chain of each role."""
     return {name: tuple(ModelRef.parse(text) for text in chain) for name, chain in value.items()}
-
-
-def unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[str, Mapping[str, str]]) -> str | None:
-    """What is wrong with a role whose model no provider serves; None when there is none."""
-    known = {*BUILTIN_PROVIDERS, *providers, OFFLINE}
-    for role, chain in roles.items():
-        for text in chain:
-            ref = ModelRef.parse(text)
-            if ref.provider not in known:
-                return (
-                    f"role `{role}` names `{text}`, but there is no provider `{ref.provider}`: use one of "
-                    f"{', '.join(sorted(known))}, or add it as PACKLINE_PROVIDER_{ref.provider.upper()}_URL"
-                )
-            if ref.provider == OFFLINE and role != "voice":
-                return f"role `{role}` names `{text}`, which is a voice of this machine: name a model of a provider"
-    return None
 
 
 def given_keys(providers: Mapping[str, Provider]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checked_command
 from runner.web_address import has_account, read_web_address
@@ -69,15 +69,16 @@ class McpServerSetting(BaseModel):
         return value
 
 
-def check_keys(servers: Mapping[str, McpServerSetting]) -> None:
-    """Refuses names that cannot be part of a pack's name.
-
-    Raises:
-        ValueError: it names the server.
-    """
+def _named(servers: dict[str, McpServerSetting]) -> dict[str, McpServerSetting]:
+    """The servers; a name that cannot be part of a pack's name is refused."""
     for key in servers:
         if not KEY.match(key):
             raise ValueError(f"the name `{key}` must be lower-case letters, digits and `_`, at most 40")
+    return servers
+
+
+#: Servers by name.
+Servers = Annotated[dict[str, McpServerSetting], AfterValidator(_named)]
 
 
 def mount_specs(servers: Mapping[str, McpServerSetting], commands: Sequence[str]) -> list[MountSpec]:

@@ -1,0 +1,119 @@
+"""Kinds of values a setting may have: how each is read from text, and what is refused.
+
+A message begins in lower case and stands behind the setting's name and value (`settings_telling.explain`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+from app.addresses import is_host
+from runner.web_address import read_web_address
+
+Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
+Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
+
+
+def _words(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+    return value
+
+
+def _folders(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
+    return value
+
+
+def _absolute(value: Path) -> Path:
+    return value.expanduser().resolve()
+
+
+def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
+    for host in value:
+        if not is_host(host):
+            raise ValueError(f"`{host}` is no host: write a name such as pack.example, without scheme and port")
+    return value
+
+
+def _origins(value: tuple[str, ...]) -> tuple[str, ...]:
+    for origin in value:
+        _require_http(origin)
+    return tuple(origin.rstrip("/").lower() for origin in value)
+
+
+def _address(value: str | None) -> str | None:
+    if value is not None:
+        _require_http(value)
+    return value.rstrip("/") if value else None
+
+
+def _service_addresses(value: dict[str, str]) -> dict[str, str]:
+    for name, url in value.items():
+        _require_http(url, f"for `{name}` ")
+    return {name.lower(): url for name, url in value.items()}
+
+
+def _base_path(value: str | None) -> str | None:
+    if value is None or not value.strip("/"):
+        return None
+    if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?", value) is None:
+        raise ValueError("a path such as /tools/pipes is needed, of letters, digits and . _ ~ -")
+    return value.rstrip("/")
+
+
+def _database(value: str) -> str:
+    if value == "sqlite" or value.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+        return value
+    raise ValueError("use `sqlite` for the embedded database or `postgresql://user@host/name`")
+
+
+def _vault_key(value: SecretStr | None) -> SecretStr | None:
+    if value is not None:
+        from store.vault import VaultKeyError, parse_key
+
+        try:
+            parse_key(value.get_secret_value(), "it")
+        except VaultKeyError as error:
+            raise ValueError(str(error).rstrip(".")) from error
+    return value
+
+
+def _artifact_store(value: str) -> str:
+    if value != "disk":
+        from store.blobs_s3 import Bucket
+
+        Bucket.parse(value)
+    return value
+
+
+def _require_http(value: str, what: str = "") -> None:
+    if read_web_address(value) is None:
+        raise ValueError(f"{what}an address such as https://host.example is needed")
+
+
+#: Texts, separated by commas.
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+Hosts = Annotated[Words, AfterValidator(_hosts)]
+#: Of web pages, such as https://ops.example; without a slash at the end, in lower case.
+Origins = Annotated[Words, AfterValidator(_origins)]
+Folder = Annotated[Path, AfterValidator(_absolute)]
+#: Separated as in PATH.
+Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
+#: Of the web; without a slash at the end.
+Address = Annotated[str | None, AfterValidator(_address)]
+#: By the names of services, in lower case.
+ServiceAddresses = Annotated[dict[str, str], NoDecode, AfterValidator(_service_addresses)]
+#: Begins with a slash and ends without; None is the root.
+BasePath = Annotated[str | None, AfterValidator(_base_path)]
+DatabaseAddress = Annotated[str, AfterValidator(_database)]
+VaultKey = Annotated[SecretStr | None, Field(min_length=1), AfterValidator(_vault_key)]
+#: `disk` or s3://bucket/folder.
+ArtifactStore = Annotated[str, AfterValidator(_artifact_store)]

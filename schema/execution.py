@@ -10,6 +10,7 @@ watch, once for all who ask the same of it.
 # ruff: noqa: ANN401 - the signatures are graphql-core's
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from graphql import ExecutionResult, GraphQLError, GraphQLResolveInfoHelpers, OperationType
@@ -18,6 +19,8 @@ from schema.objects import ObjectExecutor
 from schema.plans import PlanBook, Plans
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from graphql.execution import Executor
     from graphql.pyutils import Path
 
@@ -76,6 +79,16 @@ class OperationExecutor(ObjectExecutor):
 
     def execute_operation(self, serially: bool | None = None) -> Any:
         """Resolve the operation; see `graphql.execution.Executor.execute_operation`.
+
+        An event of a subscription is resolved to its end, whenever its listener goes.
+        """
+        result = self._shared_or_executed(serially)
+        if self.operation.operation is OperationType.SUBSCRIPTION and self.is_awaitable(result):
+            return _to_the_end(result)
+        return result
+
+    def _shared_or_executed(self, serially: bool | None) -> Any:
+        """Resolve the operation, or answer what came of it for another listener.
 
         What came of an event with a dictionary `shared` is kept there for the same operation with the same variables,
         if nothing of it had to be waited for: only readers do, and only they look at who asks.
@@ -142,3 +155,17 @@ class OperationExecutor(ObjectExecutor):
         if renew is not None:
             executor.context_value = renew()
         return executor
+
+
+async def _to_the_end(answer: Awaitable[ExecutionResult]) -> ExecutionResult:
+    """Await an answer, which takes a few reads, and have it end before a cancellation goes on.
+
+    Fields that wait are coroutines within coroutines. Cancelled before the outer ones have begun, the inner ones are
+    dropped, and Python warns of each that it was never awaited.
+    """
+    task = asyncio.ensure_future(answer)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait((task,))
+        raise

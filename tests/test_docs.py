@@ -238,6 +238,7 @@ def test_the_readme_names_the_packs_there_are(registry):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(400)
 def test_the_tour_of_the_readme_works(tmp_path):
     """Every shell block under "Five minutes", in order, against a server of its own; the newest run is `run_01J`."""
     readme = (ROOT / "README.md").read_text("utf-8")
@@ -268,7 +269,7 @@ def shell(script: str, folder: Path, environment: Mapping[str, str]) -> subproce
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 
@@ -286,7 +287,7 @@ def serving(data: Path, environment: Mapping[str, str]) -> Iterator[None]:
             stderr=subprocess.STDOUT,
         )
     try:
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while "Packline is running" not in (data / "server.log").read_text("utf-8"):
             waiting = server.poll() is None and time.monotonic() < until
             assert waiting, (data / "server.log").read_text("utf-8")
@@ -294,4 +295,4 @@ def serving(data: Path, environment: Mapping[str, str]) -> Iterator[None]:
         yield
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)

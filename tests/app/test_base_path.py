@@ -22,7 +22,7 @@ BASE = "/tools/pipes"
 @pytest.mark.parametrize("given", [BASE, f"{BASE}/"])
 async def test_api_sockets_artifacts_and_login_work_below_a_path(tmp_path: Path, given: str) -> None:
     bench = Workbench()
-    async with product(tmp_path, bench.packs, base_path=given) as it, AsyncClient(trust_env=False) as http:
+    async with product(tmp_path, bench.packs, base_path=given) as it, AsyncClient(trust_env=False, timeout=60) as http:
         below = GraphQLClient(it.url(f"{BASE}/graphql"), token=it.token)
         assert (await below.execute("{ viewer { subject } }")).data["viewer"]["subject"] == "admin"
         await below.http.aclose()

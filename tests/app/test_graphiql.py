@@ -31,7 +31,7 @@ def build(files: Path | None = None) -> Starlette:
 
 
 async def test_without_a_build_the_page_says_what_to_run(tmp_path: Path) -> None:
-    async with serve(build(tmp_path)) as server, AsyncClient(trust_env=False) as http:
+    async with serve(build(tmp_path)) as server, AsyncClient(trust_env=False, timeout=60) as http:
         for path in ("/graphiql", "/graphiql/"):
             answer = await http.get(server.url(path))
             assert answer.status_code == 404
@@ -44,7 +44,7 @@ async def test_files_are_served_with_a_policy_that_keeps_everything_here(tmp_pat
     (tmp_path / "index.html").write_text("<p>page")
     (tmp_path / "assets" / "main-abc.js").write_text("1")
     (tmp_path.parent / "secret.txt").write_text("secret")
-    async with serve(build(tmp_path)) as server, AsyncClient(trust_env=False) as http:
+    async with serve(build(tmp_path)) as server, AsyncClient(trust_env=False, timeout=60) as http:
         moved = await http.get(server.url("/graphiql?a=1"))
         assert (moved.status_code, moved.headers["location"]) == (307, "graphiql/?a=1")
         page = await http.get(server.url("/graphiql/"))

@@ -109,7 +109,7 @@ async def test_head_and_body_of_an_answer_leave_together(monkeypatch: pytest.Mon
         await send({"type": "http.response.body", "body": b"tide"})
 
     monkeypatch.setattr(joined_writes, "JoiningTransport", Noting)
-    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient(timeout=60) as client:
         assert (await client.get(served.url("/"))).text == "tide"
     (parts,) = left
     assert len(parts) > 1, "uvicorn writes head and body in one piece by itself: this module can go"
@@ -147,7 +147,7 @@ async def _answered(url: str) -> list[object]:
     told: list[object] = []
     closing = {"connection": "close"}
     asked = [("GET", {}), ("GET", {}), ("HEAD", {}), ("GET", {}), ("GET", closing), ("GET", closing), ("GET", {})]
-    async with httpx2.AsyncClient() as client:
+    async with httpx2.AsyncClient(timeout=60) as client:
         for method, headers in asked:
             try:
                 answer = await client.request(method, url, headers=headers)
@@ -180,7 +180,7 @@ async def test_heads_that_differ_in_the_length_of_the_body_are_one():
         await send({"type": "http.response.body", "body": body})
 
     joined_writes._heads.clear()
-    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient(timeout=60) as client:
         for length in (3, 0, 70_000, 12):
             assert (await client.get(served.url(f"/{length}"))).text == "x" * length
     assert len(joined_writes._heads) == 1
@@ -194,7 +194,7 @@ async def test_few_heads_are_remembered(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(joined_writes, "_HEADS_MAX", 3)
     joined_writes._heads.clear()
-    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient() as client:
+    async with serve(answer, http=JoiningProtocol) as served, httpx2.AsyncClient(timeout=60) as client:
         for _ in range(2):
             for number in range(5):
                 assert (await client.get(served.url(f"/{number}"))).headers["p"] == f"/{number}"

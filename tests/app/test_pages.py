@@ -26,7 +26,10 @@ def built(tmp_path: Path) -> Path:
 
 
 async def test_without_a_build_the_page_says_what_to_run(tmp_path: Path) -> None:
-    async with serve(Starlette(routes=page_routes(tmp_path))) as server, AsyncClient(trust_env=False) as http:
+    async with (
+        serve(Starlette(routes=page_routes(tmp_path))) as server,
+        AsyncClient(trust_env=False, timeout=60) as http,
+    ):
         answer = await http.get(server.url("/"))
         assert answer.status_code == 200
         assert "make ui" in answer.text
@@ -34,7 +37,7 @@ async def test_without_a_build_the_page_says_what_to_run(tmp_path: Path) -> None
 
 
 async def test_every_address_of_the_page_shows_the_page(built: Path) -> None:
-    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False, timeout=60) as http:
         for path in PAGE_PATHS:
             answer = await http.get(server.url(path.replace("{id}", "slides.render")))
             assert (answer.status_code, answer.text) == (200, "<title>built</title>"), path
@@ -46,7 +49,7 @@ async def test_every_address_of_the_page_shows_the_page(built: Path) -> None:
 
 async def test_an_address_that_leads_nowhere_shows_the_page_to_browsers(built: Path) -> None:
     app = Starlette(routes=page_routes(built), exception_handlers={404: nothing_here(built)})
-    async with serve(app) as server, AsyncClient(trust_env=False) as http:
+    async with serve(app) as server, AsyncClient(trust_env=False, timeout=60) as http:
         shown = await http.get(server.url("/nowhere/at/all"), headers={"accept": "text/html,*/*;q=0.8"})
         assert (shown.status_code, shown.text) == (404, "<title>built</title>")
         assert shown.headers["content-security-policy"] == BUILT_POLICY
@@ -66,14 +69,14 @@ async def test_an_address_that_leads_nowhere_shows_the_page_to_browsers(built: P
 async def test_packs_are_found_in_the_catalog(built: Path, asked: str, led: str) -> None:
     async with (
         serve(Starlette(routes=page_routes(built, base="/tools"))) as server,
-        AsyncClient(trust_env=False) as http,
+        AsyncClient(trust_env=False, timeout=60) as http,
     ):
         answer = await http.get(server.url(asked))
     assert (answer.status_code, answer.headers["location"]) == (308, f"/tools{led}")
 
 
 async def test_files_with_a_digest_in_their_name_are_kept_and_others_are_not(built: Path) -> None:
-    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False, timeout=60) as http:
         asset = await http.get(server.url("/assets/index-abc.js"))
         assert "immutable" in asset.headers["cache-control"]
         assert (await http.get(server.url("/theme.js"))).headers["cache-control"] == "no-cache"
@@ -94,7 +97,7 @@ async def test_the_page_is_told_what_it_lies_below(tmp_path: Path) -> None:
         '<meta name="packline-base" content="" /><script src="./assets/a.js"></script>'
     )
     (tmp_path / "assets").mkdir()
-    async with AsyncClient(trust_env=False) as http:
+    async with AsyncClient(trust_env=False, timeout=60) as http:
         async with serve(Starlette(routes=page_routes(tmp_path))) as server:
             at_root = (await http.get(server.url("/runs/1"))).text
         async with serve(Starlette(routes=page_routes(tmp_path, base="/tools/pipes"))) as server:
@@ -111,7 +114,7 @@ async def test_the_page_is_told_what_it_lies_below(tmp_path: Path) -> None:
 )
 async def test_whoever_understands_it_is_sent_the_smaller_file(built: Path, accepted: str, smaller: bool) -> None:
     (built / "assets" / "index-abc.js.br").write_bytes(b"small")
-    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False) as http:
+    async with serve(Starlette(routes=page_routes(built))) as server, AsyncClient(trust_env=False, timeout=60) as http:
         request = http.build_request("GET", server.url("/assets/index-abc.js"), headers={"accept-encoding": accepted})
         answer = await http.send(request, stream=True)
         raw = b"".join([piece async for piece in answer.aiter_raw()])

@@ -73,7 +73,7 @@ class Probe:
         if task.done():
             await task
         self.stop = stop
-        async with httpx2.AsyncClient(base_url=address.result()) as client:
+        async with httpx2.AsyncClient(base_url=address.result(), timeout=60) as client:
             yield client
         stop.set()
         await task
@@ -192,7 +192,7 @@ def test_signals_end_the_process_with_success(number, tmp_path):
         assert process.stdout.readline().startswith("http://127.0.0.1:")
         process.send_signal(number)
         assert process.stdout.read().endswith("stopped well\n")
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 async def test_a_socket_that_is_refused_is_told_why_and_is_no_error_of_ours(settings, caplog):

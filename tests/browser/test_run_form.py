@@ -149,7 +149,7 @@ async def test_copied_calls_do_what_the_button_does(tmp_path: Path) -> None:
             return str(await tab.page.evaluate("navigator.clipboard.readText()"))
 
         query, _, variables = (await copied("GraphQL")).partition("# Variables\n")
-        async with httpx2.AsyncClient(trust_env=False) as http:
+        async with httpx2.AsyncClient(trust_env=False, timeout=60) as http:
             answer = await http.post(
                 it.url("/graphql"),
                 headers={"authorization": f"Bearer {it.token}"},

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module")]
 
 #: A lost run is taken over within the lease and the sweep. The lease must outlast what a loaded machine stalls.
-LEASE_SECONDS, RESCUE_SECONDS = 3, 0.25
+LEASE_SECONDS, RESCUE_SECONDS = 8, 0.25
 #: What a takeover may take on a loaded machine beyond that.
 SLACK_SECONDS = 5.0
 CALLER_LIMIT = 3
@@ -470,7 +470,9 @@ async def test_an_artifact_of_the_other_data_folder_is_refused_with_the_reason(t
     call.go()
     await ended(holder, run)
 
-    async with httpx2.AsyncClient(headers={"authorization": f"Bearer {ADMIN_TOKEN}"}, trust_env=False) as http:
+    async with httpx2.AsyncClient(
+        headers={"authorization": f"Bearer {ADMIN_TOKEN}"}, trust_env=False, timeout=60
+    ) as http:
         assert (await http.get(holder.url(f"/artifacts/{made}"))).text == "make"
         elsewhere = await http.get(other.url(f"/artifacts/{made}"))
     assert elsewhere.status_code == 410

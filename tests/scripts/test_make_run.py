@@ -54,7 +54,7 @@ def make_run(tmp_path):
 
 def healthy(port):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=30) as answer:
             return answer.status == 200
     except OSError:
         return False

@@ -18,7 +18,6 @@ from sqlalchemy.engine import Engine
 
 from store.dialects import NOTHING, Sql
 from store.sqlite import SQLiteStore
-from tests.support.graphql_client import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -195,7 +194,7 @@ async def until_state(it: Product, run_id: str, state: str) -> dict[str, Any]:
         data = await it.query(
             "query ($id: ID!, $after: Cursor, $wait: Int!) { waitRun(id: $id, untilChange: true, waitSeconds: $wait, "
             f"after: $after) {{ cursor timedOut run {{ {RUN} }} }} }}",
-            {"id": run_id, "after": cursor, "wait": 0 if cursor is None else int(PATIENCE_SECONDS)},
+            {"id": run_id, "after": cursor, "wait": 0 if cursor is None else 20},
         )
         run: dict[str, Any] = data["waitRun"]["run"]
         if run["state"] == state:

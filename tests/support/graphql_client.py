@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 PROTOCOL = "graphql-transport-ws"
 #: Long enough for a loaded machine; a test that waits so long has failed.
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 
 # -- servers -----------------------------------------------------------------------------------------------

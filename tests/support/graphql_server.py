@@ -63,12 +63,12 @@ class CannedServer:
 
         self._thread = threading.Thread(target=asyncio.run, args=(serve(),))
         self._thread.start()
-        assert started.wait(10)
+        assert started.wait(60)
         return self
 
     def __exit__(self, *_):
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(60)
 
     def asked_for(self, name):
         return [variables for asked, variables in self.asked if asked == name]

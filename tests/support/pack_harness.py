@@ -164,7 +164,7 @@ def without_models() -> Models:
 
 def make_client() -> httpx2.AsyncClient:
     """An unguarded client, for contexts made by hand."""
-    return httpx2.AsyncClient(trust_env=False, timeout=10.0)
+    return httpx2.AsyncClient(trust_env=False, timeout=60.0)
 
 
 class HarnessContext:

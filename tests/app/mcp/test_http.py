@@ -149,14 +149,14 @@ async def test_a_client_that_hangs_up_in_the_middle_of_a_request_is_no_error_of_
     )
     async with agent(house) as client:
         await client.call_tool("list_runs", {})
-    before = len(asyncio.all_tasks())
+    before = asyncio.all_tasks()
     opened = [await asyncio.open_connection("127.0.0.1", house.served.port) for _ in range(5)]
     for _, writer in opened:
         writer.write(request)
-    await eventually(lambda: len(asyncio.all_tasks()) >= before + 5)
+    await eventually(lambda: len(asyncio.all_tasks() - before) >= 5)
     for _, writer in opened:
         writer.transport.abort()
-    await eventually(lambda: len(asyncio.all_tasks()) <= before + 2)
+    await eventually(lambda: len(asyncio.all_tasks() - before) <= 2)
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 

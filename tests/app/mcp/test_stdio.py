@@ -232,7 +232,7 @@ async def piped(command: list[str], env: dict[str, str], *calls: tuple[str, dict
     process = await asyncio.create_subprocess_exec(
         *command, env=env, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
     )
-    out, _ = await asyncio.wait_for(process.communicate(ask(*calls)), 40)
+    out, _ = await asyncio.wait_for(process.communicate(ask(*calls)), 90)
     assert process.returncode == 0
     said = {message["id"]: message for line in out.splitlines() if "id" in (message := json.loads(line))}
     assert sorted(said) == list(range(len(calls))), "each call is answered once"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.documents import ARTIFACT_PARTS, PROBLEM_PARTS
+from app.cli.fragments import ARTIFACT_PARTS, PROBLEM_PARTS
 
 _FILE = (
     ARTIFACT_PARTS

@@ -149,13 +149,13 @@ def _write(output: Output, client: AgentClient, setup: Setup, path: Path, token:
 
 
 def _make_token(http: Client, client: AgentClient, *, author: bool, read_only: bool) -> str:
-    from app.cli import documents
     from app.cli.output import accept
+    from app.cli.token_documents import CREATE_TOKEN
 
     scopes = ["READ"] if read_only else [*SCOPES, *(("WRITE",) if author else ())]
     made = accept(
         http.execute(
-            documents.CREATE_TOKEN,
+            CREATE_TOKEN,
             {"input": {"name": client.name, "scopes": scopes, "subject": client.key, "expiresAt": None}},
         )["result"]
     )

@@ -270,15 +270,23 @@ def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
     return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", said)
 
 
+_SERVER_STATE = """
+query CliServer {
+  server { version accepting health { name ok message } }
+  viewer { name subject scopes }
+  modelRoles { role chain { key availability { usable missing { message hint } } } }
+}
+"""
+
+
 def _server(address: str | None) -> Iterator[Finding]:
-    from app.cli import documents
     from app.cli.client import Client
     from app.cli.exits import EXIT_UNREACHABLE, CliError
     from app.cli.target import Target
 
     try:
         with Client(Target.find(address)) as client:
-            answer = client.execute(documents.SERVER)
+            answer = client.execute(_SERVER_STATE)
     except CliError as error:
         if error.status == EXIT_UNREACHABLE:
             yield Finding("server", "warning", "none is running here. `packline up` starts one.")

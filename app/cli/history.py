@@ -24,7 +24,7 @@ def runs(
     as_json: Json = None,
 ) -> None:
     """List runs, newest first."""
-    from app.cli import documents
+    from app.cli import run_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.output import STATES, Output, ago
@@ -70,7 +70,7 @@ def show(
     as_json: Json = None,
 ) -> None:
     """Show a run, or one of its steps."""
-    from app.cli import documents
+    from app.cli import run_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.output import Output

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.cli.documents import PROBLEM_PARTS
+from app.cli.fragments import PROBLEM_PARTS
 
 _DEFAULTS = """
 fragment EntryParts on EntryDefaults {

@@ -108,7 +108,7 @@ def apply(
 
     Shows the difference first. Doing it twice changes nothing.
     """
-    from app.cli import documents
+    from app.cli import pipeline_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.output import Output, accept
@@ -155,7 +155,7 @@ def export(
     server: Server = None,
 ) -> None:
     """Write pipelines as YAML, as `apply` takes them."""
-    from app.cli import documents
+    from app.cli import pipeline_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.target import Target
@@ -195,7 +195,7 @@ def pipelines(
     as_json: Json = None,
 ) -> None:
     """List pipelines and whether they can run here."""
-    from app.cli import documents
+    from app.cli import pipeline_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output
     from app.cli.target import Target
@@ -240,7 +240,7 @@ def packs(
     as_json: Json = None,
 ) -> None:
     """List packs and whether they can run here."""
-    from app.cli import documents
+    from app.cli import pipeline_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output
     from app.cli.target import Target

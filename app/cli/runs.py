@@ -55,7 +55,7 @@ def run(
     as_json: Json = None,
 ) -> None:
     """Run a pipeline, or a single pack, and watch it."""
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.inputs import read_inputs
@@ -155,7 +155,7 @@ def resume(
 
     What succeeded is kept; the first step that has not succeeded runs again, then the rest.
     """
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.client import Client
     from app.cli.exits import EXIT_OK, EXIT_REFUSED, CliError
     from app.cli.inputs import read_inputs, read_json_object
@@ -213,7 +213,7 @@ def rerun(
 
     Only changes are given.
     """
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.client import Client
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
@@ -257,7 +257,7 @@ def cancel(
     as_json: Json = None,
 ) -> None:
     """Stop a run that waits or works."""
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output, accept
     from app.cli.target import Target
@@ -285,7 +285,7 @@ def _go_on(
 
 
 def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | None = None) -> dict[str, Any]:
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.exits import CliError
 
     if is_pack:
@@ -313,7 +313,7 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
 
     Nothing is looked up by name: the pipeline may be deleted by now, and its run goes on all the same.
     """
-    from app.cli import documents
+    from app.cli import start_documents as documents
     from app.cli.watch import no_run
 
     found = client.execute(documents.RUN_INPUTS, {"id": run_id})["run"]

@@ -27,7 +27,7 @@ def create(
     """Make a token; its text is shown once."""
     from datetime import UTC, datetime, timedelta
 
-    from app.cli import documents
+    from app.cli import token_documents as documents
     from app.cli.client import Client
     from app.cli.exits import CliError
     from app.cli.output import Output, accept
@@ -68,7 +68,7 @@ def list_(
     as_json: Json = None,
 ) -> None:
     """List tokens; their text is not kept anywhere."""
-    from app.cli import documents
+    from app.cli import token_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output, ago
     from app.cli.target import Target
@@ -107,7 +107,7 @@ def revoke(
     as_json: Json = None,
 ) -> None:
     """End a token; it stops working within 5 seconds."""
-    from app.cli import documents
+    from app.cli import token_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output, accept
     from app.cli.target import Target

@@ -59,7 +59,7 @@ def transcript(
 
 def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) -> tuple[str, int, str]:
     """Step, number and id of the attempt that is meant."""
-    from app.cli import documents
+    from app.cli import transcript_documents as documents
     from app.cli.exits import CliError
 
     found = client.execute(documents.RUN_ATTEMPTS, {"id": run_id})["run"]
@@ -90,7 +90,7 @@ def _chosen(client: Client, run_id: str, step: str | None, attempt: int | None) 
 
 
 def _kept(client: Client, attempt_id: str) -> Iterator[JSON]:
-    from app.cli import documents
+    from app.cli import transcript_documents as documents
 
     after = None
     while True:
@@ -105,7 +105,7 @@ def _kept(client: Client, attempt_id: str) -> Iterator[JSON]:
 
 
 def _followed(client: Client, output: Output, attempt_id: str) -> Iterator[JSON]:
-    from app.cli import documents
+    from app.cli import transcript_documents as documents
 
     messages = client.follow(
         documents.ATTEMPT_OUTPUT,
@@ -126,7 +126,7 @@ def _followed(client: Client, output: Output, attempt_id: str) -> Iterator[JSON]
 
 def _why(client: Client, attempt_id: str) -> str:
     """What a transcript that is not there comes from, where that is known."""
-    from app.cli import documents
+    from app.cli import transcript_documents as documents
 
     receipt = (client.execute(documents.RECEIPT, {"id": attempt_id})["node"] or {}).get("cacheReceipt")
     if receipt is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from app.cli import documents
+from app.cli import run_documents as documents
 from app.cli.exits import EXIT_INTERRUPTED, CliError
 from app.cli.output import duration, instant, size, took
 from app.cli.saving import free_name

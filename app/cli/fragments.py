@@ -1,0 +1,62 @@
+"""Fragments that documents of several commands are made of.
+
+A document is sent as a whole text, with the fragments it needs, because a client in a script should be able to send the
+same text; a test checks each against the schema.
+"""
+
+from __future__ import annotations
+
+FAILURE_PARTS = """
+fragment FailureParts on Failure { code class message field hint retryable retryAfterSeconds safeToRepeat stepKey }
+"""
+
+ARTIFACT_PARTS = """
+fragment ArtifactParts on Artifact { id name mediaType sizeBytes digest status downloadUrl expiresAt }
+"""
+
+RUN_PARTS = (
+    FAILURE_PARTS
+    + ARTIFACT_PARTS
+    + """
+fragment RunParts on Run {
+  id title state cause clientName createdAt startedAt endedAt deadlineAt
+  progress workSeconds resumeCount eventCursor actions
+  wait { reason message until }
+  failure { ...FailureParts }
+  pipeline { id key name }
+  pack { id }
+  version { number }
+  caller { name subject }
+  rerunOf { id }
+  steps { ...StepParts }
+  artifacts(first: 100) { nodes { ...ArtifactParts } }
+}
+fragment StepParts on RunStep {
+  id key state progress startedAt endedAt warnings
+  step { ... on PackStep { packName } }
+  wait { reason message until }
+  failure { ...FailureParts }
+  attempts { number state reuse { madeBy { runStep { run { id } } } } }
+  milestones { at fraction message }
+}
+"""
+)
+
+ISSUE_PARTS = "fragment IssueParts on Issue { path rule severity message hint }\n"
+
+REQUIREMENT_PARTS = "fragment RequirementParts on Requirement { kind name steps message hint }\n"
+
+PROBLEM_PARTS = (
+    ISSUE_PARTS
+    + REQUIREMENT_PARTS
+    + """
+fragment ProblemParts on Problem {
+  __typename message code hint retryable
+  ... on NotFoundProblem { ref suggestion }
+  ... on ForbiddenProblem { requires }
+  ... on InvalidProblem { issues { ...IssueParts } }
+  ... on UnavailableProblem { missing { ...RequirementParts } }
+  ... on LimitedProblem { retryAfterSeconds }
+}
+"""
+)

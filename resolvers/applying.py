@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from resolvers.access import require_owner
@@ -13,6 +14,7 @@ from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Invalid
 from resolvers.tools import Tool
 from runner.issues import Issue, error
+from runner.reading import apart_if_large
 from store.pipeline_reads import PipelineRecord, find_pipeline
 from store.pipelines import (
     KeyTakenError,
@@ -108,13 +110,20 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
         body = (await context.services.versions.get(context, found)).body
         before, means = body.yaml, body.document
     after = checked.definition.yaml
-    # By lines: with or without a line break at its end a text mostly means the same, but not behind a `|`.
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), checked.key, checked.key, lineterm="")
-    diff = "".join(f"{line}\n" for line in lines)
+    diff = await apart_if_large(context.caller.id, partial(_diff, checked.key, before, after), before + after)
     is_same = not diff and (before == after or means == checked.definition.document)
     action: ApplyAction = "create" if found is None else "keep" if is_same else "update"
     applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
     return _Planned(applied, checked, found)
+
+
+def _diff(key: str, before: str, after: str) -> str:
+    """What changes, by lines: with or without a line break at its end a text mostly means the same.
+
+    Not behind a `|`, so that no difference is no proof of the same meaning.
+    """
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), key, key, lineterm="")
+    return "".join(f"{line}\n" for line in lines)
 
 
 async def _write_all(context: Context, planned: Sequence[_Planned]) -> list[Saved | None]:

@@ -11,7 +11,6 @@ from resolvers.agent_tools import with_tools_checked
 from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
-from resolvers.reading import apart, apart_if_large
 from resolvers.tools import DEFINITION, ISSUES, Tool
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
@@ -22,6 +21,7 @@ from runner.issues import Issue, error, shown
 from runner.json_values import DocumentError, forbidden_text
 from runner.literal_secrets import literal_secrets
 from runner.preflight import CalledStep, preflight
+from runner.reading import apart, apart_if_large
 from runner.stored_definition import stored_form
 from store.states import Scope
 
@@ -94,7 +94,7 @@ async def check_pipeline(
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
     work = partial(_check, context, document, definition.yaml)
-    check = await apart_if_large(context, work, definition.yaml or document)
+    check = await apart_if_large(context.caller.id, work, definition.yaml or document)
     issues = list(check.issues)
     key = check.definition.key if check.definition is not None else document.get("key")
     taken = await taken_issue(context, key)
@@ -124,7 +124,7 @@ async def document_of(context: Context, definition: DefinitionText) -> dict[str,
     if definition.yaml is not None:
         return await _read(context, load_document, definition.yaml)
     document = object_of(definition.document, "definition")
-    if unsafe := forbidden_text(document):
+    if unsafe := await apart_if_large(context.caller.id, partial(forbidden_text, document), document):
         raise Invalid(unsafe[0].message, unsafe)
     return document
 
@@ -140,7 +140,7 @@ async def documents_of(context: Context, yaml: str) -> list[Written]:
 
 async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _Read:
     try:
-        return await apart(context, partial(read, text))
+        return await apart(context.caller.id, partial(read, text), text)
     except DocumentError as refused:
         message = f"The definition cannot be read: {refused}"
         raise Invalid(message, [error((), "unreadable", str(refused))]) from refused
@@ -178,7 +178,7 @@ async def checked_definition(
     Raises:
         Invalid: it breaks rules; all of them are listed.
     """
-    return await apart_if_large(context, partial(_checked, context, document, text), text or document)
+    return await apart_if_large(context.caller.id, partial(_checked, context, document, text), text or document)
 
 
 def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:

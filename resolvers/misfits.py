@@ -13,6 +13,7 @@ import orjson
 
 from resolvers.start_checks import masked_issues, resolved_input_issues
 from runner.issues import Issue, error, shown
+from runner.reading import apart_if_large
 from runner.stand_ins import StandIns, find_pack, misfit
 from runner.step_inputs import SESSION_FIELD
 from runner.step_packs import pack_of_step
@@ -35,14 +36,14 @@ def pack_of(context: Context, pipeline: CompiledPipeline, found: Snapshot, step:
     return find_pack(resources.registry, pipeline, found.steps, step, resources.agents)
 
 
-def misfits_of_target(
+async def misfits_of_target(
     context: Context, found: Snapshot, target: Target, plan: ResumePlan, inputs: dict[str, JSONValue]
 ) -> list[Issue]:
     """What of a definition does not fit the newest packs, for the steps a plan would run on them."""
     if target.version_id is None:
         return []
     versions = context.services.versions
-    proved = versions.misfits(context, target.version_id, target.document, target.input_schema)
+    proved = await versions.misfits(context, target.version_id, target.document, target.input_schema)
     reused = _reused(plan)
     rows = {row.key: row for row in found.steps}
     steps = {step.key: step for step in target.compiled.steps}
@@ -77,7 +78,7 @@ def misfits_of_outputs(context: Context, found: Snapshot, target: Target, plan: 
     return issues
 
 
-def misfits_of_stand_ins(
+async def misfits_of_stand_ins(
     context: Context,
     found: Snapshot,
     target: Target,
@@ -113,7 +114,8 @@ def misfits_of_stand_ins(
             continue
         if proved is None:
             packs = StandIns(context.services.registry, target.compiled, found.steps)
-            proved = misfits(found.document, found.input_schema, packs)
+            work = partial(misfits, found.document, found.input_schema, packs)
+            proved = await apart_if_large(context.caller.id, work, found.document)
         issues += (
             error(issue.path, "schema_mismatch", issue.message, hint) for issue in proved if issue.path[1] == key
         )

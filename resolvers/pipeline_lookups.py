@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import orjson
@@ -14,11 +14,10 @@ from resolvers.access import may_change
 from resolvers.lookups import no_pipeline
 from resolvers.operations import operation
 from resolvers.queries import bounded
-from resolvers.reading import apart_if_large
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
+from resolvers.versions import compiled
 from runner.availability import Requirement
-from runner.compiled import compile_document
 from runner.metadata import Metadata
 from runner.preflight import preflight
 from store.paging import COUNT_CAP, PageWindow
@@ -211,10 +210,9 @@ async def lacks_of_version(context: Context, version_id: str, body: VersionBody,
 
     A pack that is there, but takes or gives something else than the version needs, is told like one that is missing.
     """
-    compiling = partial(compile_document, body.document, body.input_schema)
-    steps = (await apart_if_large(context, compiling, body.document)).steps
+    steps = (await compiled(context, body.document, body.input_schema)).steps
     missing = preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
-    if unfit := await context.services.versions.found_misfits(context, version_id, body):
+    if unfit := await context.services.versions.misfits(context, version_id, body.document, body.input_schema):
         missing += _unfit_packs(unfit, {step.key: step.pack for step in steps})
     return missing
 

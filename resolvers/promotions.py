@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import orjson
@@ -15,6 +16,7 @@ from resolvers.problems import Invalid, WrongState
 from resolvers.tools import ISSUES, Parameter, Tool
 from runner.document import dump_yaml
 from runner.issues import error
+from runner.reading import apart_if_large
 from store.pipeline_reads import find_bodies
 from store.promotions import calls_before, find_calls
 from store.run_reads import find_payloads
@@ -96,7 +98,8 @@ async def promote_run(
             description=f"Made from {len(calls)} pack call{'s' if len(calls) > 1 else ''}.",
         )
     check = await check_pipeline(context, definition=DefinitionText(document=document))
-    return Promotion(document, dump_yaml(document), check, tuple(made_from))
+    yaml = await apart_if_large(context.caller.id, partial(dump_yaml, document), document)
+    return Promotion(document, yaml, check, tuple(made_from))
 
 
 async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> dict[str, JSONValue]:

@@ -14,11 +14,9 @@ from resolvers.gone_artifacts import given_artifacts, gone_inputs, gone_outputs,
 from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import masked_issues, pack_call_issues, pack_input_issues
+from resolvers.versions import compiled
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
-from runner.compiled import CompiledPipeline, compile_document
-from runner.definition import parse_stored
-from runner.definition_models import step_digest
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown, warning
 from runner.preflight import CalledStep, preflight
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from runner.availability import Requirement
+    from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
 
 _MISSING: Any = object()
@@ -54,7 +53,6 @@ class Target:
         document: The definition, as stored.
         input_schema: Schema of the run inputs as stored; None for a pack call.
         schema: The same, read.
-        digests: `step_digest` by step key.
         changed: Whether it is another than the run's.
         newer: Whether the pipeline has a newer one than the run's.
         issues: Why the one asked for cannot be had.
@@ -65,7 +63,6 @@ class Target:
     input_schema: str | None
     compiled: CompiledPipeline
     schema: Mapping[str, JSONValue] | None
-    digests: Mapping[str, str]
     changed: bool
     newer: bool
     issues: tuple[Issue, ...] = ()
@@ -92,7 +89,7 @@ async def rerun_plan(
 ) -> ResumePlan:
     """What a re-run from a step would reuse and run; `before` and `values` are the run's inputs and the new ones."""
     plan = plan_rerun(
-        _snapshots(context, found),
+        await _snapshots(context, found),
         from_step=from_step,
         live_sessions=await _live(context, found),
         gone_artifacts=await gone_outputs(context, found),
@@ -102,7 +99,7 @@ async def rerun_plan(
     )
     issues = (
         *plan.issues,
-        *misfits_of_target(context, found, target, plan, values),
+        *await misfits_of_target(context, found, target, plan, values),
         *await gone_inputs(
             context, target.compiled, plan, values, caller_id=context.caller.id, is_whole=from_step is None
         ),
@@ -124,7 +121,7 @@ async def propose(
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
     plan = plan_resume(
-        _snapshots(context, found),
+        await _snapshots(context, found),
         run_state=found.state,
         live_sessions=await _live(context, found),
         gone_artifacts=await gone_outputs(context, found),
@@ -135,9 +132,9 @@ async def propose(
     )
     issues = [*plan.issues, *target.issues, *misfits_of_outputs(context, found, target, plan)]
     issues += (
-        misfits_of_target(context, found, target, plan, values)
+        await misfits_of_target(context, found, target, plan, values)
         if target.changed
-        else misfits_of_stand_ins(context, found, target, plan, values, replaced=step_input is not None)
+        else await misfits_of_stand_ins(context, found, target, plan, values, replaced=step_input is not None)
     )
     issues += await _changed_profiles(context, found, target, plan)
     # A replaced input of a step may leave out what is gone; whether it does can only be told when it is resolved.
@@ -185,9 +182,8 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
         version_id=found.version_id,
         document=found.document,
         input_schema=found.input_schema,
-        compiled=compile_document(found.document, found.input_schema),
+        compiled=await compiled(context, found.document, found.input_schema),
         schema=schema,
-        digests=_digests(found.document),
         changed=False,
         newer=False,
     )
@@ -211,30 +207,22 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
         version_id=current.record.id,
         document=current.body.document,
         input_schema=current.body.input_schema,
-        compiled=current.compiled,
+        compiled=await current.compiled(context),
         schema=current.input_schema,
-        digests=_digests(current.body.document),
         changed=True,
         newer=True,
     )
 
 
-def _digests(document: str) -> dict[str, str]:
-    definition, _ = parse_stored(orjson.loads(document))
-    return {step.id: step_digest(step) for step in definition.steps} if definition is not None else {}
-
-
-def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
+async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
     """The steps of a run as they fared, by its own definition."""
-    compiled = compile_document(found.document, found.input_schema)
-    digests = _digests(found.document)
+    pipeline = await compiled(context, found.document, found.input_schema)
     registry = context.services.registry
     return [
         replace(
             StepSnapshot.pending(
-                compiled.step(row.key),
-                pack_of(context, compiled, found, row),
-                digests.get(row.key, ""),
+                pipeline.step(row.key),
+                pack_of(context, pipeline, found, row),
                 other=registry.find(row.pack),
             ).fared(row, row.state),
             mentioned_artifacts=mentioned(row.output),
@@ -246,10 +234,7 @@ def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
 def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
     """The steps of another definition, none of which has run."""
     registry = context.services.registry
-    return [
-        StepSnapshot.pending(step, pack_of_step(registry, step), target.digests.get(step.key, ""))
-        for step in target.compiled.steps
-    ]
+    return [StepSnapshot.pending(step, pack_of_step(registry, step)) for step in target.compiled.steps]
 
 
 async def _changed_profiles(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:

@@ -237,7 +237,7 @@ async def rerun_run(
         raise Invalid(f"The inputs do not fit: {gone[0].message}", gone)
     if from_step is None and target.version_id is not None:
         versions = context.services.versions
-        if unfit := versions.misfits(context, target.version_id, target.document, target.input_schema):
+        if unfit := await versions.misfits(context, target.version_id, target.document, target.input_schema):
             raise no_longer_fits(f"Run {id}", unfit)
     if from_step is not None:
         plan = await rerun_plan(context, found, target, before, values, from_step)

@@ -24,10 +24,10 @@ from resolvers.start_checks import (
     unavailable,
 )
 from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
-from resolvers.versions import get_pipeline
+from resolvers.versions import compiled, get_pipeline
 from runner.agents.definition import AGENT
 from runner.aliases import translated
-from runner.compiled import CALL_STEP, compile_document, pack_call_document
+from runner.compiled import CALL_STEP, pack_call_document
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
 from runner.json_values import canonical_json, digest
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from catalog.learning import LearnedField
     from resolvers.context import Context
-    from resolvers.versions import Version
+    from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from store.dialects import Connection
     from store.run_reads import RunRecord
@@ -117,7 +117,8 @@ async def run_pipeline(
     if context.trail is not None:
         context.trail.target_id = found.id
     chosen = await context.services.versions.get(context, found, version)
-    refuse_wrong_agent(context, chosen.compiled, agent)
+    definition = await chosen.compiled(context)
+    refuse_wrong_agent(context, definition, agent)
     schema = chosen.input_schema
     warnings: list[Issue] = []
     issues: list[Issue] = []
@@ -130,8 +131,10 @@ async def run_pipeline(
     issues += [
         issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
-    missing = preflight(chosen.compiled.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
-    unfit = await context.services.versions.found_misfits(context, chosen.record.id, chosen.body)
+    missing = preflight(definition.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
+    unfit = await context.services.versions.misfits(
+        context, chosen.record.id, chosen.body.document, chosen.body.input_schema
+    )
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
             f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
@@ -143,9 +146,9 @@ async def run_pipeline(
         raise unavailable(missing)
     values = with_defaults(schema, inputs)
     text = canonical_json(values)
-    if gone := await unreadable_inputs(context, chosen.compiled.steps, values, text):
+    if gone := await unreadable_inputs(context, definition.steps, values, text):
         raise Invalid(f"The inputs do not fit pipeline {found.key}: {gone[0].message}", gone)
-    steps = new_steps(context, chosen.compiled, agent)
+    steps = new_steps(context, definition, agent)
     if dry_run:
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
@@ -156,7 +159,7 @@ async def run_pipeline(
         cause=context.cause,
         inputs=text,
         inputs_digest=digest(text),
-        deadline_seconds=deadline_of(context, chosen, deadline_seconds),
+        deadline_seconds=deadline_of(context, definition, deadline_seconds),
         steps=steps,
         pipeline_id=found.id,
         version_id=chosen.record.id,
@@ -235,7 +238,7 @@ async def run_pack(
     if missing:
         raise unavailable(missing)
     text, document = canonical_json(input), canonical_json(pack_call_document(found.name, found.version))
-    if gone := await unreadable_inputs(context, compile_document(document).steps, input, text):
+    if gone := await unreadable_inputs(context, (await compiled(context, document, None)).steps, input, text):
         raise Invalid(
             f"The input does not fit pack {found.name}: {gone[0].message}",
             [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
@@ -324,11 +327,11 @@ def queue_full(full: QueueFullError) -> Limited:
     )
 
 
-def deadline_of(context: Context, version: Version, asked: float | None) -> float:
+def deadline_of(context: Context, definition: CompiledPipeline, asked: float | None) -> float:
     """Deadline of a run in seconds: as asked, the pipeline's, or the server's."""
     if asked is not None:
         return asked
-    declared = version.compiled.deadline_seconds
+    declared = definition.deadline_seconds
     return declared if declared is not None else context.services.limits.deadline_seconds
 
 

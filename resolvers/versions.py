@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import orjson
 
 from resolvers.lookups import no_pipeline
 from resolvers.problems import NotFound
-from resolvers.reading import apart_if_large
-from runner.compiled import CompiledPipeline, compile_document
+from runner.compiling import definitions
+from runner.reading import apart_once, is_large
 from runner.still_fits import misfits
 from store.pipeline_reads import (
     PipelineRecord,
@@ -25,6 +25,7 @@ from store.pipeline_reads import (
 
 if TYPE_CHECKING:
     from resolvers.context import Context
+    from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
     from runner.issues import Issue
 
@@ -46,10 +47,18 @@ class Version:
         """JSON Schema of the run inputs, declared or derived."""
         return _schema(self.body.input_schema)
 
-    @property
-    def compiled(self) -> CompiledPipeline:
+    async def compiled(self, context: Context) -> CompiledPipeline:
         """The definition, ready to run."""
-        return compile_document(self.body.document, self.body.input_schema)
+        return await compiled(context, self.body.document, self.body.input_schema)
+
+
+async def compiled(context: Context, document: str, input_schema: str | None) -> CompiledPipeline:
+    """A stored definition, ready to run; a large one is compiled without holding up others.
+
+    Raises:
+        CompileError: it does not read.
+    """
+    return await definitions.get(context.caller.id, document, input_schema)
 
 
 @lru_cache(maxsize=KEPT)
@@ -91,26 +100,30 @@ class Versions:
         self._kept[key] = version
         return version
 
-    def misfits(self, context: Context, version_id: str, document: str, input_schema: str | None) -> tuple[Issue, ...]:
+    async def misfits(
+        self, context: Context, version_id: str, document: str, input_schema: str | None
+    ) -> tuple[Issue, ...]:
         """What in a version is proved not to fit the packs there are now; see `runner.still_fits`.
 
-        Found out once per version and state of the packs: it takes milliseconds, and starts ask each time.
+        Found out once per version and state of the packs: it takes milliseconds, or a second where the definition is
+        large, and starts ask each time. Lists ask of many at once, and hold up nobody.
         """
-        registry = context.services.registry
-        known = self._misfits.get(version_id)
-        if known is not None and known[0] == registry.revision:
-            return known[1]
-        return self._noted(version_id, registry.revision, misfits(document, input_schema, registry))
-
-    async def found_misfits(self, context: Context, version_id: str, body: VersionBody) -> tuple[Issue, ...]:
-        """The same without holding up others: lists ask of many at once, and a large one takes half a second."""
         registry = context.services.registry
         revision, known = registry.revision, self._misfits.get(version_id)
         if known is not None and known[0] == revision:
             return known[1]
         await asyncio.sleep(0)
-        work = partial(misfits, body.document, body.input_schema, registry)
-        return self._noted(version_id, revision, await apart_if_large(context, work, body.document))
+
+        def find() -> tuple[Issue, ...]:
+            return self._noted(version_id, revision, misfits(document, input_schema, registry))
+
+        def found() -> tuple[Issue, ...] | None:
+            known = self._misfits.get(version_id)
+            return known[1] if known is not None and known[0] == revision else None
+
+        if not is_large(document):
+            return find()
+        return await apart_once(context.caller.id, (id(self), version_id, revision), found, find)
 
     def _noted(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
         if version_id not in self._misfits and len(self._misfits) >= _MISFITS_KEPT:

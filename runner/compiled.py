@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import orjson
 
 from runner.definition import parse_stored
-from runner.definition_models import RetryPolicy
+from runner.definition_models import RetryPolicy, step_digest
 from runner.inputs import declared_optional
 from runner.step_inputs import SESSION_FIELD
 from runner.templating import Resolved, Template, compile_template
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 OptionalInputs: TypeAlias = "Callable[[tuple[str | int, ...]], bool]"
 
-#: Compiled definitions kept; a version never changes, so nothing is ever stale.
-KEPT = 512
 #: Key of the only step of a single pack call.
 CALL_STEP = "call"
 
@@ -42,6 +39,7 @@ class CompiledStep:
         reads_steps: Steps whose output it reads.
         session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
         agent: What is fixed of an agent step; None for a pack step.
+        digest: What it is compared by; empty for a pack call.
     """
 
     key: str
@@ -55,6 +53,7 @@ class CompiledStep:
     reads_steps: frozenset[str]
     session_reads: frozenset[str] = frozenset()
     agent: AgentStep | None = None
+    digest: str = ""
 
     def resolve(
         self,
@@ -109,9 +108,8 @@ def pack_call_document(pack: str, version: str) -> dict[str, JSONValue]:
     return {"call": {"pack": pack, "version": version}}
 
 
-@lru_cache(maxsize=KEPT)
 def compile_document(document: str, input_schema: str | None = None) -> CompiledPipeline:
-    """Compiles a stored definition.
+    """Compiles a stored definition; `runner.compiling` keeps what comes of it.
 
     Args:
         document: Canonical JSON, as `store.models` keeps it.
@@ -158,6 +156,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                     if reference.source_step is not None and reference.source_path == (SESSION_FIELD,)
                 ),
                 agent=step_definition.agent,
+                digest=step_digest(step_definition),
             )
         )
     return CompiledPipeline(definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds)

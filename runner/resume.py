@@ -62,15 +62,12 @@ class StepSnapshot:
     reads_steps: frozenset[str] = frozenset()
 
     @classmethod
-    def pending(
-        cls, step: CompiledStep, pack: Pack | None, definition_digest: str = "", *, other: Pack | None = None
-    ) -> StepSnapshot:
+    def pending(cls, step: CompiledStep, pack: Pack | None, *, other: Pack | None = None) -> StepSnapshot:
         """A step that has not run.
 
         Args:
             step: The step.
             pack: What runs it; None when that is not installed.
-            definition_digest: Of the step.
             other: A version of the pack that is installed but may not run it: its effects are told then. Without one
                 the worst is assumed.
         """
@@ -79,7 +76,7 @@ class StepSnapshot:
             key=step.key,
             position=step.position,
             state=StepState.PENDING,
-            definition_digest=definition_digest,
+            definition_digest=step.digest,
             effects=known.effects if known else "external",
             installed=pack is not None,
             repeatable=pack.repeatable if pack else False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from runner.compiled import compile_document
+from runner.compiling import definitions
 from runner.stretch import Prepared, Stretch
 from store.runs import Claim, Fence, NotClaimed, Settled, claim, start_attempt
 
@@ -64,7 +64,10 @@ class Takeover:
         if claimed.lost_attempt is not None:  # it has to be judged first
             return None
         try:
-            stretch = Stretch.of(claimed, fence, compile_document(claimed.document, claimed.input_schema))
+            pipeline = definitions.at_hand(claimed.document, claimed.input_schema)
+            if pipeline is None:  # to compile it takes long, and others wait for the transaction
+                return None
+            stretch = Stretch.of(claimed, fence, pipeline)
             first = None if stretch.sessions else self._preparation.next(stretch)
         except Exception:  # the worker meets it again, where it ends the run
             return None

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from runner.attempts import STOPPED, run_attempt
-from runner.compiled import CompileError, compile_document
+from runner.compiled import CompileError
+from runner.compiling import definitions
 from runner.dispatch import RESCUE_PRIORITY
 from runner.failures import Failure, FailureCode
 from runner.keeper import CANCELLED, Keeper
@@ -44,10 +45,11 @@ from store.states import RunState
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from runner.compiled import CompiledPipeline
     from runner.dispatch import Dispatcher
     from runner.resources import Resources
     from store.dialects import Connection
-    from store.runs import Spent, Submitted
+    from store.runs import Claim, Spent, Submitted
 
 log = structlog.get_logger(__name__)
 
@@ -71,6 +73,7 @@ class Worker:
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._cancelled: set[str] = set()  # runs that are being claimed, of which a cancel was heard
+        self._compiling: set[asyncio.Task[CompiledPipeline]] = set()
         self._active: dict[str, Stretch] = {}
         self._stopping = False
         # On PostgreSQL claims queue for a lock on their caller; if this process froze, each one in the queue would hold
@@ -101,6 +104,8 @@ class Worker:
     async def stop(self, grace_seconds: float) -> None:
         """Lets short steps finish and releases the rest to other workers; harmless twice and before `start`."""
         self._stopping = True
+        for compiling in self._compiling:
+            compiling.cancel()
         await self._dispatcher.stop()
         try:
             async with asyncio.timeout(grace_seconds):
@@ -206,7 +211,11 @@ class Worker:
             if begun is not None:
                 stretch = begun.stretch
             else:
-                stretch = Stretch.of(claimed, fence, compile_document(claimed.document, claimed.input_schema))
+                pipeline = await self._compiled(claimed)
+                if pipeline is None:
+                    await self._release(fence, None)
+                    return None
+                stretch = Stretch.of(claimed, fence, pipeline)
             self._active[claimed.run_id] = stretch
             if claimed.run_id in self._cancelled:
                 stretch.stop(CANCELLED)
@@ -221,6 +230,20 @@ class Worker:
         if state is RunState.WAITING:
             return NotClaimed(Refusal.LATER, claimed.caller_id, stretch.seconds_to_wait())
         return None
+
+    async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
+        """The definition of a claimed run; None when the server stops before a large one is compiled."""
+        pipeline = definitions.at_hand(claimed.document, claimed.input_schema)
+        if pipeline is not None or self._stopping:
+            return pipeline
+        compiling = asyncio.ensure_future(definitions.get(claimed.caller_id, claimed.document, claimed.input_schema))
+        self._compiling.add(compiling)
+        try:
+            await asyncio.wait((compiling,))
+        finally:
+            self._compiling.discard(compiling)
+            compiling.cancel()
+        return None if compiling.cancelled() else compiling.result()
 
     # -------------------------------------------------------------------------------------------- the walk
 

@@ -1,18 +1,19 @@
 """Definitions of pipelines as the API takes and shows them: steps, what they refer to, and what a check tells."""
 
 # mypy: disallow-untyped-decorators=False
-from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 import orjson
 import strawberry
 
 from resolvers.definitions import DefinitionText
+from runner.compiling import OfDefinitions
 from runner.definition import parse_stored
 from runner.json_values import canonical_json
 from runner.templating import compile_template
 from schema.context import Info
 from schema.issues import Availability, Issue
+from schema.loading import loaded
 from schema.scalars import JSON, JSONSchema, Key
 
 if TYPE_CHECKING:
@@ -21,11 +22,9 @@ if TYPE_CHECKING:
     from resolvers.definitions import DefinitionCheck
     from runner.definition_models import RetryPolicy as WrittenPolicy
     from runner.definition_models import StepDefinition
+    from runner.failures import JSONValue
     from runner.references import Reference
     from schema.packs import Pack
-
-#: Definitions whose steps are kept; a stored one never changes.
-_KEPT = 512
 
 
 @strawberry.type(description="A template in a step's input.")
@@ -131,14 +130,18 @@ class PackStep(Step):
         return own or services.limits.step_timeout_seconds
 
 
-@lru_cache(maxsize=_KEPT)
-def steps_of_document(document: str) -> tuple[Step, ...]:
-    """The steps of a stored definition, in the order they run; none when it does not read.
+async def steps_of_document(info: Info, document: str) -> list[Step]:
+    """The steps of a definition, in the order they run; none when it does not read.
 
     Args:
+        info: Who asks.
         document: Canonical JSON.
     """
-    definition, _ = parse_stored(orjson.loads(document))
+    return list(await _steps.get(info.context.caller.id, document))
+
+
+def _read_steps(document: str, _: str | None) -> tuple[Step, ...]:
+    definition, _issues = parse_stored(orjson.loads(document))
     if definition is None:
         return ()
     return tuple(_step(step, position) for position, step in enumerate(definition.steps, 1))
@@ -150,6 +153,9 @@ def _step(step: "StepDefinition", position: int) -> Step:
     return PackStep.of(step, position) if step.agent is None else AgentStep.of(step, step.agent, position)
 
 
+_steps = OfDefinitions(_read_steps)
+
+
 @strawberry.type(description="Result of checking a definition.")
 class PipelineCheck:
     """Make one with `of`."""
@@ -159,7 +165,7 @@ class PipelineCheck:
     input_schema: JSONSchema | None = strawberry.field(
         description="What a run would have to be given; null when the definition cannot be read."
     )
-    steps: list[Step] = strawberry.field(description="The steps as understood; empty when they cannot be read.")
+    document: strawberry.Private["dict[str, JSONValue] | None"]
     preflight: Availability = strawberry.field(
         description="Whether it could run here: packs, services, sessions, all steps at once."
     )
@@ -167,14 +173,19 @@ class PipelineCheck:
     @classmethod
     def of(cls, check: "DefinitionCheck", now: "datetime") -> "PipelineCheck":
         """What a check told at `now`."""
-        steps = [] if check.document is None else list(steps_of_document(canonical_json(check.document)))
         return cls(
             valid=check.valid,
             issues=Issue.all(check.issues),
             input_schema=None if check.input_schema is None else JSONSchema(check.input_schema),
-            steps=list[Step](steps),
+            document=check.document,
             preflight=Availability.of(check.preflight, now),
         )
+
+    @strawberry.field(description="The steps as understood; empty when they cannot be read.")
+    @loaded
+    async def steps(self, info: Info) -> list[Step]:
+        """Its steps."""
+        return [] if self.document is None else await steps_of_document(info, canonical_json(self.document))
 
 
 @strawberry.input(one_of=True, description="A definition, one way.")

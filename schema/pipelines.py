@@ -272,7 +272,7 @@ PipelineVersionConnection = Connection[PipelineVersion]
 
 async def steps_of_version(info: Info, version_id: str) -> list[Step]:
     """The steps of a version, in the order they run."""
-    return list(steps_of_document((await _body(info, version_id)).document))
+    return await steps_of_document(info, (await _body(info, version_id)).document)
 
 
 async def read_ahead(info: Info, pipelines: "Iterable[PipelineRecord]") -> None:

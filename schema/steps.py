@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.versions import compiled
 from runner.agents.definition import AGENT
-from runner.compiled import compile_document
 from runner.definition_models import RetryPolicy
 from schema.artifacts import Artifact
 from schema.attempts import Attempt, sees_run
@@ -261,7 +261,8 @@ async def retry_wait(info: Info, step: StepRecord) -> Wait:
     if run is not None and run.version_id is not None:
         body = await info.context.loaders.version_body.load(run.version_id)
         if body is not None:
-            policy = compile_document(body.document, body.input_schema).step(step.key).retry
+            definition = await compiled(info.context.context, body.document, body.input_schema)
+            policy = definition.step(step.key).retry
     message = f"retry {step.stretch_attempts + 1} of {policy.max_attempts}"
     return Wait(reason=WaitReason.RETRY, message=message, until=step.wait_until)
 

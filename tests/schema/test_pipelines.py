@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resolvers import applying, definitions, reading
+from resolvers import applying
 from tests.support.front_door import statements
 from tests.support.packs import Workbench
 from tests.support.product import product
-from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.support.product import Product
@@ -520,80 +518,3 @@ async def test_the_number_of_steps_is_a_setting_that_saved_pipelines_survive(tmp
     async with running(tmp_path, steps_max=2) as it:
         ran = await it.mutate('mutation {runPipeline(pipeline: "long", dryRun: true) {__typename}}')
         assert ran["__typename"] == "StartRunSuccess"
-
-
-async def test_yaml_is_read_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The largest text takes seconds to read; meanwhile the others are answered."""
-    readers: list[str] = []
-
-    def noting(read: Callable[[str], Any]) -> Callable[[str], Any]:
-        def noted(text: str) -> Any:
-            readers.append(threading.current_thread().name)
-            return read(text)
-
-        return noted
-
-    for name in ("load_document", "load_written"):
-        monkeypatch.setattr(definitions, name, noting(getattr(definitions, name)))
-    async with running(tmp_path) as it:
-        saved = await create(it, DECK)
-        await it.mutate(APPLY, {"yaml": DECK, "dry": True})
-        await it.query("query ($yaml: String!) { checkPipeline(definition: {yaml: $yaml}) { valid } }", {"yaml": DECK})
-        await it.mutate(UPDATE, {"pipeline": saved["key"], "change": {"yaml": DECK}, "ifVersion": 1, "note": None})
-    assert len(readers) == 4
-    assert {name.rpartition("_")[0] for name in readers} == {"definition-reader"}
-
-
-async def test_large_definitions_are_checked_beside_the_event_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checkers: list[bool] = []
-    check = definitions.check_definition
-
-    def noted(*given: Any, **more: Any) -> Any:
-        checkers.append(threading.current_thread() is threading.main_thread())
-        return check(*given, **more)
-
-    monkeypatch.setattr(definitions, "check_definition", noted)
-    asked = "query ($d: PipelineDefinitionInput!) { checkPipeline(definition: $d) { valid issues { message } } }"
-    async with running(tmp_path) as it:
-        for words, here in ((10, True), (2_000, False)):
-            steps = [{"id": "a", "pack": "test.echo", "input": {"text": "word " * words}}]
-            for given in (
-                {"yaml": named(f"long-{words}", steps=steps)},
-                {"document": {"name": f"x {words}", "steps": steps}},
-            ):
-                checkers.clear()
-                told = await it.query(asked, {"d": given})
-                assert told == {"checkPipeline": {"valid": True, "issues": []}}
-                saved = await it.mutate(CREATE, {"definition": given})
-                assert saved["__typename"] == "PipelineSuccess"
-                assert checkers == [here, here], (words, list(given))
-
-
-async def test_slow_texts_of_one_caller_hold_up_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, begun, load = threading.Event(), [], definitions.load_document
-
-    def slow(text: str) -> Any:
-        if "slow" in text:
-            begun.append(text)
-            go.wait(60)
-        return load(text)
-
-    monkeypatch.setattr(definitions, "load_document", slow)
-    asked = "query ($yaml: String!) { checkPipeline(definition: {yaml: $yaml}) { valid } }"
-    async with running(tmp_path) as it:
-        alice, bob = [await it.token_for(name, "READ") for name in ("alice", "bob")]
-        many = [asyncio.create_task(it.query(asked, {"yaml": named("slow")}, token=alice)) for _ in range(5)]
-        try:
-            await eventually(lambda: begun)
-            async with asyncio.timeout(20):
-                assert (await it.query(asked, {"yaml": named("quick")}, token=bob))["checkPipeline"]["valid"]
-            assert len(begun) == 1, "one text of a caller's at once"
-            many[1].cancel()
-        finally:
-            go.set()
-        told = await asyncio.gather(*many, return_exceptions=True)
-        assert [isinstance(each, asyncio.CancelledError) for each in told] == [False, True, False, False, False]
-        # The thread that did the last lets go of it after it has told that it is done.
-        await eventually(lambda: not reading._turns)

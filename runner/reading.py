@@ -1,0 +1,141 @@
+"""Large definitions are read, checked and compiled beside the event loop, fairly between callers.
+
+The largest take seconds, in which nobody else would be answered. At most one text of a caller's is at work at once, so
+that whoever sends many holds up only themselves; two are at work overall, since more would slow down everything. Small
+texts that are not read at once have a thread of their own: they never wait for large ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakValueDictionary
+
+import orjson
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+_Result = TypeVar("_Result")
+
+#: Texts and documents up to this size are checked and compiled at once: it takes some 10 ms, and a thread of its own
+#: costs, too. To parse so much YAML takes up to 0.2 s, so that is never done on the event loop.
+LARGE_BYTES = 8 * 1024
+
+
+class _Lane:
+    """Threads of one kind of work, and whose turn it is there.
+
+    Attributes:
+        turns: By caller; kept as long as somebody waits or is served.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self.pool = ThreadPoolExecutor(threads, "definition-reader")
+        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def turn(self, caller_id: str) -> asyncio.Lock:
+        """Waits for a caller's turn; to be released when what it was for has ended."""
+        turn = self.turns.setdefault(caller_id, asyncio.Lock())
+        await turn.acquire()
+        return turn
+
+
+LARGE, SMALL = _Lane(2), _Lane(1)
+#: Shared work that has begun, by what it is.
+_under_way: dict[Hashable, Future[Any]] = {}
+
+
+async def apart(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
+    """What some work comes to, done in a thread when it is its caller's turn.
+
+    Cancelled, work that has begun goes on, and its caller's next waits for its end.
+
+    Args:
+        caller_id: Who asks for it.
+        work: What to do.
+        given: The text or the document it works on, whose size tells which threads do it.
+    """
+    lane = LARGE if is_large(given) else SMALL
+    turn = await lane.turn(caller_id)
+    try:
+        working = lane.pool.submit(work)
+    except BaseException:
+        turn.release()
+        raise
+    try:
+        return await _outcome(working, turn)
+    except asyncio.CancelledError:
+        working.cancel()
+        raise
+
+
+async def apart_if_large(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
+    """The same; what is small is done here and now."""
+    return await apart(caller_id, work, given) if is_large(given) else work()
+
+
+async def apart_once(
+    caller_id: str, key: Hashable, known: Callable[[], _Result | None], work: Callable[[], _Result]
+) -> _Result:
+    """What large work comes to that several may ask for at once: it is done once, and all get its outcome.
+
+    Cancelled, it goes on for the others.
+
+    Args:
+        caller_id: Who asks for it.
+        key: What it is.
+        known: What it came to before; looked at when it is the caller's turn.
+        work: Does it, and keeps what it comes to for `known`.
+    """
+    turn = await LARGE.turn(caller_id)
+    try:
+        found = known()
+        working = None
+        if found is None:
+            working = _under_way.get(key)
+            if working is None:
+                working = _under_way[key] = LARGE.pool.submit(work)
+                working.add_done_callback(lambda _: _under_way.pop(key, None))
+    except BaseException:
+        turn.release()
+        raise
+    if working is not None:
+        return await _outcome(working, turn)
+    turn.release()
+    assert found is not None
+    return found
+
+
+def is_large(given: object) -> bool:
+    """Whether a text or a document is read beside the event loop."""
+    if isinstance(given, str):
+        return len(given) > LARGE_BYTES
+    try:
+        return len(orjson.dumps(given)) > LARGE_BYTES
+    except TypeError:  # nested too deep to be written, or holding what no JSON holds
+        return True
+
+
+async def _outcome(working: Future[_Result], turn: asyncio.Lock) -> _Result:
+    """The outcome of what a thread does; whether anybody still waits for it or not, the turn ends when it does."""
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_Result] = loop.create_future()
+
+    def tell(done: Future[_Result]) -> None:
+        turn.release()
+        if answer.done():
+            return
+        if (error := done.exception()) is not None:
+            answer.set_exception(error)
+        else:
+            answer.set_result(done.result())
+
+    # It does not name `working`: a future that is in a cycle keeps what it has made until garbage is looked for.
+    def ended(done: Future[_Result]) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(tell, done)
+
+    working.add_done_callback(ended)
+    return await answer

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from runner.availability import Requirement
     from runner.failures import JSONValue
-    from store.pipelines import Definition, Heading
+    from store.pipeline_rows import Definition, Heading
 
 _Read = TypeVar("_Read")
 

@@ -23,7 +23,7 @@ from runner.document import load_document
 from runner.json_values import DocumentError, digest
 from runner.stored_definition import stored_form
 from store.pipeline_reads import starter_metadata
-from store.pipelines import Starter, StarterChanges, upsert_starters
+from store.starters import Starter, StarterChanges, upsert_starters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,8 +11,8 @@ from runner.definition_models import definition_document
 from runner.document import BYTE_ORDER_MARK, dump_yaml
 from runner.json_values import canonical_json, digest
 from runner.step_packs import pack_of_step
-from store.pipelines import Definition as StoredDefinition
-from store.pipelines import Heading
+from store.pipeline_rows import Definition as StoredDefinition
+from store.pipeline_rows import Heading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,7 @@ def stored_form(
     aliases: tuple[Alias, ...] = (),
     source_digest: str | None = None,
 ) -> tuple[Heading, StoredDefinition]:
-    """What `store.pipelines` keeps of a definition that was checked.
+    """What `store` keeps of a definition that was checked.
 
     Args:
         definition: As understood.

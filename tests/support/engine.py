@@ -33,7 +33,8 @@ from store.callers import ensure_caller
 from store.dialects import Sql
 from store.events import list_events, run_state
 from store.paging import PageWindow
-from store.pipelines import Definition, Heading, KeyTakenError, Saved, create_pipeline
+from store.pipeline_rows import Definition, Heading
+from store.pipelines import KeyTakenError, Saved, create_pipeline
 from store.run_heads import find_run_by_id
 from store.runs import NewRun, NewStep, Resume, ResumeStep, snapshot
 from store.states import FINAL_RUN_STATES, RunState, StepState

@@ -11,7 +11,8 @@ from store.callers import CallerRecord, ensure_caller
 from store.dialects import Sql
 from store.ids import new_id
 from store.paging import oldest_id
-from store.pipelines import Definition, Heading, Saved, create_pipeline
+from store.pipeline_rows import Definition, Heading
+from store.pipelines import Saved, create_pipeline
 
 if TYPE_CHECKING:
     from store.dialects import Connection

@@ -28,13 +28,11 @@ from store.pipelines import (
     NoPipelineError,
     ReadOnlyPipelineError,
     StaleVersionError,
-    Starter,
-    StarterChanges,
     StarterNameError,
     delete_pipeline,
     save_version,
-    upsert_starters,
 )
+from store.starters import Starter, StarterChanges, upsert_starters
 from tests.support.rows import caller, definition, heading, pipeline, run
 
 if TYPE_CHECKING:

@@ -74,14 +74,16 @@ _ABANDON = Sql(
     WHERE id = :id AND epoch = :epoch AND owner = :owner AND state IN ('running', 'cancelling')
     """
 )
-# The partial index of runs under way keeps this small whatever the history holds.
+# The partial index of runs under way keeps this small whatever the history holds. What was under way at a worker that
+# is gone goes before what waits, as where it was let go (`_ABANDON`): nobody is left to give it a priority of its own.
 _DUE = Sql(
     """
-    SELECT id, caller_id, priority, not_before FROM run
+    SELECT id, caller_id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency, not_before
+    FROM run
     WHERE ended_at IS NULL AND (
         state = 'queued' OR state = 'waiting'
         OR (state IN ('running', 'cancelling') AND (lease_until IS NULL OR lease_until < :now)))
-    ORDER BY priority DESC, id LIMIT :limit
+    ORDER BY urgency DESC, id LIMIT :limit
     """
 )
 

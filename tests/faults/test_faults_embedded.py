@@ -35,17 +35,22 @@ LANES = 8
 
 async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path):
     runs, kills = 60, 6
-    orders = Orders("sqlite", str(tmp_path), submit=runs, limits={"lanes": LANES, "concurrent_runs": LANES})
+
+    def orders(submit: int) -> Orders:
+        return Orders("sqlite", str(tmp_path), submit=submit, limits={"lanes": LANES, "concurrent_runs": LANES})
+
     chance = random.Random(3)
-    for _ in range(kills):
-        with worker_processes(orders) as (worker,):
+    for number in range(1, kills + 1):
+        before = len(executions(tmp_path))
+        # Some are new each time: those before may all have ended when it is killed, for it does not wait for this.
+        with worker_processes(orders(runs * number // kills)) as (worker,):
             await worker.ready()
-            await executed(tmp_path, len(executions(tmp_path)) + chance.randint(1, 40))
+            await executed(tmp_path, before + chance.randint(1, runs // kills * STEPS))
             worker.kill()
         with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
             assert raw.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             assert raw.execute("PRAGMA foreign_key_check").fetchall() == []
-    with worker_processes(orders) as (worker,):
+    with worker_processes(orders(runs)) as (worker,):
         await worker.ready()
         with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
 

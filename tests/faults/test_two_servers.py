@@ -31,12 +31,17 @@ if TYPE_CHECKING:
 
     from tests.support.servers import Call, Calls, RealServer
 
-pytestmark = [pytest.mark.slow, pytest.mark.postgres, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.postgres,
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.timeout(300),
+]
 
 #: A lost run is taken over within the lease and the sweep. The lease must outlast what a loaded machine stalls.
 LEASE_SECONDS, RESCUE_SECONDS = 8, 0.25
 #: What a takeover may take on a loaded machine beyond that.
-SLACK_SECONDS = 5.0
+SLACK_SECONDS = 10.0
 CALLER_LIMIT = 3
 
 _RUN = """

@@ -17,6 +17,7 @@ from cryptography.x509.oid import NameOID
 from runner.egress import AllowEntry, Egress, EgressPolicy, EgressPolicyError, is_public, raise_for_status
 from runner.failures import FailureCode, PackError
 from tests.support.loopback_http import Reply, gzipped, loopback_http, slow_drip
+from tests.support.waiting import pass_time
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -197,12 +198,21 @@ async def test_a_gzip_bomb_is_cut_after_the_limit(egress):
 
 
 async def test_a_slow_drip_is_cut_by_the_total_time(egress):
-    async with loopback_http({"/": slow_drip}) as server:
-        client = egress("127.0.0.1").client(total_seconds=0.2)
-        async with asyncio.timeout(5):
-            assert await code_of(client.get(server.url())) is FailureCode.TIMEOUT
-            async with client.stream("GET", server.url()) as response:
-                assert await code_of(response.aread()) is FailureCode.TIMEOUT
+    arrived = asyncio.Event()
+
+    async def drip(request, writer):
+        arrived.set()
+        await slow_drip(request, writer)
+
+    async with loopback_http({"/": drip}) as server:
+        client = egress("127.0.0.1").client(total_seconds=20)
+        getting = asyncio.create_task(code_of(client.get(server.url())))
+        await arrived.wait()
+        pass_time(20)
+        assert await getting is FailureCode.TIMEOUT
+        async with client.stream("GET", server.url()) as response:
+            pass_time(20)
+            assert await code_of(response.aread()) is FailureCode.TIMEOUT
 
 
 async def test_cancelling_a_request_leaves_the_client_usable(egress):

@@ -17,12 +17,14 @@ from store.states import AttemptState, RunState, StepState
 from tests.support.engine import QUICK, Laboratory, laboratory, step
 from tests.support.engine_packs import Anything, Signals, engine_packs
 from tests.support.packs import Workbench
+from tests.support.waiting import pass_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from packline import PackContext
+    from store.dialects import Connection
 
 
 @pytest.fixture
@@ -143,8 +145,13 @@ async def test_a_worker_that_lost_its_run_stops_and_writes_nothing(tmp_path: Pat
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, lease_seconds=0.3, rescue_seconds=30)) as lab:
         run_id = await lab.start([step("a", "test.slow")])
         await bench.started.wait()
-        await lab.store.write_few(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
-        taken = await lab.store.write_few(claim, run_id, owner="another", lease_seconds=60, caller_limit=8)
+
+        def take_over(conn: Connection) -> object:
+            """At once, or the worker would renew its lease in between."""
+            conn.run(Sql("UPDATE run SET lease_until = created_at"))
+            return claim(conn, run_id, owner="another", lease_seconds=60, caller_limit=8)
+
+        taken = await lab.store.write_few(take_over)
         assert getattr(taken, "epoch", None) == 2
         before = (await lab.fared(run_id)).record.next_seq
         await lab.reached(run_id, lambda _: not lab.engine.worker._active)
@@ -178,7 +185,8 @@ async def test_a_worker_that_cannot_renew_stops_before_others_may_own_its_runs(t
 async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
     tmp_path: Path, bench: Workbench, signals: Signals, error: StoreError, failing: str
 ):
-    limits = replace(QUICK, lease_seconds=0.3, rescue_seconds=0.05)
+    # A lease that no stall outlasts: a step that must not run twice would be given up with it.
+    limits = replace(QUICK, lease_seconds=15, rescue_seconds=0.05)
     async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)], limits=limits) as lab:
         signals.body = lambda ctx, given: "done"
         bench.release.set()
@@ -191,6 +199,9 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
             name = getattr(unit, "__name__", "")
             if (name == failing or (refused and name == "abandon")) and len(refused) < 3:
                 refused.append(name)
+                if name == "abandon":
+                    # The next renewal lets go of it; who asked may be the renewal, which sleeps from now on.
+                    asyncio.get_running_loop().call_soon(pass_time, limits.lease_seconds / 3)
                 raise error
             return await write(unit, *args, **kwargs)  # type: ignore[arg-type]
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
+from store.dialects import Sql
 from store.runs import WrongStateError, request_cancel
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
@@ -217,11 +220,17 @@ async def test_a_step_has_a_time_out(lab: Laboratory, bench: Workbench):
     assert bench.cancelled == 1
 
 
-async def test_a_time_out_is_tried_again(lab: Laboratory, bench: Workbench):
-    run_id = await lab.start([step("a", "test.slow", timeout_seconds=0.3, retry=AT_ONCE)])
-    await lab.reached(run_id, lambda found: len(found.attempts["a"]) == 2)
-    bench.release.set()
-    assert (await lab.ended(run_id)).state is RunState.SUCCEEDED
+async def test_a_time_out_is_tried_again(lab: Laboratory, signals: Signals):
+    async def body(ctx: PackContext, given: Anything) -> str:
+        if ctx.attempt_number == 1:
+            await asyncio.Event().wait()
+        return "in time"
+
+    signals.body = body
+    run = await lab.run([step("a", "test.scripted", timeout_seconds=0.3, retry={**AT_ONCE, "max_attempts": 5})])
+    assert run.state is RunState.SUCCEEDED
+    assert [attempt.state for attempt in run.attempts["a"]][:1] == [AttemptState.FAILED]
+    assert json.loads(run.attempts["a"][0].failure or "{}")["code"] == "timeout"
 
 
 async def test_a_time_out_is_written_although_the_handler_hangs(lab: Laboratory, signals: Signals):
@@ -255,6 +264,8 @@ async def test_a_last_step_that_holds_the_loop_past_the_deadline_ends_the_run_as
     assert "deadline" in run.failure["message"]
     assert run.ends() == ["failed"]
     signals.body = lambda _ctx, _given: "in time"
+    # Another second would be the machine's to keep, and what is asked is whether a resume has a deadline of its own.
+    await lab.store.write_few(lambda conn: conn.run(Sql("UPDATE run SET deadline_seconds = 60")))
     await lab.resume(run_id)
     assert (await lab.ended(run_id)).outputs["a"]["value"] == "in time"
 
@@ -263,11 +274,17 @@ async def test_queueing_does_not_count_for_the_deadline(tmp_path: Path, bench: W
     async with laboratory(tmp_path, bench.packs, limits=replace(QUICK, concurrent_runs=1)) as lab:
         first = await lab.start([step("a", "test.slow")])
         await bench.started.wait()
-        second = await lab.start([step("a", "test.echo")], deadline_seconds=0.2)
-        await asyncio.sleep(0.25)  # longer than its deadline
+        second = await lab.start([step("a", "test.echo")], deadline_seconds=60.0)
+        queued = (await lab.fared(second)).record
+        assert (queued.state, queued.deadline_at) == (RunState.QUEUED, None)
+        await until(lambda: datetime.now(UTC) > queued.created_at + timedelta(seconds=0.05))
+        released_at = datetime.now(UTC)
         bench.release.set()
         assert (await lab.ended(first)).state is RunState.SUCCEEDED
-        assert (await lab.ended(second)).state is RunState.SUCCEEDED
+        run = await lab.ended(second)
+        assert run.state is RunState.SUCCEEDED
+        assert run.record.deadline_at is not None
+        assert run.record.deadline_at >= released_at + timedelta(seconds=60), "counted from when it began"
 
 
 # ------------------------------------------------------------------------------------------------ server stop

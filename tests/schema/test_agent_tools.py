@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,18 +9,13 @@ from resolvers.agent_tools import tool_names
 from tests.schema.test_agent_steps import AGENT, ATTEMPT, CREATE, RUN, program, run
 from tests.support.front_door import save, step
 from tests.support.packs import Workbench
+from tests.support.ports import free_port
 from tests.support.product import product
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.support.product import Product
-
-
-def free_port() -> int:
-    with socket.socket() as opened:
-        opened.bind(("127.0.0.1", 0))
-        return int(opened.getsockname()[1])
 
 
 def said(started: dict[str, Any]) -> dict[str, str]:

@@ -18,16 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import AsyncExitStack
+from threading import Barrier
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
-    from store.dialects import Connection, Row
+    from store.dialects import Connection
     from store.postgres import PostgresStore
 
 pytestmark = pytest.mark.postgres
@@ -46,7 +46,7 @@ async def pair(url: str, tmp_path: Path) -> AsyncIterator[tuple[PostgresStore, P
             opened = await open_store(url, tmp_path, migrate=False)
             stack.push_async_callback(opened.close)
             stores.append(opened)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             for opened in stores:
                 await opened.wakes.connected.wait()  # type: ignore[attr-defined]
         yield stores[0], stores[1]  # type: ignore[misc]
@@ -104,7 +104,14 @@ async def test_a_restart_of_the_database_is_not_noticed_however_many_connections
     async with AsyncExitStack() as stack:
         readers = [await stack.enter_async_context(opened.read()) for _ in range(5)]
         pids = [(await reader.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one() for reader in readers]
-    pids += [row[0] for row in await asyncio.gather(*(opened.write(slow_pid) for _ in range(5))) if row]
+    together = Barrier(5)  # so that each has a connection of its own
+
+    def pid_of(conn: Connection) -> int:
+        together.wait(60)
+        (pid,) = conn.one(PID) or (0,)
+        return pid
+
+    pids += await asyncio.gather(*(opened.write(pid_of) for _ in range(5)))
     assert len(set(pids)) == 10
     for pid in pids:
         kill(pid)
@@ -118,7 +125,9 @@ async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, Post
         pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
         kill(pid)
         assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
-        cut_off = asyncio.create_task(connection.execute(text("SELECT pg_backend_pid(), pg_sleep(0.3)")))
+        pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
+        long = f"SELECT pg_backend_pid(), pg_sleep(CASE pg_backend_pid() WHEN {pid} THEN 60 ELSE 0 END)"
+        cut_off = asyncio.create_task(connection.execute(text(long)))
         while (asleep := await sleeper()) is None:  # noqa: ASYNC110 - only the server knows
             await asyncio.sleep(0.005)
         kill(asleep)
@@ -127,11 +136,6 @@ async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, Post
         kill(again[0])
         assert (await connection.exec_driver_sql("SELECT 2")).scalar_one() == 2
         assert (await connection.execute(select(CALLER.c.id))).all() == []
-
-
-def slow_pid(conn: Connection) -> Row | None:
-    """Each of several at once gets a connection of its own."""
-    return conn.one(Sql("SELECT pg_backend_pid(), pg_sleep(0.2)"))
 
 
 async def sleeper() -> int | None:
@@ -182,10 +186,11 @@ async def test_what_a_frozen_process_has_locked_is_freed_and_its_unit_runs_again
         conn.run(RENAME, {"id": "a", "more": "!"})
         tries.append("held")
         if len(tries) == 1:
-            time.sleep(0.3)  # as if stopped between two statements
+            # As if stopped between two statements: nothing comes from here until another one has had the row.
             with psycopg.connect(url, autocommit=True) as other:
-                other.execute("SET lock_timeout = '2s'")
+                other.execute("SET lock_timeout = '60s'")
                 other.execute("UPDATE caller SET name = 'other' WHERE id = 'a'")
+            monkeypatch.setattr(postgres_writer, "IDLE_IN_TRANSACTION_SECONDS", 60.0)  # of the next connection
         conn.one(PID)
 
     await opened.write(freezes)
@@ -199,13 +204,16 @@ async def test_units_that_deadlock_both_succeed(pair: tuple[PostgresStore, Postg
     first, second = pair
     await first.write(lambda conn: [add(conn, "a"), add(conn, "b")])
     tries: list[str] = []
+    together = Barrier(2)
 
     def rename(order: str) -> object:
         def unit(conn: Connection) -> None:
+            is_first = order not in tries
             tries.append(order)
             conn.run(Sql("SET LOCAL deadlock_timeout = '20ms'"))
             conn.run(RENAME, {"id": order[0], "more": order})
-            conn.run(Sql("SELECT pg_sleep(0.2)"))  # both hold one row and want the other's
+            if is_first:
+                together.wait(60)  # both hold one row and want the other's
             conn.run(RENAME, {"id": order[1], "more": order})
 
         return unit
@@ -225,7 +233,7 @@ async def test_other_processes_are_woken_by_key_and_the_own_one_hears_it_once(
     first.on_wake(heard["first"].append)
     second.on_wake(lambda keys: (heard["second"].append(keys), arrived.set()))
     await first.write(add, "a")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await arrived.wait()
     assert heard["second"] == [frozenset({"a"})]
     # The own notification comes over the wire before this round trip ends, and is dropped.
@@ -244,14 +252,14 @@ async def test_after_each_reconnect_everything_may_have_changed(pair: tuple[Post
         assert pid is not None
         pids.add(pid)
         kill(pid)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not any(EVERYTHING in keys for keys in heard):
                 arrived.clear()
                 await arrived.wait()
         heard.clear()
         name = f"after-{round_}"
         await first.write(add, name)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not any(name in keys for keys in heard):
                 arrived.clear()
                 await arrived.wait()

@@ -6,6 +6,7 @@ run = (await start(it, "deck", {"text": "tea"}, wait=10))["run"]
 
 from __future__ import annotations
 
+import asyncio
 import re
 from contextlib import contextmanager
 from functools import cache
@@ -216,15 +217,27 @@ async def audit_rows(it: Product, action: str | None = None) -> list[dict[str, A
 
 @contextmanager
 def statements() -> Iterator[list[str]]:
-    """The SQL statements that reads execute meanwhile, in this process."""
+    """The SQL statements that reads of requests execute meanwhile, in this process.
+
+    Not those of the tasks that look into the store by themselves now and then: memory, rescue, housekeeping.
+    """
     seen: list[str] = []
     rows = SQLiteStore.rows
 
+    def is_background() -> bool:
+        try:
+            task = asyncio.current_task()
+        except RuntimeError:  # a thread's
+            return False
+        return task is not None and task.get_name().startswith("packline-")
+
     def note(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        seen.append(statement)
+        if not is_background():
+            seen.append(statement)
 
     def note_quick(store: SQLiteStore, statement: Sql, parameters: Any = NOTHING, **how: bool) -> Any:
-        seen.append(statement.sqlite)
+        if not is_background():
+            seen.append(statement.sqlite)
         return rows(store, statement, parameters, **how)
 
     event.listen(Engine, "before_cursor_execute", note)

@@ -26,6 +26,7 @@ from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
 from runner.gateway.providers import ModelRef, Provider
 from tests.support.loopback_http import LoopbackHttp, Reply, Request, loopback_http
+from tests.support.waiting import pass_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -98,6 +99,8 @@ class ModelServer:
         asked: Every request that was understood, in order.
         answer: Looked up for each request before the rules; gives the text or the JSON to answer, or None.
         released: Ends the wait of the model `slow`.
+        late_seconds: How far the model `slow` puts the clock of its loop forward once it is asked: the time a call may
+            take, for callers in the same loop.
     """
 
     http: LoopbackHttp
@@ -105,6 +108,7 @@ class ModelServer:
     asked: list[Asked] = field(default_factory=list)
     answer: Callable[[Asked], str | dict[str, Any] | None] | None = None
     released: asyncio.Event = field(default_factory=asyncio.Event)
+    late_seconds: float = 0.0
 
     def providers(self) -> dict[str, dict[str, str]]:
         """The setting `model_providers` that leads here: openai, anthropic, google, ollama and one `own`."""
@@ -313,6 +317,7 @@ async def _serve(server: ModelServer, request: Request, read: Callable[[Request]
         case "dropped":
             return None
         case "slow":
+            pass_time(server.late_seconds)
             await server.released.wait()
             return None
     answer = _ANSWERS[asked.protocol](asked, _answer(server, asked, times))

@@ -17,7 +17,6 @@ import asyncio
 import json
 import os
 import signal
-import socket
 import sys
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.support.graphql_client import PATIENCE_SECONDS, GraphQLClient, GraphQLSocket
+from tests.support.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -252,7 +252,7 @@ class Fleet:
             AssertionError: it ended instead; the message says with which status and words.
         TimeoutError: it neither runs nor ended.
         """
-        port = port or _free_port()
+        port = port or free_port()
         folder = Path(str(settings.get("data_dir", self._folder / name)))
         process = await asyncio.create_subprocess_exec(
             *self._within,
@@ -316,9 +316,3 @@ async def _read(process: asyncio.subprocess.Process, output: list[str], running:
         if output[-1].startswith(_RUNNING):
             running.set()
     running.set()  # it has ended
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -12,6 +12,17 @@ if TYPE_CHECKING:
 _Found = TypeVar("_Found")
 
 
+def pass_time(seconds: float) -> None:
+    """Puts the clock of the running event loop forward, for good: what waits for no longer than that is over now.
+
+    For time limits that must not come before something has happened, which takes as long as the machine likes. Clocks
+    of other loops, processes and databases stay.
+    """
+    loop = asyncio.get_running_loop()
+    before = loop.time
+    loop.time = lambda: before() + seconds  # type: ignore[method-assign]
+
+
 async def eventually(ask: Callable[[], _Found | Awaitable[_Found]], *, seconds: float = 60) -> _Found:
     """What `ask` answers once that is true; it is asked a hundred times a second.
 

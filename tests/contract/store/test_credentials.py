@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
+from runner import vault_keeper
 from runner.credential_kinds import KINDS
 from runner.redaction import Redactor
 from runner.vault import Asker
@@ -288,10 +289,11 @@ async def test_what_another_server_stores_is_heard_of(
         filled.set()
 
     monkeypatch.setattr(mine.vault, "fill", noted)
+    monkeypatch.setattr(vault_keeper, "POLL_SECONDS", 600.0)
     await mine.start()
     try:
         await put(store, theirs, "one")
-        async with asyncio.timeout(4):  # below the poll, so it was a wake-up
+        async with asyncio.timeout(60):  # far below the poll, so it was a wake-up
             while (found := mine.vault.get("one")) is None or found.fields is None:
                 filled.clear()
                 await filled.wait()

@@ -58,10 +58,16 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 
-async def change(store: Store, run_id: str, column: str, seconds: float) -> None:
-    """Sets an instant of a run to so many seconds from now."""
-    statement = Sql(f"UPDATE run SET {column} = :at WHERE id = :id")
-    await store.write(lambda conn: conn.run(statement, {"id": run_id, "at": conn.now() + timedelta(seconds=seconds)}))
+async def change(store: Store, run_id: str, **instants: float) -> None:
+    """Sets instants of a run, by column, to so many seconds from one and the same now."""
+    columns = ", ".join(f"{column} = :{column}" for column in instants)
+    statement = Sql(f"UPDATE run SET {columns} WHERE id = :id")
+
+    def unit(conn: Connection) -> None:
+        now = conn.now()
+        conn.run(statement, {"id": run_id, **{name: now + timedelta(seconds=at) for name, at in instants.items()}})
+
+    await store.write(unit)
 
 
 async def resumed(store: Store, run_id: str, **changes: Any) -> None:
@@ -162,6 +168,17 @@ async def test_a_takeover_needs_no_slot_of_its_own(store: Store):
     assert refused.reason is Refusal.SLOT
 
 
+async def test_what_a_lost_worker_had_under_way_is_due_before_what_waits(store: Store):
+    ada = await caller(store)
+    waiting, lost = [(await submitted(store, ada.id, 1)).run_id for _ in range(2)]
+    await (await working(store, lost)).start()
+    assert [found.run_id for found in await store.write(due)] == [waiting]
+    await expire_lease(store, lost)
+    found = await store.write(due)
+    assert [each.run_id for each in found] == [lost, waiting]
+    assert found[0].priority > found[1].priority
+
+
 async def test_a_worker_can_let_go_of_what_it_cannot_go_on_with(store: Store):
     ada = await caller(store)
     made = await submitted(store, ada.id, 1)
@@ -184,7 +201,7 @@ async def test_nobody_worked_on_a_lost_attempt_after_its_workers_last_sign(store
     made = await submitted(store, ada.id, 1)
     worker = await working(store, made.run_id)
     await worker.start()
-    await change(store, made.run_id, "lease_until", -500)
+    await change(store, made.run_id, lease_until=-500)
     started_at = Sql("UPDATE attempt SET started_at = :at WHERE id = :id")
     begun = datetime.now(UTC) - timedelta(seconds=600)
     await store.write(lambda conn: conn.run(started_at, {"id": worker.attempt_id, "at": conn.bindable(begun)}))
@@ -209,7 +226,7 @@ async def test_a_lost_attempt_does_not_end_before_it_began(store: Store):
     ada = await caller(store)
     made = await submitted(store, ada.id, 1)
     await (await working(store, made.run_id)).start()
-    await change(store, made.run_id, "lease_until", -500)
+    await change(store, made.run_id, lease_until=-500)
     await claimed(store, made.run_id)
     (attempt,) = await attempts_of_run(store, made.run_id)
     assert attempt.ended_at == attempt.started_at
@@ -261,8 +278,7 @@ async def test_the_deadline_counts_from_the_first_claim_and_not_what_nobody_held
     assert (first.claim.deadline_at - first.claim.now).total_seconds() == pytest.approx(100)
     await first.start()
     # The worker went 40 s after the claim; its lease ran out 30 s later, and ten minutes after that somebody came.
-    await change(store, made.run_id, "deadline_at", 100 - 40 - 30 - 600)
-    await change(store, made.run_id, "lease_until", -600)
+    await change(store, made.run_id, deadline_at=100 - 40 - 30 - 600, lease_until=-600)
     second = await working(store, made.run_id, owner="w2")
     assert (second.claim.deadline_at - second.claim.now).total_seconds() == pytest.approx(60, abs=1)
 
@@ -274,8 +290,7 @@ async def test_a_retry_wait_counts_and_being_late_after_it_does_not(store: Store
     await worker.start()
     await worker.settle(Wait(worker.claim.now + timedelta(seconds=30), "r"), AttemptState.FAILED)
     # 90 s later: 30 s of wait, which count, and 60 s in which nobody took it.
-    for column, seconds in (("deadline_at", 10), ("not_before", -60), ("idle_since", -60)):
-        await change(store, made.run_id, column, seconds)
+    await change(store, made.run_id, deadline_at=10, not_before=-60, idle_since=-60)
     again = await working(store, made.run_id, owner="w2")
     assert (again.claim.deadline_at - again.claim.now).total_seconds() == pytest.approx(70, abs=1)
 
@@ -285,7 +300,7 @@ async def test_each_stretch_has_its_own_deadline(store: Store):
     made = await submitted(store, ada.id, 1, deadline_seconds=100.0)
     worker = await working(store, made.run_id)
     await worker.start()
-    await change(store, made.run_id, "deadline_at", -1)
+    await change(store, made.run_id, deadline_at=-1)
     assert (await worker.settle(Fail(FAILURE, "x"), AttemptState.FAILED)).state is RunState.FAILED
     await resumed(store, made.run_id)
     again = await working(store, made.run_id)
@@ -296,8 +311,8 @@ async def test_at_boot_the_time_since_the_last_sign_of_life_does_not_count(store
     ada = await caller(store)
     made = await submitted(store, ada.id, 1, deadline_seconds=100.0)
     await (await working(store, made.run_id)).start()
-    await change(store, made.run_id, "lease_until", 25)  # renewed five seconds ago, with a lease of thirty
-    await change(store, made.run_id, "deadline_at", 50)
+    # Renewed five seconds ago, with a lease of thirty.
+    await change(store, made.run_id, lease_until=25, deadline_at=50)
     assert await store.write(release_leases, 30.0) == 1
     again = await working(store, made.run_id, owner="w2")
     assert (again.claim.deadline_at - again.claim.now).total_seconds() == pytest.approx(55, abs=1)

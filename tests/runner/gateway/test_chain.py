@@ -29,7 +29,8 @@ def gateway(keys: Mapping[str, str], **roles: str) -> Gateway:
 @pytest.mark.parametrize("first", ["limited", "down", "slow", "dropped", "garbled", "refused", "unknown", "unpaid"])
 async def test_the_next_model_answers_for_one_that_cannot(server: ModelServer, first: str) -> None:
     warnings: list[str] = []
-    models = server.models(warn=warnings.append, call_seconds=0.3 if first == "slow" else 20, writer=[first, "good"])
+    server.late_seconds = 20
+    models = server.models(warn=warnings.append, call_seconds=20, writer=[first, "good"])
     answer = await models.text("writer", PROMPT)
     assert answer.model == "openai:good"
     assert [asked.model for asked in server.asked] == [first, "good"]

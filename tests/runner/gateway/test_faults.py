@@ -56,7 +56,8 @@ class Claims(BaseModel):
 
 
 async def failing(server: ModelServer, model: str, uses: list[ModelUse], *, structured: bool = False) -> PackError:
-    models = server.models(uses.append, call_seconds=0.3 if "slow" in model else 20, writer=[model])
+    server.late_seconds = 20
+    models = server.models(uses.append, call_seconds=20, writer=[model])
     call = models.structured("writer", Claims, PROMPT) if structured else models.text("writer", PROMPT)
     with pytest.raises(PackError) as caught:
         await call

@@ -93,7 +93,7 @@ async def server() -> AsyncIterator[ModelServer]:
 @pytest.fixture
 async def it(tmp_path: Path, server: ModelServer, hanging: asyncio.Event) -> AsyncIterator[Product]:
     settings = server.settings(writer=["openai:gpt-4o-mini"])
-    async with product(tmp_path, make_packs(hanging), model_call_seconds=2, **settings) as running:
+    async with product(tmp_path, make_packs(hanging), model_call_seconds=20, **settings) as running:
         await save(
             running,
             "write",
@@ -161,8 +161,10 @@ async def test_every_fault_fails_its_run_with_its_code(
 ) -> None:
     roles = {fault.replace("-", "_"): [f"openai:{fault}"] for fault in FAULTS}
     settings = server.settings(writer=["good"], **roles)
-    async with product(tmp_path, make_packs(hanging), model_call_seconds=5, **settings) as it:
-        await asyncio.gather(*(_fails(it, server, fault) for fault in FAULTS))
+    async with product(tmp_path, make_packs(hanging), model_call_seconds=10, **settings) as it:
+        await asyncio.gather(*(_fails(it, server, fault) for fault in FAULTS if fault != "slow"))
+        server.late_seconds = 10  # by itself: time passes for all
+        await _fails(it, server, "slow")
 
 
 async def _fails(it: Product, server: ModelServer, fault: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import subprocess
 import sys
 from contextlib import asynccontextmanager
@@ -19,7 +18,8 @@ from runner.egress import Egress
 from runner.failures import FailureCode, PackError
 from runner.mounts.connection import Connection
 from runner.mounts.spec import MountSpec
-from tests.support.waiting import eventually
+from tests.support.ports import free_port
+from tests.support.waiting import eventually, pass_time
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -56,9 +56,7 @@ async def mounted(folder: Path, *, http: bool = False, **changes: object) -> Asy
     folder.mkdir(exist_ok=True)  # noqa: ASYNC240
     process = None
     if http:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         process = serve(folder, port)
         spec = MountSpec("t", url=f"http://127.0.0.1:{port}/mcp", **changes)  # type: ignore[arg-type]
     else:
@@ -143,10 +141,13 @@ async def test_an_http_server_that_was_restarted_is_used_again(tmp_path: Path) -
 
 
 async def test_a_slow_call_times_out_and_the_connection_stays(tmp_path: Path) -> None:
-    async with mounted(tmp_path, call_seconds=0.3) as (connection, offers):
+    async with mounted(tmp_path) as (connection, offers):
         await offers.count(1)
+        calling = asyncio.create_task(connection.call("slow", {}, progress))
+        await eventually((tmp_path / "slow").exists)
+        pass_time(connection.spec.call_seconds)
         with pytest.raises(PackError) as late:
-            await connection.call("slow", {}, progress)
+            await calling
         assert late.value.failure.code is FailureCode.TIMEOUT
         assert (await connection.call("echo", {"text": "still"}, progress)).content[0].text == "still"
         assert len(offers.lists) == 1
@@ -178,8 +179,7 @@ async def test_no_process_of_it_outlives_the_connection(tmp_path: Path) -> None:
         told = await connection.call("children", {}, progress)
         ids = [int(word) for word in told.content[0].text.split()]
         assert all(psutil.pid_exists(process) for process in ids)
-    gone, alive = psutil.wait_procs([psutil.Process(each) for each in ids if psutil.pid_exists(each)], timeout=20)
-    assert alive == [], gone
+    await eventually(lambda: not any(psutil.pid_exists(process) for process in ids))
 
 
 async def test_a_server_dies_with_the_process_that_mounted_it(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ asyncio.run(main())
         server = psutil.Process(int(await ours.stdout.readline()))
     os.kill(ours.pid, signal.SIGKILL)
     await ours.wait()
-    _, alive = psutil.wait_procs([server], timeout=20)
+    _, alive = psutil.wait_procs([server], timeout=60)
     assert alive == []
 
 

@@ -20,9 +20,10 @@ from runner.agents.profiles import Selection
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown, warning
 from runner.preflight import CalledStep, preflight
-from runner.resume import ResumePlan, StepSnapshot, plan_rerun, plan_resume
+from runner.resume import ResumePlan, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
 from runner.step_packs import pack_of_step
+from runner.step_snapshots import StepSnapshot
 from store.pipeline_reads import find_pipelines
 from store.runs import Snapshot, snapshot
 from store.transcripts import entries_after

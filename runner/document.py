@@ -29,13 +29,13 @@ BYTE_ORDER_MARK = "\ufeff"
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
 
 
-def load_document(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> dict[str, JSONValue]:
+def load_document(text: str) -> dict[str, JSONValue]:
     """Reads a text that holds exactly one YAML document, a mapping.
 
     Raises:
         DocumentError: when it is not that, or breaks a bound.
     """
-    documents = load_documents(text, limit_bytes=limit_bytes)
+    documents = load_documents(text)
     if len(documents) != 1:
         raise DocumentError(
             "The text holds no document." if not documents else f"The text holds {len(documents)} documents, not one."
@@ -54,16 +54,16 @@ class Written(NamedTuple):
     text: str | None
 
 
-def load_documents(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[dict[str, JSONValue]]:
+def load_documents(text: str) -> list[dict[str, JSONValue]]:
     """Reads every YAML document of a text, each a mapping; empty ones are skipped.
 
     Raises:
         DocumentError: with the place of the first thing that is wrong.
     """
-    return [written.document for written in load_written(text, limit_bytes=limit_bytes)]
+    return [written.document for written in load_written(text)]
 
 
-def load_written(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[Written]:
+def load_written(text: str) -> list[Written]:
     """The same, each with the part of the text it was read from.
 
     Raises:
@@ -75,8 +75,8 @@ def load_written(text: str, *, limit_bytes: int = MAX_DOCUMENT_BYTES) -> list[Wr
     except UnicodeEncodeError as refused:
         line, column = _place(text, refused.start)
         raise DocumentError("The text holds a lone surrogate.", line, column) from refused
-    if size > limit_bytes:
-        raise DocumentError(f"The text has {size:,} bytes; at most {limit_bytes:,} are read.")
+    if size > MAX_DOCUMENT_BYTES:
+        raise DocumentError(f"The text has {size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read.")
     read = list(_Constructor(text).documents())
     ends = [*(marker.start for marker, _ in read[1:]), len(text)]
     apart = _CONCERNS_OTHERS.search(text) is None

@@ -275,6 +275,8 @@ def default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
     ]
 
 
+#: Longest title made of inputs.
+_TITLE_CHARACTERS = 120
 #: Inputs that say most about a run, the most telling first.
 _TELLING = (
     "title",
@@ -292,12 +294,12 @@ _TELLING = (
 )
 
 
-def run_title(definition_name: str, inputs: Mapping[str, JSONValue], *, limit: int = 120) -> str:
+def run_title(definition_name: str, inputs: Mapping[str, JSONValue]) -> str:
     """A title that tells runs of one pipeline apart: its name and the most telling input, one line."""
     ranked = [name for name in _TELLING if name in inputs] + [name for name in inputs if name not in _TELLING]
     for name in ranked:
         value = inputs[name]
         if isinstance(value, str) and (words := " ".join(value[:500].split())):
             title = f"{definition_name}: {words}"
-            return title if len(title) <= limit else title[: limit - 1].rstrip() + "…"
-    return definition_name[:limit]
+            return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1].rstrip() + "…"
+    return definition_name[:_TITLE_CHARACTERS]

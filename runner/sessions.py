@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.failures import Failure, FailureCode
-from runner.resume import StepSnapshot, plan_resume
+from runner.resume import plan_resume
 from runner.stand_ins import find_pack
+from runner.step_snapshots import StepSnapshot
 from store.runs import rewind
 from store.sessions import live_sessions, touch_session
 from store.states import RunState, StepState

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.resume import StepSnapshot, plan_rerun, plan_resume
+from runner.resume import plan_rerun, plan_resume
+from runner.step_snapshots import StepSnapshot
 from store.states import RunState, StepState
 
 

@@ -1,0 +1,88 @@
+"""A step of a run as it stands, with what its pack says of itself: what a plan to go on is made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from runner.compiled import CompiledStep
+    from runner.pack import Effects, Pack
+    from store.runs import ClaimedStep
+
+
+@dataclass(frozen=True, slots=True)
+class StepSnapshot:
+    """A step of a run as it stands.
+
+    Attributes:
+        key: Its id in the definition.
+        position: Its place in the order, from 1.
+        state: How it fared.
+        definition_digest: `runner.definition.step_digest` of the step as it ran or would run.
+        effects: Of its pack.
+        installed: Whether a version of its pack that may run it is here; what cannot run repeats nothing.
+        repeatable: Whether its pack gives an equivalent result when run again.
+        preserves_session: Whether its pack leaves a session.
+        takes_idempotency_key: Whether repeats with one key have one effect.
+        uses_session: Whether it would be given the session an earlier step left.
+        produced_session: The session it left.
+        used_sessions: Sessions it was given.
+        mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
+        reads_inputs: Run inputs its input template reads.
+        reads_steps: Steps whose output its input template reads.
+    """
+
+    key: str
+    position: int
+    state: StepState
+    definition_digest: str
+    effects: Effects
+    repeatable: bool
+    preserves_session: bool = False
+    takes_idempotency_key: bool = False
+    uses_session: bool = True
+    installed: bool = True
+    produced_session: str | None = None
+    used_sessions: frozenset[str] = frozenset()
+    mentioned_artifacts: frozenset[str] = frozenset()
+    reads_inputs: frozenset[str] = frozenset()
+    reads_steps: frozenset[str] = frozenset()
+
+    @classmethod
+    def pending(cls, step: CompiledStep, pack: Pack | None, *, other: Pack | None = None) -> StepSnapshot:
+        """A step that has not run.
+
+        Args:
+            step: The step.
+            pack: What runs it; None when that is not installed.
+            other: A version of the pack that is installed but may not run it: its effects are told then. Without one
+                the worst is assumed.
+        """
+        known = pack or other
+        return cls(
+            key=step.key,
+            position=step.position,
+            state=StepState.PENDING,
+            definition_digest=step.digest,
+            effects=known.effects if known else "external",
+            installed=pack is not None,
+            repeatable=pack.repeatable if pack else False,
+            preserves_session=pack.preserves_session if pack else False,
+            takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+            uses_session=pack.uses_session if pack else False,
+            reads_inputs=step.reads_inputs,
+            reads_steps=step.reads_steps,
+        )
+
+    def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
+        """The step as it stands in a run, with the sessions it left and was given."""
+        return replace(
+            self,
+            position=row.position,
+            state=state,
+            produced_session=row.session_id,
+            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+        )

@@ -178,6 +178,8 @@ class Vault:
         again = f"Store it again with `packline credential set {found.key} --kind {found.kind}`."
         if found.fields is None:
             return Missing(f"The credential `{found.key}` cannot be read: it was changed in the database.", again)
+        # By the machine's clock, other than what servers write for each other: a person typed the instant in, of what
+        # somebody else made and ends, and nothing that servers share hangs on it. Each says what it sees itself.
         if found.expires_at is not None and found.expires_at <= datetime.now(UTC):
             return Missing(f"The credential `{found.key}` expired on {found.expires_at:%Y-%m-%d %H:%M} UTC.", again)
         return None

@@ -41,6 +41,7 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
                     _claude_block(block, transcript, heard)
             return True
         case "result":
+            heard.has_result = True
             if answer := _text(event.get("result")):
                 heard.conclude(answer)
             kind = _text(event.get("subtype")) or ""
@@ -62,6 +63,7 @@ def _claude_block(block: dict[str, Any], transcript: Transcript, heard: Heard) -
     match block.get("type"):
         case "text":
             text = _text(block.get("text")) or ""
+            heard.expect_result(text)
             heard.say(text)
         case "thinking":
             transcript.add("message", _text(block.get("thinking")), {"thinking": True})
@@ -130,6 +132,8 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
             heard.usage.model = _text(event.get("model")) or heard.usage.model
         case "message":
             text = _text(event.get("content")) or ""
+            if event.get("role") == "assistant":
+                heard.expect_result(text)
             if is_part:
                 heard.say_part(text)
             elif event.get("role") == "assistant":
@@ -145,6 +149,7 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
             if event.get("severity") != "warning":
                 heard.failure = _problem(event.get("error"), event.get("message"))
         case "result":
+            heard.has_result = True
             heard.failure = _problem(event.get("error"), None) if event.get("status") == "error" else None
             stats = event.get("stats")
             counted = stats if isinstance(stats, dict) else {}

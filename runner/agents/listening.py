@@ -105,6 +105,12 @@ class Listener:
         return self.answer_length <= self._keep and not (heard is not None and heard.is_partial)
 
     @property
+    def is_cut_off(self) -> bool:
+        """Whether the program spoke and then ended without the result that its stream ends with."""
+        heard = self._stdout.heard if isinstance(self._stdout, JsonReader) else None
+        return heard is not None and heard.has_result is False and not heard.is_partial
+
+    @property
     def answer_length(self) -> int:
         """Characters of the program's answer, as far as they could be read."""
         return (self._stdout.heard if isinstance(self._stdout, JsonReader) else self._stdout).length

@@ -184,6 +184,12 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
         raise listener.excess
     if exit_code != 0 or listener.told_failure() is not None:
         raise failed(current, listener, exit_code)
+    if listener.is_cut_off:
+        ctx.warn(
+            f"{current.profile.command[0]} ended well, but without the result that a stream of the form "
+            f'`stream = "{current.profile.stream}"` ends with: `text` is all it said until then, which may be less '
+            "than its answer. The transcript tells what it printed."
+        )
     text, data = answer_of(current, listener)
     if not text.strip() and current.profile.stream != "raw":
         ctx.warn(

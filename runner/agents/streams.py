@@ -55,6 +55,7 @@ class Heard:
         failure: Why it says it failed, in its own words, not masked; None when it does not say so.
         length: Characters of its answer; what is kept of it may be less.
         is_partial: Whether a part of its answer stood in a line too long to be read.
+        has_result: Whether the result has come that its stream ends with; None while none has to.
     """
 
     def __init__(self, transcript: Transcript, redactor: Redactor, *, keep: int = ANSWER_CHARACTERS) -> None:
@@ -62,6 +63,7 @@ class Heard:
         self.failure: str | None = None
         self.length = 0
         self.is_partial = False
+        self.has_result: bool | None = None
         self._answer: str | None = None
         self._last = ("", "")  # the last message, as it came and masked
         self._transcript = transcript
@@ -78,6 +80,11 @@ class Heard:
         self._keep("\n\n" if self._said else "")
         self._last = (text, self._texts.text(text))
         self._put(self._last[1])
+
+    def expect_result(self, text: str) -> None:
+        """Notes that a result has to come, now that something was said."""
+        if self.has_result is None and text.strip():
+            self.has_result = False
 
     def conclude(self, text: str) -> None:
         """Takes what the program marks as its result, masked as it was when it is what was said last."""

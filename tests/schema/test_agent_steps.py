@@ -243,6 +243,19 @@ async def test_json_lines_become_turns_tokens_and_cost(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", ["claude", "gemini"])
+async def test_a_stream_that_ends_without_its_result_is_told_of(tmp_path: Path, kind: str) -> None:
+    agents = {"early": program("ends_early", kind, stream=kind), "whole": program("claude", stream="claude")}
+    async with product(tmp_path, agents=agents) as it:
+        early = await run(it, {"use": "early"})
+        whole = await run(it, {"use": "whole"}, key="b")
+
+    assert text_of(early) == "I will now look."
+    (warning,) = early["run"]["steps"][0]["warnings"]
+    assert f'without the result that a stream of the form `stream = "{kind}"` ends with' in warning
+    assert whole["run"]["steps"][0]["warnings"] == []
+
+
 async def test_a_secret_in_parts_of_a_message_is_masked_and_the_parts_are_one_answer(tmp_path: Path) -> None:
     token = "ghp_" + "Ab3" * 12
     agents = {"gemini": program("gemini", "VALUE", stream="gemini", variables={"VALUE": token})}

@@ -319,6 +319,14 @@ def claude(prompt: str, *denied: str) -> None:
         print(json.dumps(event), flush=True)
 
 
+def ends_early(_: str, kind: str) -> None:
+    """Says something in a form whose streams end with a result, and ends without one."""
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "I will now look."}]}}
+    if kind == "gemini":
+        said = {"type": "message", "role": "assistant", "content": "I will now look."}
+    print(json.dumps(said), flush=True)
+
+
 def main() -> None:
     prompt = sys.stdin.read()
     globals()[sys.argv[1]](prompt, *sys.argv[2:])

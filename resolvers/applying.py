@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from resolvers.access import require_owner
 from resolvers.definitions import CheckedDefinition, checked_definition, documents_of
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 
 ApplyAction = Literal["create", "update", "keep"]
+#: A diff of lines that are the same; readers of diffs take what follows a backslash for a remark.
+ONLY_LINE_BREAKS: Final = "\\ Only a line break differs, such as the last one of a text behind `|`.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,8 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
     after = checked.definition.yaml
     diff = await apart_if_large(context.caller.id, partial(_diff, checked.key, before, after), before + after)
     is_same = not diff and (before == after or means == checked.definition.document)
+    if not diff and not is_same:
+        diff = ONLY_LINE_BREAKS
     action: ApplyAction = "create" if found is None else "keep" if is_same else "update"
     applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
     return _Planned(applied, checked, found)

@@ -44,7 +44,9 @@ class PipelineChange:
 
     key: Key = strawberry.field(description="The document's key.")
     action: ApplyAction = strawberry.field(description="What is done.")
-    diff: str = strawberry.field(description="The difference to what is stored, as a unified diff of YAML.")
+    diff: str = strawberry.field(
+        description="The difference to what is stored, as a unified diff of YAML; a remark when no line shows it."
+    )
     pipeline: Pipeline | None = strawberry.field(description="The pipeline as it is now; null while it does not exist.")
     warnings: list[Issue] = strawberry.field(description="Things worth knowing.")
 

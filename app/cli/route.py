@@ -87,7 +87,7 @@ def _handle(client: Client, found: JSON) -> str:
     """What to call it by in a command: the key of a pipeline that was saved, for its id says nothing."""
     given = str(found["id"])
     if not given.startswith("pipe_"):
-        return given.removeprefix("builtin.")
+        return given  # a starter by its id: without `builtin.`, a pipeline of one's own with that key would run
     pipeline = client.execute(KEY, {"id": given})["pipeline"]
     return given if pipeline is None else str(pipeline["key"])
 

@@ -352,6 +352,18 @@ async def test_applying_what_was_exported_together_changes_nothing(tmp_path: Pat
         assert [line[0] for line in change["diff"].splitlines()[3:]] == [" ", " ", " ", "-", "+", "+"]
 
 
+async def test_a_difference_that_no_line_shows_is_told_in_words(tmp_path: Path) -> None:
+    text = "key: one\nname: One\nsteps:\n- id: a\n  pack: test.echo\n  input:\n    text: |\n      hi"
+    async with running(tmp_path) as it:
+        await it.mutate(APPLY, {"yaml": text, "dry": False})
+        for dry in (True, False):
+            (change,) = (await it.mutate(APPLY, {"yaml": text + "\n", "dry": dry}))["changes"]
+            assert change["action"] == "UPDATE"
+            assert change["diff"] == "\\ Only a line break differs, such as the last one of a text behind `|`.\n"
+        (same,) = (await it.mutate(APPLY, {"yaml": text + "\n", "dry": False}))["changes"]
+        assert (same["action"], same["diff"]) == ("KEEP", "")
+
+
 ORDERS = ["RECENTLY_CHANGED", "NAME", "MOST_USED"]
 
 

@@ -38,6 +38,7 @@ from app.graphql_wire import (
     result_response,
 )
 from app.header_fields import header_of
+from app.watched import NoLongerAllowedError, while_allowed
 from schema.documents import no_operation
 from schema.loading import begun
 from schema.masking import internal_error, report
@@ -171,6 +172,18 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
 
     async def _answer_once(self, request: Request) -> ASGIApp:
         caller = await self._caller_of(request)
+        answer = begun(self._answer_to(request, caller))
+        if not isinstance(answer, Awaitable):
+            return answer
+        watch_caller = self.watch_caller
+        if watch_caller is None:
+            return await answer
+        try:
+            return await while_allowed(answer, lambda: watch_caller(caller))
+        except NoLongerAllowedError:
+            raise _unauthenticated(bearer_token(header_of(request, b"authorization"))) from None
+
+    async def _answer_to(self, request: Request, caller: CallerT) -> ASGIApp:
         accept = header_of(request, b"accept")
         media = negotiate("*/*" if accept is None else accept)
         if media is None:
@@ -185,9 +198,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         token = bearer_token(header_of(request, b"authorization"))
         caller = await self.authenticate(request, token)
         if caller is None:
-            known = "The token is not valid, or no longer." if token else "Sign in, or send `Authorization: Bearer …`."
-            challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
-            raise Refusal(401, "UNAUTHENTICATED", known, {"www-authenticate": challenge})
+            raise _unauthenticated(token)
         return caller
 
     async def _read(self, request: Request) -> Operation:
@@ -274,6 +285,12 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
     def encode_json(self, data: object) -> str:
         """Write a frame as text."""
         return encode_json(data)
+
+
+def _unauthenticated(token: str | None) -> Refusal:
+    known = "The token is not valid, or no longer." if token else "Sign in, or send `Authorization: Bearer …`."
+    challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
+    return Refusal(401, "UNAUTHENTICATED", known, {"www-authenticate": challenge})
 
 
 def _wrong_method(kind: OperationType) -> Refusal:

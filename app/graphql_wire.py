@@ -12,7 +12,7 @@ import orjson
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from app.header_fields import header_of
+from app.header_fields import announced_over, header_of
 from schema.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
@@ -248,6 +248,15 @@ def _refused_type(content_type: str) -> str | None:
     return None
 
 
+def _too_large(limit_bytes: int, headers: Mapping[str, str] | None = None) -> Refusal:
+    return Refusal(
+        413,
+        "BODY_TOO_LARGE",
+        f"The body is larger than {limit_bytes:,} bytes, the most that is read (PACKLINE_REQUEST_BODY_BYTES).",
+        headers,
+    )
+
+
 async def read_body(request: Request, limit_bytes: int) -> Operation:
     """Read the operation of a POST request; a body that is too large is never held in memory whole.
 
@@ -260,6 +269,8 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
         raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", refused)
     if (header_of(request, b"content-encoding") or "identity").strip().lower() != "identity":
         raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not taken; send it as it is.")
+    if announced_over(header_of(request, b"content-length"), limit_bytes) is not None:
+        raise _too_large(limit_bytes)
     chunks: list[bytes] = []
     size = 0
     # Not through `Request.stream`: what the event loop keeps of an asynchronous generator takes 8 µs of every request.
@@ -279,12 +290,7 @@ async def read_body(request: Request, limit_bytes: int) -> Operation:
         if size > limit_bytes * _PATIENCE_WITH_BODIES:
             break
     if size > limit_bytes:
-        raise Refusal(
-            413,
-            "BODY_TOO_LARGE",
-            f"The body is larger than {limit_bytes:,} bytes, the most that is read (PACKLINE_REQUEST_BODY_BYTES).",
-            {"connection": "close"},
-        )
+        raise _too_large(limit_bytes, {"connection": "close"})
     try:
         return read_operation(decode_json(b"".join(chunks)))
     except json.JSONDecodeError as error:

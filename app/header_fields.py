@@ -24,3 +24,18 @@ def header_of(connection: HTTPConnection, name: bytes) -> str | None:
         fields = scope[_KEPT] = dict(reversed(scope["headers"]))
     value = fields.get(name)
     return None if value is None else value.decode("latin-1")
+
+
+def announced_over(length: str | None, limit_bytes: int) -> int | None:
+    """The size of a body that says beforehand that it is too large: it is refused at once, none of it awaited.
+
+    The connection may stay open: uvicorn reads on and forgets, and the sender gets to see the refusal.
+
+    Args:
+        length: Its `Content-Length`, if it has one.
+        limit_bytes: The most that is taken.
+    """
+    if length is None or not length.isdecimal():
+        return None
+    size = int(length)
+    return size if size > limit_bytes else None

@@ -27,7 +27,7 @@ from app.logging import mask_logs
 from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
-from app.pages import health_route, nothing_here, page_routes
+from app.pages import health_route, nothing_here, page_routes, wrong_method
 from app.resources import resources_of
 from app.settings_mounts import mount_specs
 from app.uploads import Uploads
@@ -86,7 +86,8 @@ class Application:
         self._mcp: McpMount | None = None
         self._stack = AsyncExitStack()
         self._outer = guard_for(
-            Starlette(routes=[health_route(lambda: self._inner is not None)], lifespan=None), settings
+            Starlette(routes=[health_route(lambda: self._inner is not None)], exception_handlers={405: wrong_method}),
+            settings,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -224,7 +225,7 @@ class Application:
                 *agent_file_routes(authenticator, self.schema, self._command, self.settings.public_url),
                 *page_routes(base=self._base),
             ],
-            exception_handlers={404: nothing_here(base=self._base)},
+            exception_handlers={404: nothing_here(base=self._base), 405: wrong_method},
         )
 
         async def inner(scope: Scope, receive: Receive, send: Send) -> None:

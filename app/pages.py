@@ -17,7 +17,7 @@ from urllib.parse import quote
 from anyio import to_thread
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Match, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 if TYPE_CHECKING:
@@ -183,6 +183,16 @@ def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Reque
         return shown
 
     return answer
+
+
+async def wrong_method(request: Request, _error: Exception) -> Response:
+    """What answers a method that an address does not take: those it does, of all routes it has together."""
+    taken: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            taken |= getattr(route, "methods", None) or {"GET", "HEAD"}  # files have no methods of their own
+    allow = ", ".join(sorted(taken))
+    return PlainTextResponse(f"{request.url.path} takes {allow}, not {request.method}.\n", 405, {"allow": allow})
 
 
 def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:

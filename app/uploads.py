@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.auth import bearer_token
+from app.header_fields import announced_over
 from app.multipart import BESIDE_BYTES, FormError, FormFile
 from app.throttle import Throttle
 from resolvers.artifacts import download_address
@@ -107,10 +108,10 @@ class Uploads:
     async def _taken(self, request: Request, context: Context) -> ArtifactRecord:
         """The recorded file; nothing is left of one that is refused or cut off."""
         caller_id = context.caller.id
-        length = request.headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._limit_bytes + BESIDE_BYTES:
+        size = announced_over(request.headers.get("content-length"), self._limit_bytes + BESIDE_BYTES)
+        if size is not None:
             raise UploadTooLarge(
-                f"{length} bytes are more than the {self._limit_bytes} bytes an upload may have.",
+                f"{size} bytes are more than the {self._limit_bytes} bytes an upload may have.",
                 hint="Send a smaller file, or have the server's PACKLINE_UPLOAD_BYTES raised.",
             )
         if (wait := self._throttle.wait_seconds(caller_id)) > 0:

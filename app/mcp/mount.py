@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.auth import bearer_token
+from app.header_fields import announced_over
 from app.mcp.endings import CLIENT_HEADER, ENDING_HEADER, Endings
 from app.mcp.session import Selection, SelectionError, Session
 from schema.masking import internal_error, report
@@ -51,6 +52,8 @@ IDLE_SECONDS: Final = 5.0
 IDLE_SHARE: Final = 0.02
 #: Longest request body; larger inputs are uploaded as artifacts.
 BODY_BYTES: Final = 4 << 20
+#: What requests are made with; there is no session that could be deleted.
+_METHODS: Final = ("GET", "POST")
 #: Names the server is called by whose services are kept.
 _ORIGINS_MAX: Final = 64
 #: JSON-RPC's codes of what is refused before it is read, and of what broke.
@@ -136,15 +139,18 @@ class McpMount:
         caller = await self._authenticator.authenticate(request, token, agents=True)
         if caller is None:
             return self._challenge(request, token)
+        if request.method not in _METHODS:
+            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{PATH} takes GET and POST, not {request.method}.")
+            refused.headers["allow"] = ", ".join(_METHODS)
+            return refused
         try:
             selection = Selection.parse(scope["query_string"].decode("latin-1"), headers)
         except SelectionError as wrong:
             return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
-        length = headers.get("content-length", "0")
-        if length.isdigit() and int(length) > BODY_BYTES:
+        if (size := announced_over(headers.get("content-length"), BODY_BYTES)) is not None:
             return _problem(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The request has {int(length):,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
+                f"The request has {size:,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
                 "`POST /artifacts`, and give the artifact's id.",
             )
         if (ended := headers.get(ENDING_HEADER)) is not None:
@@ -184,7 +190,12 @@ class McpMount:
     def _metadata(self, request: Request) -> Response:
         """RFC 9728: tokens are bearer tokens in the header; there is no authorization server to ask for one."""
         if request.method not in ("GET", "HEAD"):
-            return Response(status_code=405, headers={"allow": "GET"})
+            return Response(
+                f"{request.url.path} takes GET, HEAD, not {request.method}.\n",
+                HTTPStatus.METHOD_NOT_ALLOWED,
+                {"allow": "GET, HEAD"},
+                "text/plain",
+            )
         body = {
             "resource": f"{self._base(request)}{PATH}",
             "resource_name": "Packline",

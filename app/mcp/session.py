@@ -16,6 +16,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types.graphql import OperationType
 
 from app.mcp.answers import CallError
+from app.watched import NoLongerAllowedError, while_allowed
 from runner.issues import did_you_mean, nearest
 from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 TOOLSETS: Final = ("default", "author")
 #: What an address may say.
 _WORDS: Final = frozenset({"toolsets", "packs", "readonly"})
-#: A call that takes longer is watched: whoever may no longer be answered is not.
-_WATCHED_SECONDS: Final = 1.0
 #: Packs one address may ask for as tools of their own.
 PACKS_MAX: Final = 40
 
@@ -170,36 +169,15 @@ class Session:
         """
         if self.watch is None:
             return await answering
-        loop, limit = asyncio.get_running_loop(), asyncio.timeout(None)
-        watching: asyncio.Task[None] | None = None
-
-        async def watch(limit: asyncio.Timeout) -> None:
-            await self.ended()
-            limit.reschedule(loop.time())
-
-        def begin(limit: asyncio.Timeout) -> None:
-            nonlocal watching
-            watching = loop.create_task(watch(limit))
-
-        timer = loop.call_later(_WATCHED_SECONDS, begin, limit)
         try:
-            async with limit:
-                return await answering
-        except TimeoutError:
-            if not limit.expired():
-                raise
+            return await while_allowed(answering, self.ended)
+        except NoLongerAllowedError:
             raise CallError(
                 "FORBIDDEN",
                 "The token of this call expired, was revoked or lost a scope while the call waited. What it started "
                 "goes on.",
                 hint="Ask whoever manages this server for another token.",
             ) from None
-        finally:
-            timer.cancel()
-            if watching is not None:
-                watching.cancel()
-            # It knows the task, and a cancelled task its error, which knows this frame: a ring for the collector.
-            del limit
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
         """The data of a document of ours.

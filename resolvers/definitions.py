@@ -8,17 +8,20 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from resolvers.agent_tools import with_tools_checked
+from resolvers.gone_artifacts import may_name_artifacts, unreadable_inputs
 from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
+from resolvers.start_checks import masked_issues
 from resolvers.tools import DEFINITION, ISSUES, Tool
+from resolvers.versions import compiled
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
 from runner.definition_models import definition_document
 from runner.document import Written, load_document, load_written
-from runner.inputs import check_inputs
-from runner.issues import Issue, error, shown
-from runner.json_values import DocumentError, forbidden_text
+from runner.inputs import check_inputs, with_defaults
+from runner.issues import Issue, error, has_errors, shown
+from runner.json_values import DocumentError, canonical_json, forbidden_text
 from runner.literal_secrets import literal_secrets
 from runner.preflight import CalledStep, preflight
 from runner.reading import apart, apart_if_large
@@ -82,9 +85,7 @@ class CheckedDefinition:
         parameters={"definition": DEFINITION},
     ),
 )
-async def check_pipeline(
-    context: Context, *, definition: DefinitionText, inputs: Mapping[str, JSONValue] | None = None
-) -> DefinitionCheck:
+async def check_pipeline(context: Context, *, definition: DefinitionText, inputs: JSONValue = None) -> DefinitionCheck:
     """Whether a definition would be accepted and could run here; saves nothing.
 
     A key that is the caller's own is fine: applying the document changes that pipeline.
@@ -101,7 +102,7 @@ async def check_pipeline(
     if taken is not None:
         issues.append(taken)
     if inputs is not None and check.input_schema is not None:
-        issues += [issue.under("inputs") for issue in check_inputs(check.input_schema, dict(inputs))]
+        issues += await _issues_of_inputs(context, check, check.input_schema, inputs)
     missing: list[Requirement] = []
     if check.definition is not None:
         steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.definition.steps]
@@ -113,6 +114,22 @@ async def check_pipeline(
         document=definition_document(check.definition) if check.definition is not None else None,
         preflight=tuple(missing),
     )
+
+
+async def _issues_of_inputs(
+    context: Context, check: Check, schema: dict[str, JSONValue], inputs: JSONValue
+) -> list[Issue]:
+    """What a start of the definition with these inputs would be refused for, as far as they are the reason."""
+    issues = [issue.under("inputs") for issue in masked_issues(context, partial(check_inputs, schema), inputs)]
+    if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
+        return issues
+    values = with_defaults(schema, inputs)
+    text = canonical_json(values)
+    if not may_name_artifacts(text):
+        return issues
+    document = canonical_json(definition_document(check.definition))
+    definition = await compiled(context, document, canonical_json(schema))
+    return [*issues, *await unreadable_inputs(context, definition.steps, values, text)]
 
 
 async def document_of(context: Context, definition: DefinitionText) -> dict[str, JSONValue]:

@@ -1,4 +1,4 @@
-"""Which files a run was given or has made are gone, as far as they matter to what is to be run."""
+"""Which files a run was given or has made cannot be read, as far as they matter to what is to be run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from runner.issues import Issue, error, warning
 from runner.json_values import canonical_json
-from runner.lost_artifacts import lost_artifacts
+from runner.lost_artifacts import lost_artifacts, unreadable_artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,11 @@ _ARTIFACT_ID = re.compile(r"art_[0-9A-HJKMNP-TV-Z]{26}")
 def mentioned(text: str | None) -> frozenset[str]:
     """Ids of the artifacts a text names."""
     return frozenset(_ARTIFACT_ID.findall(text or ""))
+
+
+def may_name_artifacts(text: str) -> bool:
+    """Whether a JSON text may hold a value that is the id of an artifact."""
+    return '"art_' in text
 
 
 async def gone_outputs(context: Context, found: Snapshot) -> frozenset[str]:
@@ -46,7 +51,7 @@ async def gone_inputs(
     caller_id: str,
     is_whole: bool = False,
 ) -> list[Issue]:
-    """What is to be told of files that are gone and that a step which is to run is given as an input of the run.
+    """What is to be told of files that cannot be read and that a step which is to run is given as an input of the run.
 
     Args:
         context: The caller's.
@@ -58,7 +63,7 @@ async def gone_inputs(
     """
     runs = {step.key for step in plan.steps if step.action != "reuse"}
     readers = _readers([step for step in pipeline.steps if step.key in runs], values)
-    return await _gone(context, readers, values, caller_id, is_refused=is_whole)
+    return await _unreadable(context, readers, values, caller_id, is_refused=is_whole)
 
 
 async def unreadable_inputs(
@@ -68,9 +73,9 @@ async def unreadable_inputs(
 
     Nothing is read from the database where no value is such an id.
     """
-    if '"art_' not in text:
+    if not may_name_artifacts(text):
         return []
-    found = await _gone(context, _readers(steps, values), values, context.caller.id, is_refused=True)
+    found = await _unreadable(context, _readers(steps, values), values, context.caller.id, is_refused=True)
     return [issue for issue in found if issue.severity == "error"]
 
 
@@ -83,7 +88,7 @@ def _readers(steps: Sequence[CompiledStep], values: Mapping[str, JSONValue]) -> 
     return readers
 
 
-async def _gone(
+async def _unreadable(
     context: Context,
     readers: Mapping[str, str],
     values: Mapping[str, JSONValue],
@@ -91,31 +96,34 @@ async def _gone(
     *,
     is_refused: bool,
 ) -> list[Issue]:
-    """Files that are gone: warnings, since a text may name one without anything reading that.
+    """Files that are gone or in quarantine: warnings, since a text may name one without anything reading that.
 
     With `is_refused`, a value that is nothing but the id is an error.
     """
     named = {
         name: ids for name, value in values.items() if name in readers and (ids := mentioned(canonical_json(value)))
     }
-    gone = await lost_artifacts(
+    gone, quarantined = await unreadable_artifacts(
         context.services.engine.resources, frozenset().union(*named.values()), caller_id=caller_id
     )
     issues = []
     for name, ids in named.items():
-        if not (lost := ids & gone):
-            continue
-        exact = lost & _whole(values[name]) if is_refused else frozenset()
-        make = error if exact else warning
-        issues.append(
-            make(
-                ("inputs", name),
-                "artifact_gone",
-                f"The artifact {min(exact or lost)}, which the step `{readers[name]}` is given as `{name}`, "
-                "does not exist or is gone.",
-                f"Upload the file, and give its id as `{name}`.",
+        given = f"which the step `{readers[name]}` is given as `{name}`,"
+        whole = _whole(values[name]) if is_refused else frozenset()
+        if lost := ids & gone:
+            exact = lost & whole
+            make = error if exact else warning
+            message = f"The artifact {min(exact or lost)}, {given} does not exist or is gone."
+            issues.append(
+                make(("inputs", name), "artifact_gone", message, f"Upload the file, and give its id as `{name}`.")
             )
-        )
+        if held := ids & quarantined.keys():
+            exact = held & whole
+            make = error if exact else warning
+            artifact_id = min(exact or held)
+            message = f"The artifact {quarantined[artifact_id]} ({artifact_id}), {given} is in quarantine, because it "
+            hint = "Have somebody who may manage look at it and release it, or give a file without the secret."
+            issues.append(make(("inputs", name), "artifact_quarantined", f"{message}seems to hold a secret.", hint))
     return issues
 
 

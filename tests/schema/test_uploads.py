@@ -277,9 +277,53 @@ async def test_a_file_that_holds_a_secret_is_put_in_quarantine(it: Product, http
             "previewProblem": "its content is not handed out",
         }
     ]
+    refused = await command(it, "runPack", pack="test.read", input={"artifact": made["id"]})
+    assert [(issue["rule"], issue["path"]) for issue in refused["issues"]] == [
+        ("artifact_quarantined", ["input", "artifact"])
+    ]
+    assert "is in quarantine, because it seems to hold a secret." in refused["message"]
+    # A definition may name it: it is the step that is refused then, and goes on once it is released.
+    await save(it, "named", step("r", "test.read", artifact=made["id"]))
+    failed = (await command(it, "runPipeline", pipeline="named", inputs={}, waitSeconds=20))["run"]
+    assert "quarantine" in failed["failure"]["message"]
+    await it.mutate("mutation ($id: ID!) { releaseArtifact(id: $id) { __typename } }", {"id": made["id"]})
     used = await command(it, "runPack", pack="test.read", input={"artifact": made["id"]}, waitSeconds=20)
-    assert used["run"]["failure"]["code"] == "ARTIFACT_FAILED"
-    assert "quarantine" in used["run"]["failure"]["message"]
+    assert used["run"]["state"] == "SUCCEEDED"
+
+
+async def test_a_dry_run_tells_of_files_that_cannot_be_read_as_a_start_does(
+    it: Product, http: httpx2.AsyncClient
+) -> None:
+    it.services.redactor.learn({"github.token": "a-secret-nobody-may-see"})
+    held = (await http.post("/artifacts?name=notes.txt", content=b"It is a-secret-nobody-may-see.")).json()["artifact"]
+    mine = (await http.post("/artifacts?name=tea.txt", content=b"Tea.")).json()["artifact"]
+    other = await it.token_for("eve", "READ", "RUN", "WRITE")
+    document = {"key": "reads", "name": "Reads", "steps": [step("r", "test.read", artifact="${{ inputs.file }}")]}
+    await it.mutate(
+        "mutation ($d: JSON!) { createPipeline(definition: {document: $d}) { __typename } }", {"d": document}
+    )
+    asked = """query ($d: JSON!, $inputs: JSON) {
+        checkPipeline(definition: {document: $d}, inputs: $inputs) { issues { path rule message hint } } }"""
+    theirs = {**document, "key": "other"}
+
+    async def told(artifact_id: str, token: str | None = None) -> Any:
+        checked = await it.query(asked, {"d": theirs, "inputs": {"file": artifact_id}}, token=token)
+        return checked["checkPipeline"]["issues"]
+
+    for artifact_id, token, rule in (
+        ("art_01J00000000000000000000000", None, "artifact_gone"),
+        (mine["id"], other, "artifact_gone"),
+        (held["id"], None, "artifact_quarantined"),
+    ):
+        issues = await told(artifact_id, token)
+        assert [(issue["rule"], issue["path"]) for issue in issues] == [(rule, ["inputs", "file"])]
+        for dry in (True, False):
+            refused = await command(
+                it, "runPipeline", token, pipeline="reads", inputs={"file": artifact_id}, dryRun=dry
+            )
+            assert [{key: issue[key] for key in issues[0]} for issue in refused["issues"]] == issues
+    assert await told(mine["id"]) == []
+    assert [issue["rule"] for issue in (await it.query(asked, {"d": theirs, "inputs": [1]}))["checkPipeline"]["issues"]]
 
 
 async def test_an_upload_that_a_run_uses_lives_longer(it: Product, http: httpx2.AsyncClient) -> None:

@@ -57,3 +57,21 @@ async def test_what_is_no_text_says_why(house):
         assert await reason(film) == "tea.png is image/png, no text. Download it instead."
         await house.services.store.write(erase_artifacts, [film])
         assert "was erased" in await reason(film)
+
+
+async def test_a_check_tells_of_files_that_do_not_exist(house):
+    definition = {
+        "key": "reads",
+        "name": "Reads",
+        "steps": [{"id": "a", "pack": "test.echo", "input": {"text": "${{ inputs.file }}"}}],
+    }
+    missing = "art_01J00000000000000000000000"
+    async with agent(house) as client:
+
+        async def issues(file: str) -> list[str]:
+            given = {"definition": definition, "inputs": {"file": file}}
+            return [issue["message"] for issue in told(await client.call_tool("check_pipeline", given))["issues"]]
+
+        (message,) = await issues(missing)
+        assert message.startswith(f"The artifact {missing}, which the step `a` is given as `file`, does not exist")
+        assert await issues(await uploaded(house, "tea.txt", b"Tea.")) == []

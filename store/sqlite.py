@@ -231,10 +231,12 @@ def _readers(path: Path) -> AsyncEngine:
     from sqlalchemy.ext.asyncio import create_async_engine
 
     import store.core_tables  # noqa: F401 - what statements are made of, here in a thread
+    from store.sqlite_reads import connect
 
     # Nothing to roll back on return, since no transaction is begun: each read saves a turn of its thread.
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{path}",
+        async_creator=lambda: connect(path),
         pool_size=READERS,
         max_overflow=12,
         pool_use_lifo=True,  # the one used last has its statements prepared and its pages at hand

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import os
 import signal
 import sqlite3
@@ -13,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 import store.engine
 from store import sqlite_writer
@@ -21,6 +23,7 @@ from store.dialects import Sql
 from store.engine import StoreBusyError, StoreError, StoreFullError, open_store
 from store.tables import CALLER
 from tests.support.databases import sqlite_store
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
     from store.sqlite import SQLiteStore
 
 ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :id, :name, :now)")
+
+#: Has its first row after a tenth of a second, and another right after.
+SLOW_AND_THEN_SOME = """WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000)
+    SELECT count(*) FROM n UNION ALL SELECT id FROM caller UNION ALL SELECT id FROM caller"""
 
 
 def add(conn: Connection, name: str, size: int = 1) -> str:
@@ -66,6 +73,36 @@ async def test_a_few_rows_are_read_by_another_connection_while_the_nearest_is_lo
     embedded._near = Busy(":memory:")
     found.append(await embedded.rows(Sql("SELECT id FROM caller WHERE id = :id"), {"id": "ada"}, few=True))
     assert found == [[("ada",)], [("ada",)]]
+
+
+async def test_a_reader_who_is_cancelled_leaves_no_view_of_the_database_behind(embedded: SQLiteStore):
+    await embedded.write(add, "ada")
+
+    async def read(statement: str) -> None:
+        async with embedded.read() as connection:
+            await connection.execute(text(statement))
+
+    await read("SELECT id FROM caller")
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            reading = asyncio.create_task(read(SLOW_AND_THEN_SOME))
+            # In the middle of its first row. Sooner or later would show nothing and break nothing.
+            await asyncio.sleep(0.03)
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+        await embedded.write(add, "late")
+        await eventually(lambda: everything_is_copied(embedded), seconds=10)
+    finally:
+        gc.enable()
+
+
+async def everything_is_copied(embedded: SQLiteStore) -> bool:
+    """Whether all of the log can be copied into the file, which a reader of what was before keeps from happening."""
+    with contextlib.closing(sqlite3.connect(embedded._path)) as other:
+        _busy, pages, copied = other.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return bool(pages == copied)
 
 
 async def test_nothing_is_written_by_way_of_a_read_of_a_few_rows(embedded: SQLiteStore):

@@ -19,24 +19,22 @@ import structlog
 from app.throttle import Throttle
 from resolvers.context import Caller
 from store.audit import append_audit
-from store.callers import (
+from store.callers import ensure_caller, find_without_login, list_callers
+from store.engine import StoreError
+from store.paging import PageWindow
+from store.states import Scope
+from store.tokens import (
     TOUCH_EVERY,
     TokenKind,
     create_token,
-    ensure_caller,
     find_holder,
     find_tokens,
-    find_without_login,
     hash_secret,
-    list_callers,
     list_tokens,
     revoke_token,
     touch_token,
     use_login_link,
 )
-from store.engine import StoreError
-from store.paging import PageWindow
-from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -44,8 +42,8 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
     from app.settings import Settings
-    from store.callers import NewToken, TokenHolder
     from store.engine import Store
+    from store.tokens import NewToken, TokenHolder
 
 log = structlog.get_logger(__name__)
 

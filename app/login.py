@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from app.auth import Authenticator
-    from store.callers import NewToken
+    from store.tokens import NewToken
 
 _BODY_BYTES = 4096
 

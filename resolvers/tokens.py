@@ -9,20 +9,9 @@ from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.queries import bounded_text
 from runner.issues import Issue, error, has_errors
 from runner.json_values import forbidden_text
-from store.callers import (
-    CallerRecord,
-    NewToken,
-    TokenRecord,
-    create_token,
-    ensure_caller,
-    find_callers,
-    find_tokens,
-    list_callers,
-    list_tokens,
-    revoke_token,
-    scopes_of,
-)
+from store.callers import CallerRecord, ensure_caller, find_callers, list_callers
 from store.states import Scope
+from store.tokens import NewToken, TokenRecord, create_token, find_tokens, list_tokens, revoke_token, scopes_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -23,7 +23,8 @@ from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, r
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from store.callers import CallerRecord, TokenRecord
+    from store.callers import CallerRecord
+    from store.tokens import TokenRecord
 
 _CALLERS = CursorKind("callers", (str,))
 _TOKENS = CursorKind("tokens", (str,))

@@ -16,12 +16,12 @@ from store.agent_results import sweep_results
 from store.artifacts import expire_artifacts
 from store.blob_port import GRACE_SECONDS
 from store.cache import sweep_cache
-from store.callers import sweep_tokens
 from store.dialects import Sql
 from store.memory import sweep_memory
 from store.paging import oldest_id
 from store.runs.removal import remove_run
 from store.runs.spent_keys import sweep_spent_keys
+from store.tokens import sweep_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from runner.agents.isolation import Isolation
 from runner.failures import FailureCode, PackError
-from store.callers import TokenKind, create_token, revoke_token
 from store.states import Scope
+from store.tokens import TokenKind, create_token, revoke_token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -13,9 +13,10 @@ from app.gate import AttemptGate
 from app.hosts import HostGuard
 from app.login import link_url, login_routes
 from app.settings import Settings
-from store.callers import create_token, ensure_caller, revoke_token
+from store.callers import ensure_caller
 from store.engine import open_store
 from store.states import Scope
+from store.tokens import create_token, revoke_token
 
 READ = frozenset({Scope.READ})
 

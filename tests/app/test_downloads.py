@@ -19,9 +19,10 @@ from runner.page_strips import CELL
 from runner.previews import Previews
 from store.artifacts import add_upload, change_status, erase_artifacts
 from store.blobs import BlobStore
-from store.callers import create_token, ensure_caller
+from store.callers import ensure_caller
 from store.engine import open_store
 from store.states import ArtifactStatus, Scope
+from store.tokens import create_token
 from tests.support.hostile_pdf import hostile_pdf
 
 CONTENT = bytes(range(256)) * 4000

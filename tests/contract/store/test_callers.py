@@ -4,15 +4,16 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.callers import (
+from store.callers import ensure_caller, find_callers, list_callers
+from store.dialects import Sql
+from store.paging import PageWindow
+from store.states import Scope
+from store.tokens import (
     TokenKind,
     create_token,
-    ensure_caller,
-    find_callers,
     find_holder,
     find_tokens,
     hash_secret,
-    list_callers,
     list_tokens,
     revoke_token,
     scopes_of,
@@ -20,9 +21,6 @@ from store.callers import (
     touch_token,
     use_login_link,
 )
-from store.dialects import Sql
-from store.paging import PageWindow
-from store.states import Scope
 from tests.support.rows import caller
 
 if TYPE_CHECKING:

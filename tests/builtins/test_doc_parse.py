@@ -367,7 +367,7 @@ class TestAddresses:
         monkeypatch.setattr(module, "DOWNLOAD_SECONDS", 0.3)
         site.routes["/"] = slow_drip
 
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             with pytest.raises(PackError) as caught:
                 await harness.call(parse, {"source_url": site.url()})
 

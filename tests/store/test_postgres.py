@@ -16,6 +16,7 @@ from store.dialects import Sql
 from store.engine import EVERYTHING, StoreError, open_store
 from store.tables import CALLER
 from tests.support.databases import ready_database, server_url
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -128,24 +129,22 @@ async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, Post
         pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
         long = f"SELECT pg_backend_pid(), pg_sleep(CASE pg_backend_pid() WHEN {pid} THEN 60 ELSE 0 END)"
         cut_off = asyncio.create_task(connection.execute(text(long)))
-        while (asleep := await sleeper()) is None:  # noqa: ASYNC110 - only the server knows
-            await asyncio.sleep(0.005)
-        kill(asleep)
+        await eventually(lambda: sleeps(pid))
+        kill(pid)
         again = (await cut_off).one()
-        assert again[0] != asleep
+        assert again[0] != pid
         kill(again[0])
         assert (await connection.exec_driver_sql("SELECT 2")).scalar_one() == 2
         assert (await connection.execute(select(CALLER.c.id))).all() == []
 
 
-async def sleeper() -> int | None:
-    """The backend that sleeps now."""
+async def sleeps(pid: int) -> bool:
+    """Whether a backend sleeps now."""
     async with await psycopg.AsyncConnection.connect(server_url(), autocommit=True) as connection:
         found = await connection.execute(
-            "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_backend_pid(), pg_sl%'"
+            "SELECT pid FROM pg_stat_activity WHERE pid = %s AND wait_event = 'PgSleep'", (pid,)
         )
-        row = await found.fetchone()
-    return None if row is None else row[0]
+        return await found.fetchone() is not None
 
 
 async def test_a_connection_lost_during_commit_is_told_and_not_repeated(

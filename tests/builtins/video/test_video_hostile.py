@@ -194,7 +194,7 @@ async def test_nothing_is_left_running_after_cancellation(tmp_path: Path) -> Non
     is_open = asyncio.Event()
     with progress.heard_progress(tmp_path, lambda _fraction, _message: is_open.set()) as pipe:
         work = asyncio.create_task(run_in_process(_film_for_ever, page("<p>x</p>"), pipe))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(90):
             await is_open.wait()
         assert _browsers() - before
         work.cancel()

@@ -21,13 +21,14 @@ import uvicorn
 
 from app.addresses import is_loopback, url_of
 from app.client_settings import cli_address_path, cli_token_path
+from app.hosts import refuse
 from app.settings import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from pathlib import Path
 
-    from starlette.types import ASGIApp, Message
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from app.auth import Authenticator
     from app.settings import Settings
@@ -39,6 +40,10 @@ log = structlog.get_logger(__name__)
 GARBAGE = (10_000, 20, 50)
 #: Exit status of a start that failed for a reason the user can mend.
 EXIT_CANNOT_START = 1
+_CUT_OFF = (
+    "The server is stopping and did not wait for this any longer. A command may have been carried out; look before "
+    "repeating it."
+)
 
 
 class StartError(Exception):
@@ -180,8 +185,19 @@ async def run_app(
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
     lifespan = Lifespan(app, lambda: before_listening(local_url))
+
+    async def served(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except asyncio.CancelledError:
+            if scope["type"] != "http" or not server.should_exit:
+                raise
+            # uvicorn lets go of what took longer than the grace; from it, it would be a 500 and a stack in the log.
+            with contextlib.suppress(RuntimeError):  # the answer has begun: it is cut off
+                await refuse(scope, receive, send, 503, _CUT_OFF, [(b"retry-after", b"5")])
+
     config = uvicorn.Config(
-        app,
+        served,
         http=JoiningProtocol,
         ws=SocketProtocol,
         lifespan="off",

@@ -109,6 +109,19 @@ async def test_a_request_under_way_is_finished_and_health_says_it_stops(settings
     assert probe.told == ["started", "stopping", "stopped"]
 
 
+async def test_a_request_that_takes_longer_than_the_grace_is_told_so(tmp_path, caplog):
+    settings = Settings.load({"data_dir": tmp_path, "port": 0, "shutdown_grace_seconds": 1})
+    probe = Probe()
+    async with probe.running(settings) as client:
+        slow = asyncio.create_task(client.get("/slow"))
+        await probe.entered.wait()
+        probe.stop.set()
+        answer = await slow
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "look before repeating it" in answer.text
+    assert [record for record in caplog.records if record.exc_info] == []
+
+
 async def test_what_the_start_raises_comes_out_and_nothing_listens(settings):
     probe = Probe(fail=RuntimeError("another server owns the folder"))
     with pytest.raises(RuntimeError, match="another server owns the folder"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Page, Request
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 
 
 def build(files: Path | None = None) -> Starlette:
@@ -92,9 +92,12 @@ async def test_a_browser_runs_queries_and_subscriptions_without_leaving_this_ser
         addresses.append(request.url)
 
     async with serve(build()) as server, async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
+        )
         context = await browser.new_context()
         page = await context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         context.on("request", asked)
         page.on("websocket", lambda socket: addresses.append(socket.url))
         page.on("pageerror", lambda error: complaints.append(str(error)))

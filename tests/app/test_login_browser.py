@@ -17,6 +17,7 @@ from app.pages import home_without_ui
 from app.server import run_app
 from app.settings import Settings
 from store.engine import open_store
+from tests.support.browser import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
 
@@ -56,8 +57,11 @@ async def test_a_browser_follows_the_link(tmp_path):
     from playwright.async_api import async_playwright
 
     async with serving(tmp_path / "data") as (url, authenticator), async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
+        )
         page = await browser.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         problems = []
         page.on("pageerror", lambda error: problems.append(str(error)))
 

@@ -25,8 +25,8 @@ async def test_a_missing_credential_is_given_and_leads_back_to_where_it_was_miss
         await save(it, "asks", step("read", "test.reader"))
         await tab.visit("/credentials?need=key&return=%2Fpipelines%2Fasks")
         await tab.page.get_by_role("heading", name="Add the credential “key”").wait_for()
-        assert await tab.page.get_by_label("Name", exact=True).input_value() == "key"
-        assert await tab.page.get_by_label("Kind").input_value() == "generic"
+        await tab.holds(tab.page.get_by_label("Name", exact=True), "key")
+        await tab.holds(tab.page.get_by_label("Kind"), "generic")
         await tab.page.get_by_label("Name of field 1").fill("secret")
         await tab.page.get_by_label("Value of field 1").fill("short")
         await tab.press("Store the credential")

@@ -15,6 +15,7 @@ from tests.support.product import product
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
     from playwright.async_api import Dialog
 
     from tests.support.browser import Tab
@@ -82,7 +83,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
         assert await frame.get_attribute("sandbox") is None
         await tab.page.get_by_role("link", name="Page 2").click()
         await tab.page.wait_for_url("**page=2*")
-        assert str(await frame.get_attribute("src")).endswith("#page=2&navpanes=0")
+        await tab.page.locator("iframe[title='two.pdf'][src$='#page=2&navpanes=0']").wait_for()
         # Each page of the strip is cut out of one picture of them all.
         strip = tab.page.get_by_role("navigation", name="Pages").locator("img").first
         await tab.page.wait_for_function("image => image.naturalHeight === 2 * 144", arg=await strip.element_handle())
@@ -121,6 +122,15 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
             await tab.page.get_by_role("link", name="Download").click()
         assert (await download.value).suggested_filename == "odd.bin"
         assert run
+
+
+async def test_how_a_file_looks_shows_once_it_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("resolvers.artifacts.PREVIEW_SECONDS", 0)  # the first answer never waits for it
+    async with product(tmp_path, [maker({"two.pdf": (pdf(2), "application/pdf")})]) as it, browsing(it) as tab:
+        _, at = await made(it)
+        await tab.visit(f"/artifacts/{at['two.pdf']}")
+        await tab.sees("2 pages")
+        await tab.page.get_by_role("link", name="Page 2").wait_for()
 
 
 async def test_hostile_files_run_nothing(tmp_path: Path) -> None:
@@ -205,7 +215,7 @@ async def test_a_file_is_pinned_and_used_in_a_pipeline_that_takes_it(tmp_path: P
         assert await tab.violations() == []
         await dialog.get_by_role("link", name="Reader").click()
         await tab.page.wait_for_url("**/pipelines/reader/run*")
-        assert await tab.page.get_by_label("Artifact").input_value() == at["note.txt"]
+        await tab.holds(tab.page.get_by_label("Artifact"), at["note.txt"])
 
 
 async def test_a_file_in_quarantine_says_why_and_is_let_out(tmp_path: Path) -> None:

@@ -81,6 +81,14 @@ async def show_yaml(tab: Tab) -> Locator:
     return text
 
 
+async def words(tab: Tab, text: Locator, *wanted: str) -> None:
+    """Waits until a text is made of these words."""
+    await tab.page.wait_for_function(
+        "([text, words]) => text.innerText.trim().split(/\\s+/).join(' ') === words",
+        arg=[await text.element_handle(), " ".join(wanted)],
+    )
+
+
 async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
     bench = Workbench()
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
@@ -98,7 +106,7 @@ async def test_a_pipeline_is_made_from_nothing_and_runs(tmp_path: Path) -> None:
         await field.press_sequentially("${{ ")
         await tab.page.get_by_role("option", name="steps.echo.output.text").wait_for()
         await tab.page.keyboard.press("Enter")
-        assert await field.input_value() == "${{ steps.echo.output.text }}"
+        await tab.holds(field, "${{ steps.echo.output.text }}")
         await tab.sees("Nothing wrong with it.")
         await save_as(tab, "The first.")
         await tab.page.wait_for_url("**/pipelines/tea-time/edit*")
@@ -122,7 +130,7 @@ async def test_the_form_and_the_yaml_are_one_document_that_keeps_its_comments(tm
         await text.press_sequentially("deadline_seconds: 90")
         await tab.page.get_by_text("Form", exact=True).click()
         await tab.page.get_by_role("button", name="Name, inputs, metadata").click()
-        assert await box(tab, "deadline_seconds").input_value() == "90"
+        await tab.holds(box(tab, "deadline_seconds"), "90")
         await save_as(tab)
         wanted = COMMENTED.replace("Hello", "Good day") + "deadline_seconds: 90"
         assert (await current(it, "greet"))["yaml"].strip() == wanted
@@ -140,9 +148,9 @@ async def test_text_typed_over_a_selection_replaces_it_without_complaint(tmp_pat
         )
         await text.press("Control+a")
         await text.press_sequentially("'")
-        assert (await text.inner_text()).split() == ["'key:", "greet", "name:", "{}'"]
+        await words(tab, text, "'key:", "greet", "name:", "{}'")
         await text.press("Control+z")
-        assert (await text.inner_text()).split() == ["key:", "greet", "name:", "{}"]
+        await words(tab, text, "key:", "greet", "name:", "{}")
 
 
 async def test_a_bad_reference_is_shown_where_it_stands_and_put_right(tmp_path: Path) -> None:
@@ -152,7 +160,7 @@ async def test_a_bad_reference_is_shown_where_it_stands_and_put_right(tmp_path: 
         await box(tab, "text").fill("${{ steps.sya.output.text }}")
         await tab.sees("1 thing to put right")
         underlined = tab.page.locator("[data-field=text] .decoration-wavy")
-        assert await underlined.inner_text() == "${{ steps.sya.output.text }}"
+        await tab.reads(underlined, "${{ steps.sya.output.text }}")
         await tab.press("Save…")
         assert await tab.page.get_by_role("button", name="Save the version").is_disabled()
         await tab.page.keyboard.press("Escape")
@@ -243,7 +251,7 @@ async def test_what_was_not_saved_is_back_after_a_reload(tmp_path: Path) -> None
         await tab.sees("kept in this browser")
         await tab.page.reload()
         await tab.sees("Your unsaved changes from")
-        assert await box(tab, "text").input_value() == "Kept ${{ inputs.who }}"
+        await tab.holds(box(tab, "text"), "Kept ${{ inputs.who }}")
         await tab.press("Discard them")
         await tab.page.wait_for_function(
             "document.querySelector('[data-field=text] textarea').value.startsWith('Hello')"
@@ -269,7 +277,7 @@ async def test_steps_are_moved_copied_and_deleted_by_keyboard(tmp_path: Path) ->
         await rows.first.focus()
         await tab.page.keyboard.press("Alt+ArrowDown")
         await order("two", "one", "three")
-        assert await tab.page.evaluate("document.activeElement.dataset.step") == "one"
+        await tab.page.wait_for_function("document.activeElement.dataset.step === 'one'")
         await tab.press("Duplicate One")
         await order("two", "one", "one_2", "three")
         await rows.nth(2).focus()
@@ -312,12 +320,12 @@ async def test_what_nobody_began_to_write_is_not_called_wrong(tmp_path: Path) ->
         assert await tab.violations() == []
         # Each leads to its place all the same.
         await needs.first.get_by_role("button").click()
-        assert await tab.page.evaluate("document.activeElement.closest('[data-field]').dataset.field") == "name"
+        await tab.page.wait_for_function("document.activeElement.closest('[data-field]')?.dataset.field === 'name'")
         await tab.page.keyboard.type("x")
         await check.get_by_text("1 thing to put right before it can be saved").wait_for()
         await tab.page.keyboard.press("Backspace")
         await check.get_by_text("2 things to put right before it can be saved").wait_for()
-        assert await tab.page.evaluate(red) > 0
+        await tab.page.wait_for_function(f"({red})() > 0")
 
 
 async def test_starters_are_looked_at_and_copied(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ async def test_a_keyboard_alone_walks_a_run(tmp_path: Path) -> None:
         first = tab.page.locator("[data-step=say]")
         await first.focus()
         await tab.page.keyboard.press("ArrowDown")
-        assert await tab.page.evaluate("document.activeElement.dataset.step") == "fail"
+        await tab.page.wait_for_function("document.activeElement.dataset.step === 'fail'")
         await tab.page.keyboard.press("ArrowUp")
         await tab.page.wait_for_url("**step=say*")
         await tab.page.get_by_role("tab", name="Output").focus()

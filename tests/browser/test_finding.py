@@ -75,7 +75,7 @@ async def test_the_catalog_answers_what_there_is_and_what_is_wanted(tmp_path: Pa
         await tab.page.get_by_role("link", name="test.echo").wait_for(state="detached")
         assert await tab.violations() == []
         await tab.page.reload()
-        assert await tab.page.get_by_label("I want").input_value() == "markdown"
+        await tab.holds(tab.page.get_by_label("I want"), "markdown")
         await tab.page.get_by_role("link", name="test.slow").click()
         await tab.sees("Its author did not say.")
         await tab.sees("not known: it never succeeded here in the last 30 days")
@@ -91,7 +91,7 @@ async def test_settings_change_this_browser(tmp_path: Path) -> None:
     async with product(tmp_path, bench.packs) as it, browsing(it) as tab:
         await tab.visit("/settings")
         await tab.page.get_by_label("Theme", exact=True).last.select_option("dark")
-        assert await tab.page.evaluate("document.documentElement.dataset.theme") == "dark"
+        await tab.page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
         zones = tab.page.get_by_label("Time zone")
         # There are hundreds, listed once somebody reaches for them.
         await zones.focus()

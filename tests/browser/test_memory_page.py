@@ -113,7 +113,7 @@ async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_pa
         await tab.visit("/pipelines/styled/run?input.text=mine")
         persona = tab.page.get_by_label("Persona · optional")
         await tab.sees("from your last 2 runs")
-        assert await persona.input_value() == "executive"
+        await tab.holds(persona, "executive")
         assert await tab.violations() == []
         assert "executive" not in tab.page.url, "an address somebody shares holds what was typed alone"
         await tab.press("Run")
@@ -144,10 +144,10 @@ async def test_a_form_starts_from_what_is_usual_marked_and_under_the_hand(tmp_pa
 
         await tab.visit("/catalog/test.style")
         await tab.sees("of your last 5 runs")
-        assert await persona.input_value() == "executive"
+        await tab.holds(persona, "executive")
         await tab.press("never learn this: Persona")
         await tab.page.get_by_text("of your last 5 runs").wait_for(state="detached")
-        assert await persona.input_value() == ""
+        await tab.holds(persona, "")
         await eventually(lambda: _excluded(it))
 
 

@@ -22,7 +22,7 @@ async def test_what_the_bar_has_no_room_for_is_behind_more(tmp_path: Path) -> No
         await tab.visit("/tokens")
         bar = tab.page.get_by_role("navigation", name="Main")
         await bar.get_by_role("link", name="Runs").wait_for()
-        assert await bar.get_by_role("link").all_inner_texts() == ["Home", "Runs", "Pipelines", "Catalog"]
+        await tab.reads(bar.get_by_role("link"), ["Home", "Runs", "Pipelines", "Catalog"])
         more = bar.get_by_role("button", name=re.compile("More.*Tokens is open"))
         assert await more.get_attribute("aria-current") == "true"
         await more.tap()
@@ -51,7 +51,7 @@ async def test_more_is_used_by_keyboard_and_read_out(tmp_path: Path) -> None:
             assert await tab.violations() == []
         await tab.page.keyboard.press("Escape")
         await sheet.wait_for(state="detached")
-        assert await more.evaluate("one => one === document.activeElement")
+        await tab.focuses(more)
         await tab.page.keyboard.press("Enter")
         await sheet.get_by_role("link", name="Connect").focus()
         await tab.page.keyboard.press("Enter")
@@ -64,7 +64,7 @@ async def test_a_wide_window_shows_every_place_and_no_more(tmp_path: Path) -> No
         bar = tab.page.get_by_role("navigation", name="Main")
         await bar.get_by_role("link", name="Settings").wait_for()
         places = ["Home", "Runs", "Pipelines", "Catalog", "Artifacts", "Connect", "Settings"]
-        assert await bar.get_by_role("link").all_inner_texts() == places
+        await tab.reads(bar.get_by_role("link"), places)
         assert await bar.get_by_role("button").count() == 0
         # What lies behind the gear marks the gear.
         assert await bar.get_by_role("link", name="Settings").get_attribute("aria-current") == "true"

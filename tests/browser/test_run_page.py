@@ -185,7 +185,7 @@ async def test_two_hundred_steps_and_ten_megabytes_stay_usable(tmp_path: Path) -
         await ended(it, run["id"])
         await tab.visit(f"/runs/{run['id']}?step=step_1")
         await tab.state("Succeeded")
-        assert await tab.page.locator("[data-step]").count() == 200
+        await tab.page.wait_for_function("document.querySelectorAll('[data-step]').length === 200")
         await tab.page.locator("[data-step=step_1]").focus()
         for number in range(2, 12):
             await tab.page.keyboard.press("ArrowDown")

@@ -37,7 +37,7 @@ async def test_what_an_agent_did_is_read_as_turns(tmp_path: Path, theme: Literal
         lines = "\n".join(f"Line {number} of the task." for number in range(1, 10))
         run = await ran(it, "ask", {"text": f"Use {SECRET}.\n{lines}"})
         await tab.visit(f"/runs/{run['id']}")
-        assert await tab.page.get_by_role("tab", selected=True).inner_text() == "Transcript"
+        await tab.reads(tab.page.get_by_role("tab", selected=True), "Transcript")
         await tab.sees("In a sandbox")
         prompt = tab.page.get_by_role("region", name="Prompt")
         await prompt.get_by_text("Line 5 of the task.").wait_for()

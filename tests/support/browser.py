@@ -19,15 +19,16 @@ import pytest
 from app.pages import BUILT_PAGE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
+    from re import Pattern
 
-    from playwright.async_api import Page
+    from playwright.async_api import Locator, Page
 
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = Path(__file__).parents[2] / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 #: Long enough for a loaded machine; a test that waits so long has failed.
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 
 #: Marks every test of a file that drives a browser.
 BROWSER = [
@@ -70,6 +71,24 @@ class Tab:
     async def sees(self, text: str, *, exact: bool = False) -> None:
         """Waits until a text shows."""
         await self.page.get_by_text(text, exact=exact).first.wait_for()
+
+    async def reads(self, place: Locator, text: str | Sequence[str]) -> None:
+        """Waits until a place reads so and no more, or places one after another."""
+        from playwright.async_api import expect
+
+        await expect(place).to_have_text(text, use_inner_text=True, timeout=PATIENCE_MS)
+
+    async def holds(self, field: Locator, value: str | Pattern[str]) -> None:
+        """Waits until a field holds a value, or one like it."""
+        from playwright.async_api import expect
+
+        await expect(field).to_have_value(value, timeout=PATIENCE_MS)
+
+    async def focuses(self, place: Locator) -> None:
+        """Waits until the keyboard is at a place."""
+        from playwright.async_api import expect
+
+        await expect(place).to_be_focused(timeout=PATIENCE_MS)
 
     async def press(self, name: str, *, within: str | None = None) -> None:
         """Presses a button by its name; `within` is a role, such as `dialog`."""
@@ -123,7 +142,9 @@ async def browsing(
     from playwright.async_api import async_playwright
 
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"], timeout=2 * PATIENCE_MS
+        )
         context = await browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme=theme,

@@ -9,7 +9,7 @@ import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { bytes, count, duration, humanise } from "../../lib/format.ts";
 import { useLatest } from "../../lib/useLatest.ts";
-import { ArtifactPageDocument, type ArtifactPageQuery } from "./artifacts.generated.ts";
+import { ArtifactLookDocument, ArtifactPageDocument, type ArtifactPageQuery } from "./artifacts.generated.ts";
 import { ARTIFACT_STATUS } from "../../components/ArtifactRows.tsx";
 import { Content } from "./Content.tsx";
 import { Keeping, Release } from "./Keeping.tsx";
@@ -32,6 +32,7 @@ export function ArtifactPage(): ReactNode {
 
 function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
   useTitle(artifact.name);
+  useLook(artifact);
   const search = useSearch({ from: "/artifacts/$artifact" });
   const leave = useLeave(artifact);
   const siblings = (artifact.run?.artifacts.nodes ?? []).toReversed();
@@ -64,6 +65,26 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
       {artifact.status === "QUARANTINED" ? <Release artifact={artifact} /> : <Content artifact={artifact} search={search} />}
     </>
   );
+}
+
+/** How often, and how many times, a file is asked after that the server has not looked at yet. */
+const LOOK_MS = 2000;
+const LOOKS = 60;
+
+/** Asks again while it is not known how a file looks: what comes, the cache puts into the file that is shown. */
+function useLook({ id, previewKind }: Artifact): void {
+  const [, look] = useQuery({ query: ArtifactLookDocument, variables: { id }, pause: true });
+  const known = previewKind !== null;
+  useEffect(() => {
+    if (known) return undefined;
+    let left = LOOKS;
+    const timer = setInterval(() => {
+      left -= 1;
+      if (left === 0) clearInterval(timer);
+      look({ requestPolicy: "network-only" });
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [known, look]);
 }
 
 function factsOf(artifact: Artifact): string[] {

@@ -125,6 +125,27 @@ export type ArtifactPageQuery = { node:
     | { id: string }
    | null };
 
+export type ArtifactLookQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ArtifactLookQuery = { node:
+    | { id: string }
+    | { previewUrl: string | null, previewKind: PreviewKind | null, previewProblem: string | null, pageCount: number | null, width: number | null, height: number | null, durationSeconds: number | null, id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+    | { id: string }
+   | null };
+
 export type ArtifactAddressQueryVariables = Exact<{
   id: string;
 }>;
@@ -263,6 +284,22 @@ export const ArtifactPageDocument = /*#__PURE__*/ gql`
   }
 }
     ${ArtifactRowFragmentDoc}` as unknown as DocumentNode<ArtifactPageQuery, ArtifactPageQueryVariables>;
+export const ArtifactLookDocument = /*#__PURE__*/ gql`
+    query ArtifactLook($id: ID!) {
+  node(id: $id) {
+    id
+    ... on Artifact {
+      previewUrl
+      previewKind
+      previewProblem
+      pageCount
+      width
+      height
+      durationSeconds
+    }
+  }
+}
+    ` as unknown as DocumentNode<ArtifactLookQuery, ArtifactLookQueryVariables>;
 export const ArtifactAddressDocument = /*#__PURE__*/ gql`
     query ArtifactAddress($id: ID!) {
   node(id: $id) {

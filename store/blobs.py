@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
+from store.durable import sync_file, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Sequence
@@ -112,7 +113,7 @@ class BlobStore:
                     if size > limit_bytes:
                         raise TooLargeError(limit_bytes)
                     await asyncio.to_thread(self._take, file, digest, chunk, size)
-                await asyncio.to_thread(_sync, file)
+                await asyncio.to_thread(sync_file, file)
             name = digest.hexdigest()
             await asyncio.to_thread(self._settle, part, name, size)
         finally:
@@ -260,7 +261,7 @@ class BlobStore:
                     digest.update(chunk)
                     size += len(chunk)
                     file.write(chunk)
-                _sync(file)
+                sync_file(file)
             name = digest.hexdigest()
             self._settle(part, name, size)
         finally:
@@ -280,9 +281,9 @@ class BlobStore:
             except FileNotFoundError:
                 if not target.parent.is_dir():
                     target.parent.mkdir(exist_ok=True, mode=0o700)
-                    _sync_folder(self.folder)
+                    sync_folder(self.folder)
                 part.replace(target)
-                _sync_folder(target.parent)
+                sync_folder(target.parent)
                 if self._used is not None:
                     self._used += size
 
@@ -300,16 +301,3 @@ class BlobStore:
             if len(folder.name) == 2 and folder.is_dir():
                 with os.scandir(folder) as entries:
                     yield from (entry for entry in entries if len(entry.name) == 62)
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.durable import sync_file, sync_folder
 from store.vault import KEY_BYTES, Cipher, VaultKeyError, key_text, parse_key
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class KeyFile:
             _write(part, key)
             with suppress(FileExistsError):
                 os.link(part, self.path)
-            _sync_folder(self.path.parent)
+            sync_folder(self.path.parent)
         except OSError as error:
             raise VaultKeyError(f"The vault key file {self.path} cannot be written: {error}.") from error
         finally:
@@ -147,7 +148,7 @@ class KeyFile:
     def prepare(self, key: bytes) -> None:
         """Keeps the key of a rotation beside the present one, before anything is sealed with it."""
         _write(self.new, key)
-        _sync_folder(self.new.parent)
+        sync_folder(self.new.parent)
 
     def settle(self, found: FoundKey) -> None:
         """Ends a rotation that was cut short: the key that opens the vault goes into place, the others go away.
@@ -168,7 +169,7 @@ class KeyFile:
             self.new.replace(self.path)
         elif found.origin == str(self.old):
             self.old.replace(self.path)
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
         self.new.unlink(missing_ok=True)
         self.old.unlink(missing_ok=True)
 
@@ -208,13 +209,4 @@ def _write(path: Path, key: bytes) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="ascii") as file:
         file.write(key_text(key) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        sync_file(file)

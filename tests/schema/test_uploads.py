@@ -219,7 +219,7 @@ async def test_a_full_disk_and_a_full_quota_are_told(it: Product, http: httpx2.A
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    with patch("store.blobs._sync", full):
+    with patch("store.blobs.sync_file", full):
         answer = await http.post("/artifacts?name=a.txt", content=b"x")
     assert answer.status_code == 507
     assert "disk is full" in answer.json()["problem"]["message"]

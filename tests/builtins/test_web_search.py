@@ -8,11 +8,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from packline import PackError
-from tests.support.loopback_http import LoopbackHttp, Reply, loopback_http, slow_drip
+from tests.support.loopback_http import LoopbackHttp, Reply, Request, loopback_http, slow_drip
 from tests.support.loopback_sites import json_reply, mediawiki, searxng
 from tests.support.pack_harness import Harness, load_module, load_pack
+from tests.support.waiting import pass_time
 
 if TYPE_CHECKING:
+    from asyncio import StreamWriter
     from collections.abc import AsyncIterator
     from pathlib import Path
 
@@ -124,11 +126,12 @@ async def test_a_failing_searxng_is_passed_over_and_that_is_told(
     assert harness.warnings[0].endswith("Wikipedia was asked instead.")
 
 
-async def test_a_slow_searxng_is_passed_over(
-    harness: Harness, services: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(providers, "TIMEOUT_SECONDS", 0.3)
-    services.routes["/search"] = slow_drip
+async def test_a_slow_searxng_is_passed_over(harness: Harness, services: LoopbackHttp) -> None:
+    async def too_slow(request: Request, writer: StreamWriter) -> None:
+        pass_time(providers.TIMEOUT_SECONDS)
+        await slow_drip(request, writer)
+
+    services.routes["/search"] = too_slow
 
     assert (await harness.call(search, {"query": "Fresnel"}))["provider"] == "wikipedia"
 

@@ -93,7 +93,7 @@ async def test_a_reader_who_is_cancelled_leaves_no_view_of_the_database_behind(e
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
         await embedded.write(add, "late")
-        await eventually(lambda: everything_is_copied(embedded), seconds=10)
+        await eventually(lambda: everything_is_copied(embedded))
     finally:
         gc.enable()
 
@@ -122,11 +122,11 @@ class Gate:
 
     def unit(self, conn: Connection) -> None:
         self.entered.set()
-        assert self.open.wait(10)
+        assert self.open.wait(60)
 
     async def batch(self, opened: Store, way: str, *units: object) -> list[object]:
         held = asyncio.ensure_future(opened.write(self.unit))
-        await asyncio.to_thread(self.entered.wait, 10)
+        await asyncio.to_thread(self.entered.wait, 60)
         waiting = [asyncio.ensure_future(getattr(opened, way)(unit)) for unit in units]
         await asyncio.sleep(0)
         self.open.set()
@@ -339,7 +339,7 @@ async def test_a_unit_that_runs_out_of_items_fails_alone_and_the_store_goes_on(e
 
     answers = await Gate().batch(embedded, way, lambda conn: add(conn, "a"), exhaust, lambda conn: add(conn, "b"))
     assert [answers[0], type(answers[1]), answers[2]] == ["a", RuntimeError, "b"]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await getattr(embedded, way)(add, "after") == "after"
 
 

@@ -19,6 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.support.waiting import pass_time
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from email.message import EmailMessage
@@ -66,6 +68,7 @@ class SmtpDouble:
         keep_when_scripted: A scripted `MESSAGE` is taken over all the same.
         mails: What was taken over.
         commands: Everything that was said, without secrets.
+        passing_seconds: How far a silence puts the clock of its loop forward, again and again, for clients in it.
     """
 
     tls: ssl.SSLContext | None = None
@@ -77,6 +80,7 @@ class SmtpDouble:
     keep_when_scripted: bool = False
     mails: list[Mail] = field(default_factory=list)
     commands: list[str] = field(default_factory=list)
+    passing_seconds: float = 0.0
     connections: int = 0
     port: int = 0
 
@@ -116,8 +120,9 @@ class _Talk:
     async def say(self, verb: str, reply: str) -> bool:
         """Answers, or does what the script has instead; tells whether the script did."""
         scripted = self.server.script.get(verb)
-        if scripted == SILENCE:
-            await asyncio.Event().wait()
+        while scripted == SILENCE:
+            pass_time(self.server.passing_seconds)
+            await asyncio.sleep(0.02)  # and again, for whoever begins to wait only now
         if scripted == DROP:
             self.writer.transport.abort()
             raise _HangUpError

@@ -19,8 +19,9 @@ def pass_time(seconds: float) -> None:
     of other loops, processes and databases stay.
     """
     loop = asyncio.get_running_loop()
-    before = loop.time
-    loop.time = lambda: before() + seconds  # type: ignore[method-assign]
+    own = type(loop).time
+    ahead = loop.time() - own(loop) + seconds
+    loop.time = lambda: own(loop) + ahead  # type: ignore[method-assign]
 
 
 async def eventually(ask: Callable[[], _Found | Awaitable[_Found]], *, seconds: float = 60) -> _Found:

@@ -12,7 +12,7 @@ from resolvers.gone_artifacts import may_name_artifacts, unreadable_inputs
 from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
-from resolvers.start_checks import masked_issues
+from resolvers.start_checks import found_issues
 from resolvers.tools import DEFINITION, ISSUES, Tool
 from resolvers.versions import compiled
 from runner.check import Check, check_definition
@@ -120,7 +120,7 @@ async def _issues_of_inputs(
     context: Context, check: Check, schema: dict[str, JSONValue], inputs: JSONValue
 ) -> list[Issue]:
     """What a start of the definition with these inputs would be refused for, as far as they are the reason."""
-    issues = [issue.under("inputs") for issue in masked_issues(context, partial(check_inputs, schema), inputs)]
+    issues = [issue.under("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)]
     if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
         return issues
     values = with_defaults(schema, inputs)

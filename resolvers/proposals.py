@@ -13,7 +13,7 @@ import orjson
 from resolvers.gone_artifacts import given_artifacts, gone_inputs, gone_outputs, mentioned
 from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
 from resolvers.problems import Invalid, NotFound
-from resolvers.start_checks import masked_issues, pack_call_issues, pack_input_issues
+from resolvers.start_checks import found_issues, masked_issues, pack_call_issues, pack_input_issues
 from resolvers.versions import compiled
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
@@ -142,7 +142,7 @@ async def propose(
     if step_input is None:
         issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
     if values != before or target.changed:
-        issues += [issue.under("inputs") for issue in input_issues(context, found, target, values)]
+        issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
     if step_input is not None:
         issues += _step_input_issues(context, found, target, plan, step_input)
     plan = ResumePlan(not has_errors(issues), tuple(issues), plan.steps)
@@ -278,12 +278,14 @@ def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValu
     return frozenset(name for name in names if before.get(name, _MISSING) != after.get(name, _MISSING))
 
 
-def input_issues(context: Context, found: Snapshot, target: Target, values: dict[str, JSONValue]) -> Sequence[Issue]:
+async def input_issues(
+    context: Context, found: Snapshot, target: Target, values: dict[str, JSONValue]
+) -> Sequence[Issue]:
     """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
     if target.schema is not None:
-        return masked_issues(context, partial(check_inputs, target.schema), values)
+        return await found_issues(context, partial(check_inputs, target.schema), values)
     pack = pack_of(context, target.compiled, found, found.steps[0])
-    return masked_issues(context, partial(pack_call_issues, pack), values) if pack is not None else ()
+    return await found_issues(context, partial(pack_call_issues, pack), values) if pack is not None else ()
 
 
 def _step_input_issues(

@@ -113,7 +113,7 @@ async def preview_rerun(
     issues = (
         *target.issues,
         *plan.issues,
-        *(issue.under("inputs") for issue in input_issues(context, found, target, values)),
+        *(issue.under("inputs") for issue in await input_issues(context, found, target, values)),
         *(error(("steps", *lack.steps[:1]), "unavailable", lack.message, lack.hint) for lack in missing),
     )
     return Preview(not has_errors(issues), issues, plan.steps, target.newer)
@@ -223,7 +223,7 @@ async def rerun_run(
         raise Invalid(target.issues[0].message, target.issues)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs"), target)
-    issues = [*not_from_memory(values, from_memory), *input_issues(context, found, target, values)]
+    issues = [*not_from_memory(values, from_memory), *await input_issues(context, found, target, values)]
     if issues:
         raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
     refuse_wrong_agent(context, target.compiled, agent)

@@ -12,7 +12,7 @@ from resolvers.lookups import no_pack
 from resolvers.operations import operation
 from resolvers.problems import Invalid, Limited, NotFound
 from resolvers.start_checks import (
-    masked_issues,
+    found_issues,
     missing_issues,
     named,
     new_steps,
@@ -129,7 +129,7 @@ async def run_pipeline(
     issues += not_from_memory(inputs, from_memory)
     known = {issue.path for issue in issues}
     issues += [
-        issue for issue in masked_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
+        issue for issue in await found_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
     ]
     missing = preflight(definition.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
     unfit = await context.services.versions.misfits(
@@ -226,7 +226,10 @@ async def run_pack(
         if versions:
             raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
         raise await no_pack(context, pack)
-    issues = [*masked_issues(context, partial(pack_call_issues, found), input), *not_from_memory(input, from_memory)]
+    issues = [
+        *await found_issues(context, partial(pack_call_issues, found), input),
+        *not_from_memory(input, from_memory),
+    ]
     called = [CalledStep(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):

@@ -19,7 +19,7 @@ Made = TypeVar("Made")
 #: Small definitions kept; a version never changes, so nothing is ever stale.
 KEPT = 512
 #: Characters of the large definitions kept. What is made of one takes up to a hundred times its size in memory.
-KEPT_CHARACTERS = 4 << 20
+KEPT_CHARACTERS = 2 << 20
 
 
 class OfDefinitions(Generic[Made]):

@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 from resolvers import definitions
-from runner import compiling, definition, reading
+from runner import compiling, definition, inputs, reading
 from tests.support.front_door import command, ended, look, ran, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
@@ -296,6 +296,24 @@ async def test_slow_texts_of_one_caller_hold_up_nobody_else(
     assert [isinstance(each, asyncio.CancelledError) for each in told] == [False, True, False, False, False]
     # The thread that did the last lets go of it after it has told that it is done.
     await eventually(lambda: not (reading.SMALL.turns or reading.LARGE.turns))
+
+
+async def test_large_inputs_are_checked_beside_the_event_loop(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+    look_through = inputs.forbidden_text
+
+    def noted(value: Any) -> Any:
+        threads.append(threading.current_thread())
+        return look_through(value)
+
+    monkeypatch.setattr(inputs, "forbidden_text", noted)
+    await save(it, "say", step("a", "test.echo", text="${{ inputs.words }}"))
+    for words, here in (("tea", True), (LARGE, False)):
+        threads.clear()
+        run = await ran(it, "say", {"words": words})
+        again = await command(it, "rerunRun", id=run["id"], inputs={"words": f"{words}!"}, waitSeconds=20)
+        assert again["run"]["output"]["json"]["text"] == f"{words}!"
+        assert [thread is threading.main_thread() for thread in threads] == [here, here]
 
 
 async def test_small_texts_do_not_wait_for_large_ones(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,6 +78,7 @@ class Keeper:
         renewed_at = loop.time()
         while True:
             await asyncio.sleep(self._lease_seconds / 3)
+            begun = loop.time()
             before = dict(self._active)  # a run claimed while the leases are renewed may be missing from the answer
             try:
                 # The store may try for longer than the lease lasts; this worker must not.
@@ -89,6 +90,9 @@ class Keeper:
                 log.warning("leases could not be renewed", error=str(error) or type(error).__name__)
                 if loop.time() - renewed_at >= trusted:
                     _lose(before.values())
+                    # What is held now was claimed since. Without its whole time, no attempt would succeed any more
+                    # where the store is slow, and every run would be let go as soon as it is claimed.
+                    renewed_at = begun
                 continue
             renewed_at = loop.time()
             for run_id, stretch in before.items():

@@ -12,7 +12,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from app.half_closed import HalfClosedProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,7 +157,7 @@ class RememberingCycle(RequestResponseCycle):
         )
 
 
-class JoiningProtocol(HttpToolsProtocol):
+class JoiningProtocol(HalfClosedProtocol):
     """uvicorn's protocol on such a transport; sockets that it hands on to go on with it."""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:

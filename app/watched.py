@@ -51,5 +51,6 @@ async def while_allowed(answering: Awaitable[T], ended: Callable[[], Awaitable[N
         timer.cancel()
         if watching is not None:
             watching.cancel()
+            watching = None  # as below
         # It knows the task, and a cancelled task its error, which knows this frame: a ring for the collector.
         del limit

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 LOOK_SECONDS: Final = 1.0
 #: Clients take any number of these before the answer, asked for or not (RFC 9110 section 15.2).
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-#: The first digit of the size of the next chunk, which may have zeros in front (RFC 9112 section 7.1).
-_ZERO: Final = b"0"
 
 
 class HalfClosedProtocol(HttpToolsProtocol):
@@ -63,12 +61,11 @@ class HalfClosedProtocol(HttpToolsProtocol):
         self._look = self.loop.call_later(LOOK_SECONDS, self._look_whether_gone)
 
     def _ask(self) -> None:
-        """Writes what a client that has gone resets; an answer under way with a length does so itself."""
+        """Writes what a client that has gone resets; an answer that has begun does so itself, a stream by its pings."""
         cycle = self.cycle
         if cycle.response_started:
-            if cycle.chunked_encoding:
-                self.transport.write(_ZERO)
-        elif cycle.scope["http_version"] == "1.1":
+            return
+        if cycle.scope["http_version"] == "1.1":
             self.transport.write(_CONTINUE)
         else:
             self.transport.abort()  # older clients take nothing before the answer

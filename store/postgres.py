@@ -126,8 +126,13 @@ class PostgresStore:
         # A task of its own, so that a caller who is cancelled does not leave a transaction half said.
         task = asyncio.get_running_loop().create_task(self._write(lambda conn: unit(conn, *args, **kwargs)))
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
         return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at here: a caller who was cancelled does not, and asyncio would complain
 
     write_few = write
 

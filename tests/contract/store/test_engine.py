@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import threading
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -145,7 +147,36 @@ async def test_a_cancelled_caller_does_not_undo_the_unit(store: Store):
     with pytest.raises(asyncio.CancelledError):
         await task
     await store.write(add, 2)
+
+    async def both() -> bool:
+        return await ids(store) == {"call_1", "call_2"}
+
+    await eventually(both)
+
+
+async def test_a_unit_that_fails_after_its_caller_was_cancelled_is_no_unheard_error(store: Store):
+    unheard: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: unheard.append(context))
+    go, done = threading.Event(), threading.Event()
+
+    def fail(_conn: Connection) -> None:
+        try:
+            go.wait(60)
+            raise LookupError("nobody waits for this")
+        finally:
+            done.set()
+
+    task = asyncio.ensure_future(store.write(fail))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    del task
+    go.set()
+    await eventually(done.is_set)
     await store.close()
+    gc.collect()
+    assert unheard == []
 
 
 async def test_close_finishes_what_was_accepted_and_refuses_more(store: Store):

@@ -26,6 +26,8 @@ log = structlog.get_logger(__name__)
 
 #: Between two looks at what retention lets go.
 RETENTION_SECONDS = 600.0
+#: Before the first look at anything: a start is not held up, and servers that never live long tidy up, too.
+FIRST_SECONDS = 60.0
 
 
 class Housekeeping:
@@ -91,8 +93,10 @@ class Housekeeping:
         return len(over)
 
     async def _repeat(self, work: Callable[[], Awaitable[int]], seconds: float) -> None:
+        pause = min(seconds, FIRST_SECONDS)
         while True:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(pause)
+            pause = seconds
             try:
                 await work()
             except StoreClosedError:

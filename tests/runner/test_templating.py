@@ -201,12 +201,7 @@ class TestReferences:
             }
         )
         first, second, third = template.references
-        assert (first.path, first.source_step, first.source, first.source_path) == (
-            ("a", "0"),
-            "inputs",
-            "inputs",
-            ("b", 0),
-        )
+        assert (first.path, first.source_step, first.source_path) == (("a", "0"), "inputs", ("b", 0))
         assert (first.whole, first.expression, first.source_text) == (False, "${{ steps.inputs.output.b[0] }}", "b[0]")
         assert (second.source_step, second.source_path, second.has_default, second.default) == (
             None,

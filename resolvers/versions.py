@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import orjson
@@ -73,6 +74,7 @@ class Versions:
     def __init__(self) -> None:
         self._kept: dict[tuple[str, int], Version] = {}
         self._misfits: dict[str, tuple[int, tuple[Issue, ...]]] = {}
+        self._noting = Lock()  # those of large versions are noted in threads
 
     async def get(self, context: Context, pipeline: PipelineRecord, number: int | None = None) -> Version:
         """A version of a pipeline; the current one when no number is given.
@@ -126,9 +128,10 @@ class Versions:
         return await apart_once(context.caller.id, (id(self), version_id, revision), found, find)
 
     def _noted(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
-        if version_id not in self._misfits and len(self._misfits) >= _MISFITS_KEPT:
-            self._misfits.pop(next(iter(self._misfits)))
-        self._misfits[version_id] = (revision, found)
+        with self._noting:
+            if version_id not in self._misfits and len(self._misfits) >= _MISFITS_KEPT:
+                self._misfits.pop(next(iter(self._misfits)))
+            self._misfits[version_id] = (revision, found)
         return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
@@ -9,6 +11,7 @@ import pytest
 from pydantic import BaseModel, Field, create_model
 
 from packline import Pack, PackContext, PackError, pack
+from resolvers import versions
 from runner.registry import PackSource
 from runner.still_fits import misfits
 from tests.support.front_door import command, look, ran, save, start, step
@@ -220,3 +223,22 @@ async def test_a_re_run_from_a_step_holds_reused_results_to_the_new_pack(tmp_pat
     async with product(tmp_path, [gives("1.1.0", str), count("1.1.0")]) as it:
         answer = await command(it, "rerunRun", id=run_id, inputs={}, fromStep="b", waitSeconds=20)
         assert answer["run"]["state"] == "SUCCEEDED", "what was recorded is a number, whatever the pack gives now"
+
+
+def test_what_does_not_fit_is_noted_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large versions are looked at in threads, while the event loop looks at small ones."""
+    monkeypatch.setattr(versions, "_MISFITS_KEPT", 2)
+    kept = versions.Versions()
+
+    def note(worker: int) -> None:
+        for number in range(100_000):
+            kept._noted(f"{worker}-{number}", 1, ())
+
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            list(pool.map(note, range(3)))
+    finally:
+        sys.setswitchinterval(often)
+    assert len(kept._misfits) == 2

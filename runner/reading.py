@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakValueDictionary
 
 import orjson
 
@@ -28,18 +28,51 @@ class _Lane:
     """Threads of one kind of work, and whose turn it is there.
 
     Attributes:
-        turns: By caller; kept as long as somebody waits or is served.
+        turns: By event loop and caller; kept as long as somebody waits or is served.
     """
 
     def __init__(self, threads: int) -> None:
         self.pool = ThreadPoolExecutor(threads, "definition-reader")
-        self.turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self.turns: dict[tuple[asyncio.AbstractEventLoop, str], _Turn] = {}
 
-    async def turn(self, caller_id: str) -> asyncio.Lock:
+    async def turn(self, caller_id: str) -> _Turn:
         """Waits for a caller's turn; to be released when what it was for has ended."""
-        turn = self.turns.setdefault(caller_id, asyncio.Lock())
+        key = (asyncio.get_running_loop(), caller_id)
+        turn = self.turns.get(key)
+        if turn is None:
+            turn = self.turns[key] = _Turn(partial(self.turns.pop, key, None))
         await turn.acquire()
         return turn
+
+
+class _Turn:
+    """For one at a time.
+
+    Args:
+        forget: Called when nobody waits or is served any more.
+    """
+
+    def __init__(self, forget: Callable[[], object]) -> None:
+        self.forget = forget
+        self._lock = asyncio.Lock()
+        self._wanted = 0
+
+    async def acquire(self) -> None:
+        self._wanted += 1
+        try:
+            await self._lock.acquire()
+        except BaseException:
+            self._leave()
+            raise
+
+    def release(self) -> None:
+        self._lock.release()
+        self._leave()
+
+    def _leave(self) -> None:
+        self._wanted -= 1
+        if self._wanted == 0:
+            self.forget()
 
 
 LARGE, SMALL = _Lane(2), _Lane(1)
@@ -118,7 +151,7 @@ def is_large(given: object) -> bool:
         return True
 
 
-async def _outcome(working: Future[_Result], turn: asyncio.Lock) -> _Result:
+async def _outcome(working: Future[_Result], turn: _Turn) -> _Result:
     """The outcome of what a thread does; whether anybody still waits for it or not, the turn ends when it does."""
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_Result] = loop.create_future()
@@ -134,7 +167,9 @@ async def _outcome(working: Future[_Result], turn: asyncio.Lock) -> _Result:
 
     # It does not name `working`: a future that is in a cycle keeps what it has made until garbage is looked for.
     def ended(done: Future[_Result]) -> None:
-        if not loop.is_closed():
+        if loop.is_closed():
+            turn.forget()
+        else:
             loop.call_soon_threadsafe(tell, done)
 
     working.add_done_callback(ended)

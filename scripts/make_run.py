@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -165,14 +165,15 @@ class House:
         return running
 
     def _started(self, undo: contextlib.ExitStack) -> Running:
-        samples = self._serve_samples(0)
-        assert samples is not None, "any free port will do"
-        undo.callback(_end, samples.pid, "http.server")
+        with _interrupts_held():
+            samples = self._serve_samples(0)
+            assert samples is not None, "any free port will do"
+            undo.callback(_end, samples.pid, "http.server")
         samples_port = _wait_for_port(samples, self.data / "samples.log")
         allowed = [self._environment.get("PACKLINE_EGRESS_ALLOW", ""), f"{LOOPBACK}:{samples_port}"]
         # What an earlier server left must not be taken for the new one's.
         (self.data / "cli-address").unlink(missing_ok=True)
-        with self.log.open("wb") as log:
+        with _interrupts_held(), self.log.open("wb") as log:
             server = subprocess.Popen(
                 [self._command, "up", "--port", str(self.port)],
                 cwd=ROOT,
@@ -183,7 +184,7 @@ class House:
                 # Ctrl-C is for us; we stop the server.
                 start_new_session=True,
             )
-        undo.callback(_end, server.pid, "packline")
+            undo.callback(_end, server.pid, "packline")
         until = time.monotonic() + START_SECONDS
         while server.poll() is None and time.monotonic() < until:
             url = self._address()
@@ -400,6 +401,19 @@ def _wait_for_port(server: subprocess.Popen[bytes], log: Path) -> int:
         time.sleep(0.02)
     server.terminate()
     raise RunError(f"The sample documents cannot be served: {log.read_text('utf-8', 'replace').strip()}")
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hears Ctrl-C at the end only: whoever starts a process has it noted by then, and it can be stopped."""
+    heard: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: heard.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if heard and before is not signal.SIG_IGN:
+        raise KeyboardInterrupt
 
 
 def _is(pid: int, word: str) -> bool:

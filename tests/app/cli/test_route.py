@@ -20,8 +20,6 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
                 "steps: [{id: a, pack: practice.text, input: {}}]"
                 for word in ("almanac", "calendar")
             )
-            + "\n---\nkey: doc-deck\nname: Harbour master\ndescription: Harbour master.\n"
-            "steps: [{id: a, pack: practice.text, input: {}}]"
         )
         applied = machine.run("apply", "--yes", "-f", str(mine))
         almanac = machine.run("route", "a tides almanac for the harbour", "--text")
@@ -31,7 +29,7 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
 
     assert routed["recommendation"]["id"] == "builtin.doc-deck"
     assert routed["recommendation"]["missingInputs"] == ["source_url"]
-    assert "packline run builtin.doc-deck" in starter.stdout, "one's own of that key is another"
+    assert "packline run builtin.doc-deck" in starter.stdout
     assert gap["recommendation"]["kind"] == "NONE"
     assert gap["gapWarning"]["proposedPack"]["name"].endswith("detect")
     assert called[-1]["run"]["state"] == "SUCCEEDED"

@@ -258,6 +258,8 @@ async def test_what_is_under_way_is_answered_when_the_input_ends(tmp_path, where
         if where == "attached":
             it = await stack.enter_async_context(product(tmp_path, pack_path=(SLOW_FOLDER,)))
             command, env = attached(it), stdio_environment(tmp_path, PACKLINE_TOKEN=it.token)
+            async with agent(it) as client:  # the first request of all has the server import what tools need
+                await client.list_tools()
         else:
             command = [*PACKLINE, "--data-dir", str(tmp_path / "own")]
             env = stdio_environment(tmp_path, PACKLINE_PACK_PATH=str(SLOW_FOLDER))

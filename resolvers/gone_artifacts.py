@@ -53,6 +53,8 @@ async def gone_inputs(
 ) -> list[Issue]:
     """What is to be told of files that cannot be read and that a step which is to run is given as an input of the run.
 
+    A step whose input was given at a resume reads none of those.
+
     Args:
         context: The caller's.
         pipeline: What is to be run.
@@ -61,7 +63,7 @@ async def gone_inputs(
         caller_id: Whose run it is: what belongs to others does not exist for it.
         is_whole: Whether the run is a new one from its first step, which is refused what `unreadable_inputs` tells.
     """
-    runs = {step.key for step in plan.steps if step.action != "reuse"}
+    runs = {step.key for step in plan.steps if step.input_source == "definition"}
     readers = _readers([step for step in pipeline.steps if step.key in runs], values)
     return await _unreadable(context, readers, values, caller_id, is_refused=is_whole)
 

@@ -21,6 +21,8 @@ from runner.still_fits import misfits
 from runner.templating import TemplateError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from resolvers.context import Context
     from resolvers.proposals import Target
     from runner.compiled import CompiledPipeline, CompiledStep
@@ -50,15 +52,16 @@ async def misfits_of_target(
     issues: list[Issue] = []
     for planned in plan.steps:
         step = steps.get(planned.key)  # a plan that takes the definition for another names steps of the run's own
-        if planned.action == "reuse" or step is None:
+        if planned.action == "reuse" or step is None or planned.input_source == "given":  # which is looked at elsewhere
             continue
-        if step.agent is not None or not step.reads_steps or not step.reads_steps <= reused:
+        override = rows[step.key].input_override if planned.input_source == "given_earlier" else None
+        if override is None and (step.agent is not None or not step.reads_steps or not step.reads_steps <= reused):
             issues += (issue for issue in proved if issue.path[1] == step.key)
             continue
         pack, row = pack_of_step(context.services.registry, step), rows.get(step.key)
         if pack is None or (row is not None and row.pack_version == pack.version and not target.changed):
             continue
-        issues += _of_value(context, found, target, step, pack, inputs)
+        issues += _of_value(context, found, target, step, pack, inputs, override)
     return issues
 
 
@@ -84,8 +87,6 @@ async def misfits_of_stand_ins(
     target: Target,
     plan: ResumePlan,
     inputs: dict[str, JSONValue],
-    *,
-    replaced: bool,
 ) -> list[Issue]:
     """What the versions that stand in for recorded ones refuse of what the steps to run would give them.
 
@@ -95,22 +96,22 @@ async def misfits_of_stand_ins(
         target: Its own definition.
         plan: What would be done.
         inputs: The run inputs it would go on with.
-        replaced: Whether the input of the first step to run is given anew, and looked at elsewhere.
     """
     reused = _reused(plan)
     rows = {row.key: row for row in found.steps}
     run = [planned.key for planned in plan.steps if planned.action != "reuse" and planned.key in rows]
-    first = next((planned.key for planned in plan.steps if planned.action == "run"), None)
+    sources = {planned.key: planned.input_source for planned in plan.steps}
     issues: list[Issue] = []
     proved: tuple[Issue, ...] | None = None
     for key in run:
         step, row = target.compiled.step(key), rows[key]
         pack = None if step.agent is not None else pack_of(context, target.compiled, found, row)
-        if pack is None or pack.version == row.pack_version or (replaced and key == first):
+        if pack is None or pack.version == row.pack_version or sources[key] == "given":  # which is looked at elsewhere
             continue
-        hint = _hint(row, first=key == first)
-        if row.input_override is not None or step.reads_steps <= reused:
-            issues += _of_value(context, found, target, step, pack, inputs, row.input_override, hint)
+        hint = _hint(row, first=key == plan.entry)
+        override = row.input_override if sources[key] == "given_earlier" else None
+        if override is not None or step.reads_steps <= reused:
+            issues += _of_value(context, found, target, step, pack, inputs, override, hint)
             continue
         if proved is None:
             packs = StandIns(context.services.registry, target.compiled, found.steps)
@@ -143,7 +144,7 @@ def _of_value(
 ) -> list[Issue]:
     """What a pack refuses of the very input a step would give it."""
     try:
-        value = _value(context, found, target, step, inputs) if override is None else orjson.loads(override)
+        value = resolved(context, found, target, step, inputs) if override is None else orjson.loads(override)
     except TemplateError as failed:
         issue = error((), "invalid_input", failed.failure.message, failed.failure.hint)
         return [issue.under("steps", step.key)]
@@ -165,10 +166,14 @@ def _refused(pack: Pack, value: JSONValue) -> list[Issue]:
     return resolved_input_issues(pack, value) if isinstance(value, dict) else []
 
 
-def _value(
-    context: Context, found: Snapshot, target: Target, step: CompiledStep, inputs: dict[str, JSONValue]
+def resolved(
+    context: Context, found: Snapshot, target: Target, step: CompiledStep, inputs: Mapping[str, JSONValue]
 ) -> JSONValue:
-    """The step's input as it would be resolved; a session that is made anew is taken for the one there was."""
+    """The step's input as it would be resolved; a session that is made anew is taken for the one there was.
+
+    Raises:
+        TemplateError: a reference leads nowhere.
+    """
     outputs: dict[str, JSONValue] = {}
     for row in found.steps:
         if row.key not in step.reads_steps or row.output is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from resolvers.gone_artifacts import given_artifacts, gone_inputs, gone_outputs, mentioned
-from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of
+from resolvers.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of, resolved
 from resolvers.problems import Invalid, NotFound
 from resolvers.start_checks import found_issues, masked_issues, pack_call_issues, pack_input_issues
 from resolvers.versions import compiled
@@ -19,13 +20,17 @@ from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown, warning
+from runner.json_values import canonical_json
 from runner.preflight import CalledStep, preflight
-from runner.resume import ResumePlan, plan_rerun, plan_resume
+from runner.resume import UNCHANGED, ResumePlan, StepInputChange, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
+from runner.step_inputs import SESSION_FIELD, without_session
 from runner.step_packs import pack_of_step
 from runner.step_snapshots import StepSnapshot
+from runner.templating import TemplateError
 from store.pipeline_reads import find_pipelines
 from store.runs import Snapshot, snapshot
+from store.states import StepState
 from store.transcripts import entries_after
 
 if TYPE_CHECKING:
@@ -71,12 +76,18 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A resume thought through, not yet done."""
+    """A resume thought through, not yet done.
+
+    Attributes:
+        inputs: The run inputs it goes on with.
+        given: JSON text of the input that steps which run take in place of what their templates make, by step.
+    """
 
     found: Snapshot
     target: Target
     plan: ResumePlan
-    inputs: dict[str, JSONValue] | None
+    inputs: dict[str, JSONValue]
+    given: dict[str, str]
     missing: tuple[Requirement, ...]
 
 
@@ -92,7 +103,6 @@ async def rerun_plan(
     plan = plan_rerun(
         await _snapshots(context, found),
         from_step=from_step,
-        live_sessions=await _live(context, found),
         gone_artifacts=await gone_outputs(context, found),
         given_artifacts=given_artifacts(found),
         changed_inputs=changed_inputs(before, values),
@@ -109,7 +119,11 @@ async def rerun_plan(
 
 
 async def propose(
-    context: Context, run_id: str, step_input: JSONValue, inputs: JSONValue, choice: DefinitionChoice
+    context: Context,
+    run_id: str,
+    step_input: StepInputChange,
+    inputs: JSONValue,
+    choice: DefinitionChoice,
 ) -> Proposal:
     """A resume with these changes: its plan with everything wrong or missing; changes nothing.
 
@@ -121,6 +135,8 @@ async def propose(
     target = await target_of(context, found, choice)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
+    if not target.changed:
+        step_input = _without_its_session(found, step_input)
     plan = plan_resume(
         await _snapshots(context, found),
         run_state=found.state,
@@ -128,26 +144,74 @@ async def propose(
         gone_artifacts=await gone_outputs(context, found),
         given_artifacts=given_artifacts(found),
         changed_inputs=changed_inputs(before, values),
-        changed_step_input=step_input is not None,
+        step_input=step_input,
         new_steps=_fresh(context, target) if target.changed else None,
     )
     issues = [*plan.issues, *target.issues, *misfits_of_outputs(context, found, target, plan)]
     issues += (
         await misfits_of_target(context, found, target, plan, values)
         if target.changed
-        else await misfits_of_stand_ins(context, found, target, plan, values, replaced=step_input is not None)
+        else await misfits_of_stand_ins(context, found, target, plan, values)
     )
     issues += await _changed_profiles(context, found, target, plan)
-    # A replaced input of a step may leave out what is gone; whether it does can only be told when it is resolved.
-    if step_input is None:
-        issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
+    issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
     if values != before or target.changed:
         issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
-    if step_input is not None:
-        issues += _step_input_issues(context, found, target, plan, step_input)
-    plan = ResumePlan(not has_errors(issues), tuple(issues), plan.steps)
+    if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
+        issues += _step_input_issues(context, found, target, plan.entry, step_input)
+    plan = replace(plan, allowed=not has_errors(issues), issues=tuple(issues))
     missing = _missing(context, found, target, plan) if plan.allowed else ()
-    return Proposal(found, target, plan, values if values != before else None, missing)
+    return Proposal(found, target, plan, values, given_inputs(found, plan, step_input), missing)
+
+
+def given_inputs(found: Snapshot, plan: ResumePlan, step_input: StepInputChange = UNCHANGED) -> dict[str, str]:
+    """JSON text of the inputs that steps which run take in place of what their templates make, by step."""
+    earlier = {row.key: row.input_override for row in found.steps}
+    texts = {step.key: earlier[step.key] for step in plan.steps if step.input_source == "given_earlier"}
+    if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
+        texts[plan.entry] = canonical_json(step_input)
+    return {key: text for key, text in texts.items() if text is not None}
+
+
+def known_inputs(
+    context: Context,
+    found: Snapshot,
+    target: Target,
+    plan: ResumePlan,
+    values: Mapping[str, JSONValue],
+    given: Mapping[str, str],
+) -> dict[str, str]:
+    """JSON text of what steps that run would take, masked, by step; without those who read what is not known yet."""
+    reused = {step.key for step in plan.steps if step.action == "reuse"}
+    steps = {step.key: step for step in target.compiled.steps}
+    known: dict[str, str] = {}
+    for planned in plan.steps:
+        step = steps.get(planned.key)
+        if planned.action == "reuse" or step is None:
+            continue
+        if (text := given.get(step.key)) is not None:
+            value = orjson.loads(text)
+        elif step.reads_steps <= reused:
+            try:
+                value = resolved(context, found, target, step, values)
+            except TemplateError:  # told as an issue where it matters, and by the step when it comes to it
+                continue
+        else:
+            continue
+        known[step.key] = canonical_json(context.services.redactor.value(value))
+    return known
+
+
+def _without_its_session(found: Snapshot, step_input: StepInputChange) -> StepInputChange:
+    """A step input without the session that the step is given anyway, made anew if need be.
+
+    Inputs are shown with it, and changed ones are often made from what is shown.
+    """
+    if not isinstance(step_input, dict) or SESSION_FIELD not in step_input:
+        return step_input
+    kept = list(itertools.takewhile(lambda row: row.state is StepState.SUCCEEDED, found.steps))
+    left = next((row.session_id for row in reversed(kept) if row.session_id is not None), None)
+    return without_session(step_input) if step_input[SESSION_FIELD] == left else step_input
 
 
 def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
@@ -289,18 +353,14 @@ async def input_issues(
 
 
 def _step_input_issues(
-    context: Context, found: Snapshot, target: Target, plan: ResumePlan, step_input: JSONValue
+    context: Context, found: Snapshot, target: Target, key: str, step_input: JSONValue
 ) -> list[Issue]:
-    """Whether a replaced input fits the step that failed."""
-    key = next((step.key for step in plan.steps if step.action == "run"), None)
-    compiled = next((step for step in target.compiled.steps if step.key == key), None)
-    if compiled is None:
-        return []
-    row = next((step for step in found.steps if step.key == key), None)
+    """Whether a given input fits the step it is for."""
+    row = next(step for step in found.steps if step.key == key)
     pack = (
-        pack_of(context, target.compiled, found, row)
-        if row is not None and not target.changed
-        else pack_of_step(context.services.registry, compiled)
+        pack_of_step(context.services.registry, target.compiled.step(key))
+        if target.changed
+        else pack_of(context, target.compiled, found, row)
     )
     if pack is None:
         return []

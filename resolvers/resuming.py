@@ -16,8 +16,10 @@ from resolvers.proposals import (
     DefinitionChoice,
     Proposal,
     get_snapshot,
+    given_inputs,
     input_issues,
     json_object,
+    known_inputs,
     merged,
     propose,
     rerun_plan,
@@ -38,6 +40,7 @@ from runner.agents.definition import AGENT
 from runner.issues import Issue, error, has_errors
 from runner.json_values import canonical_json, digest
 from runner.preflight import preflight
+from runner.resume import UNCHANGED, StepInputChange
 from store.runs import (
     LostLeaseError,
     NewRun,
@@ -65,12 +68,14 @@ class Preview:
 
     Attributes:
         definition_changed: Whether the pipeline has a newer version than the run's.
+        inputs: JSON text of what steps that run would take, masked, by step; see `resolvers.proposals.known_inputs`.
     """
 
     allowed: bool
     issues: tuple[Issue, ...]
     steps: tuple[PlannedStep, ...]
     definition_changed: bool
+    inputs: dict[str, str]
 
 
 @operation("preview_resume", scope=Scope.READ, kind="query")
@@ -78,7 +83,7 @@ async def preview_resume(
     context: Context,
     *,
     id: str,
-    step_input: JSONValue = None,
+    step_input: StepInputChange = UNCHANGED,
     inputs: JSONValue = None,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
 ) -> Preview:
@@ -89,7 +94,9 @@ async def preview_resume(
         error(("steps", *lack.steps[:1]), "unavailable", lack.message, lack.hint) for lack in proposal.missing
     )
     issues = (*proposal.plan.issues, *lacking)
-    return Preview(not has_errors(issues), issues, proposal.plan.steps, proposal.target.newer)
+    target, plan = proposal.target, proposal.plan
+    known = known_inputs(context, proposal.found, target, plan, proposal.inputs, proposal.given)
+    return Preview(not has_errors(issues), issues, plan.steps, target.newer, known)
 
 
 @operation("preview_rerun", scope=Scope.READ, kind="query")
@@ -116,7 +123,8 @@ async def preview_rerun(
         *(issue.under("inputs") for issue in await input_issues(context, found, target, values)),
         *(error(("steps", *lack.steps[:1]), "unavailable", lack.message, lack.hint) for lack in missing),
     )
-    return Preview(not has_errors(issues), issues, plan.steps, target.newer)
+    known = known_inputs(context, found, target, plan, values, given_inputs(found, plan))
+    return Preview(not has_errors(issues), issues, plan.steps, target.newer, known)
 
 
 @operation(
@@ -131,14 +139,14 @@ async def preview_rerun(
         select=f"run {{ {RUN} }}",
         lift="run",
         open_world=True,
-        parameters={"id": RUN_ID, "wait_seconds": WAIT},
+        parameters={"id": RUN_ID, "step_input": Parameter(nullable=True), "wait_seconds": WAIT},
     ),
 )
 async def resume_run(
     context: Context,
     *,
     id: str,
-    step_input: JSONValue = None,
+    step_input: StepInputChange = UNCHANGED,
     inputs: JSONValue = None,
     definition: DefinitionChoice = DefinitionChoice.OF_RUN,
     wait_seconds: int = 0,
@@ -159,7 +167,7 @@ async def resume_run(
     if proposal.missing:
         raise unavailable(proposal.missing)
     try:
-        await context.services.engine.resume(_change(context, proposal, step_input))
+        await context.services.engine.resume(_change(context, proposal))
     except WrongStateError as wrong_state:
         raise WrongState(
             f"Run {id} is {wrong_state.state} by now: somebody else was faster.", id, hint="Look at it again."
@@ -279,22 +287,21 @@ async def rerun_run(
 # ------------------------------------------------------------------------------------------------ parts
 
 
-def _change(context: Context, proposal: Proposal, step_input: JSONValue) -> Resume:
+def _change(context: Context, proposal: Proposal) -> Resume:
     found, target, plan = proposal.found, proposal.target, proposal.plan
     rows = {row.key: row for row in found.steps}
-    # None when every step has succeeded, as in a run cancelled after its last result: it only has to be ended.
-    first = next((step.key for step in plan.steps if step.action == "run"), None)
     steps = tuple(
         ResumeStep(
             step_id=rows[step.key].id,
             state=rows[step.key].state,
             rerun=step.action != "reuse",
-            input_override=canonical_json(step_input) if step_input is not None and step.key == first else None,
+            input_override=proposal.given.get(step.key),
         )
         for step in plan.steps
         if step.key in rows
     )
-    text = canonical_json(proposal.inputs) if proposal.inputs is not None else None
+    before: dict[str, JSONValue] = orjson.loads(found.inputs)
+    text = canonical_json(proposal.inputs) if proposal.inputs != before else None
     change = Resume(
         run_id=found.run_id,
         based_on=found.resume_count,
@@ -328,9 +335,10 @@ def _with_same_agents(found: Snapshot, steps: Sequence[NewStep]) -> list[NewStep
 def _with_reused(found: Snapshot, plan: ResumePlan, steps: Sequence[NewStep]) -> list[NewStep]:
     rows = {row.key: row for row in found.steps}
     reused = {step.key for step in plan.steps if step.action == "reuse"}
+    given = given_inputs(found, plan)
     return [
-        NewStep(step.key, step.position, step.pack, step.pack_version, rows[step.key].attempt_id, found.run_id)
+        step._replace(reused_attempt=rows[step.key].attempt_id, reused_run=found.run_id)
         if step.key in reused
-        else step
+        else step._replace(input_override=given.get(step.key))
         for step in steps
     ]

@@ -37,6 +37,7 @@ class Parameter:
         maximum: Largest number.
         one_of: The words it takes, where the schema only says text.
         hidden: Left out of the tool; the argument keeps its default.
+        nullable: Whether null is another thing than leaving it out.
     """
 
     name: str | None = None
@@ -46,6 +47,7 @@ class Parameter:
     maximum: int | None = None
     one_of: tuple[str, ...] | None = None
     hidden: bool = False
+    nullable: bool = False
 
     @property
     def has_default(self) -> bool:

@@ -38,6 +38,7 @@ class CompiledStep:
         reads_inputs: Run inputs it reads, at the top level.
         reads_steps: Steps whose output it reads.
         session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
+        chooses_session: Whether its input has a `_session_id` of its own, which nothing replaces.
         agent: What is fixed of an agent step; None for a pack step.
         digest: What it is compared by; empty for a pack call.
     """
@@ -52,6 +53,7 @@ class CompiledStep:
     reads_inputs: frozenset[str]
     reads_steps: frozenset[str]
     session_reads: frozenset[str] = frozenset()
+    chooses_session: bool = False
     agent: AgentStep | None = None
     digest: str = ""
 
@@ -155,6 +157,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                     for reference in template.references
                     if reference.source_step is not None and reference.source_path == (SESSION_FIELD,)
                 ),
+                chooses_session=isinstance(step_definition.input, dict) and SESSION_FIELD in step_definition.input,
                 agent=step_definition.agent,
                 digest=step_digest(step_definition),
             )

@@ -65,7 +65,7 @@ class Preparation:
         if not isinstance(value, dict):
             message = f"The input of step {step.key} is not an object but {value!r:.80}."
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
-        session = self._session_for(stretch, value) if pack.uses_session else None
+        session = self._session_for(stretch, step, value) if pack.uses_session else None
         if session is not None and SESSION_FIELD not in value:
             value, text = {**value, SESSION_FIELD: session.id}, None
         try:
@@ -118,14 +118,17 @@ class Preparation:
             hint="Install it again, or resume with the current definition.",
         )
 
-    def _session_for(self, stretch: Stretch, value: Mapping[str, JSONValue]) -> PackSession | None:
-        """The session an author names in the input if it is one of this run's, else the one left last."""
-        named = value.get(SESSION_FIELD)
+    def _session_for(self, stretch: Stretch, step: ClaimedStep, value: Mapping[str, JSONValue]) -> PackSession | None:
+        """The session an author names in the input if it is one of this run's, else the one left last before the step.
+
+        A step that runs again is followed by steps that have succeeded: what they left is not for it.
+        """
         if SESSION_FIELD in value:
+            named = value[SESSION_FIELD]
             session_id = next((session for session in stretch.sessions.values() if session == named), None)
         else:
-            left = (stretch.sessions.get(step.key) for step in reversed(stretch.claim.steps))
-            session_id = next((session for session in left if session is not None), None)
+            earlier = (each.key for each in reversed(stretch.claim.steps) if each.position < step.position)
+            session_id = next((stretch.sessions[key] for key in earlier if key in stretch.sessions), None)
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)

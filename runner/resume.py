@@ -3,12 +3,16 @@
 Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts at the
 first step that has not succeeded, then pulls succeeded steps back in for two reasons only, until nothing changes: a
 session that steps yet to run would be given is gone, or an artifact that they would read is.
+
+An input that a resume gave for a step stays with it until a later resume replaces what it replaced: it gives another,
+takes it back with null, changes a run input the step reads, or goes on with a definition in which the step is another.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from runner.issues import Issue, error, has_errors, nearest, warning
 from store.states import RunState, StepState
@@ -16,8 +20,20 @@ from store.states import RunState, StepState
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from runner.failures import JSONValue
     from runner.pack import Effects
-    from runner.step_snapshots import StepSnapshot
+    from runner.step_snapshots import InputSource, StepSnapshot
+
+
+class Unchanged(Enum):
+    """What stands for a step input that was left out, since null is a choice."""
+
+    UNCHANGED = "unchanged"
+
+
+UNCHANGED: Final = Unchanged.UNCHANGED
+#: What a resume says of the failed step's input: nothing, null to take back what an earlier resume gave, or a value.
+StepInputChange: TypeAlias = "JSONValue | Unchanged"
 
 Action = Literal["reuse", "run_again", "run"]
 
@@ -32,6 +48,7 @@ class PlannedStep:
         reason: Why, for people.
         effects: What it changes outside.
         may_repeat_effects: Whether an outside effect may happen a second time.
+        input_source: Where its input comes from; None when it does not run.
     """
 
     key: str
@@ -39,6 +56,7 @@ class PlannedStep:
     reason: str
     effects: Effects
     may_repeat_effects: bool
+    input_source: InputSource | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +67,14 @@ class ResumePlan:
         allowed: Whether it would be accepted: no issue is an error.
         issues: Everything that stands against it, or is worth knowing.
         steps: Every step, in order; `run_again` and `run` steps are executed in this order.
+        entry: The step of the run that has not succeeded, which a step input is for; None when all have or it is not in
+            the definition to go on with.
     """
 
     allowed: bool
     issues: tuple[Issue, ...]
     steps: tuple[PlannedStep, ...]
+    entry: str | None = None
 
 
 def plan_resume(
@@ -64,7 +85,7 @@ def plan_resume(
     gone_artifacts: frozenset[str] = frozenset(),
     given_artifacts: frozenset[str] = frozenset(),
     changed_inputs: frozenset[str] = frozenset(),
-    changed_step_input: bool = False,
+    step_input: StepInputChange = UNCHANGED,
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
     """Plans going on with a failed or cancelled run.
@@ -76,7 +97,7 @@ def plan_resume(
         gone_artifacts: Artifacts that are erased or unreadable.
         given_artifacts: Artifacts the run was given: no step makes them anew.
         changed_inputs: Run inputs to be replaced by another value.
-        changed_step_input: Whether the failed step's input is to be replaced.
+        step_input: The input to give the step that has not succeeded.
         new_steps: The steps of the definition to go on with when another than the run's, all pending.
     """
     issues: list[Issue] = []
@@ -84,30 +105,34 @@ def plan_resume(
         message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
         issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
     kept = _succeeded(steps)
-    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, given_artifacts, new_run=False)
-    if changed_step_input and kept == len(plan.steps):
-        issues.append(
-            error(("step_input",), "nothing_to_change", "Every step has succeeded; no step's input is left to change.")
-        )
-    return plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, changed_step_input=changed_step_input)
+    ahead = _switched(steps, kept, new_steps, issues)
+    entry = steps[kept].key if kept < len(steps) else None
+    if entry not in {step.key for step in ahead}:
+        if step_input is not UNCHANGED and step_input is not None:
+            issues.append(_no_entry(entry))
+        entry = None
+    settled = [
+        step if index < kept else _with_choice(step, changed_inputs, step_input if step.key == entry else UNCHANGED)
+        for index, step in enumerate(ahead)
+    ]
+    plan = _Plan(settled, kept, given_artifacts, new_run=False)
+    return replace(plan.finish(issues, live_sessions, gone_artifacts, changed_inputs), entry=entry)
 
 
 def plan_rerun(
     steps: Sequence[StepSnapshot],
     *,
     from_step: str | None = None,
-    live_sessions: frozenset[str] = frozenset(),
     gone_artifacts: frozenset[str] = frozenset(),
     given_artifacts: frozenset[str] = frozenset(),
     changed_inputs: frozenset[str] = frozenset(),
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plans a new run out of a recorded one.
+    """Plans a new run out of a recorded one, which shares no session with it: whoever goes on with that one uses it.
 
     Args:
         steps: Every step of the recorded run, in order.
         from_step: The first step to run; the outputs of those before it are reused. None runs all.
-        live_sessions: As in `plan_resume`.
         gone_artifacts: As in `plan_resume`.
         given_artifacts: As in `plan_resume`.
         changed_inputs: Run inputs that differ from the recorded run's.
@@ -128,8 +153,10 @@ def plan_rerun(
             hint = f"Start from `{blocking.key}` or earlier."
             issues.append(error(("from_step",), "step_not_succeeded", message, hint))
             kept = succeeded
-    plan = _Plan(_switched(steps, kept, new_steps, issues), kept, given_artifacts, new_run=True)
-    return plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, changed_step_input=False)
+    ahead = _switched(steps, kept, new_steps, issues)
+    ahead = [*ahead[:kept], *(replace(step, earlier_input=None) for step in ahead[kept:])]
+    plan = _Plan(ahead, kept, given_artifacts, new_run=True)
+    return plan.finish(issues, frozenset(), gone_artifacts, changed_inputs)
 
 
 _STATE_HINTS = {
@@ -149,7 +176,7 @@ def _succeeded(steps: Sequence[StepSnapshot]) -> int:
 def _switched(
     steps: Sequence[StepSnapshot], kept: int, new_steps: Sequence[StepSnapshot] | None, issues: list[Issue]
 ) -> list[StepSnapshot]:
-    """The steps of the definition to go on with, the kept ones as they fared."""
+    """The steps of the definition to go on with, as far as they were tried as they fared."""
     if new_steps is None:
         return list(steps)
     for index, step in enumerate(steps[:kept]):
@@ -170,14 +197,54 @@ def _switched(
             )
         )
         return list(steps)
-    return [*steps[:kept], *new_steps[kept:]]
+    before = {step.key: step for step in steps[kept:]}
+    return [
+        *steps[:kept],
+        *(_as_tried(step, before[step.key]) if step.key in before else step for step in new_steps[kept:]),
+    ]
+
+
+def _as_tried(step: StepSnapshot, before: StepSnapshot) -> StepSnapshot:
+    """A step of another definition that the run has tried as it stood in its own."""
+    same = step.definition_digest == before.definition_digest
+    return replace(
+        step,
+        state=before.state,
+        earlier_input=before.earlier_input if same else None,
+        takes_idempotency_key=step.takes_idempotency_key and same,
+    )
+
+
+def _with_choice(step: StepSnapshot, changed: frozenset[str], given: StepInputChange) -> StepSnapshot:
+    """A step that is to run, with the input a resume gives it or takes from it; changed run inputs take it, too."""
+    if given is not UNCHANGED and given is not None:
+        # Another input has another idempotency key.
+        return replace(step.taking(given, "given"), earlier_input=None, takes_idempotency_key=False)
+    if (given is None and step.earlier_input is not None) or step.reads_any(changed):
+        return replace(step, earlier_input=None, takes_idempotency_key=False)
+    return step
+
+
+def _no_entry(key: str | None) -> Issue:
+    if key is None:
+        return error(
+            ("step_input",), "nothing_to_change", "Every step has succeeded; no step's input is left to change."
+        )
+    return error(
+        ("step_input",),
+        "unknown_step",
+        f"The step `{key}`, whose input is to be replaced, is not in the chosen definition.",
+        "Leave `step_input` out, or go on with the run's own definition.",
+    )
 
 
 class _Plan:
     """Works out which steps run."""
 
     def __init__(self, steps: list[StepSnapshot], kept: int, given: frozenset[str], *, new_run: bool) -> None:
-        self.steps = steps
+        self.steps = [
+            step if step.earlier_input is None else step.taking(step.earlier_input, "given_earlier") for step in steps
+        ]
         self._kept = kept
         self._given = given
         self._new_run = new_run
@@ -190,13 +257,11 @@ class _Plan:
         live_sessions: frozenset[str],
         gone_artifacts: frozenset[str],
         changed_inputs: frozenset[str],
-        *,
-        changed_step_input: bool,
     ) -> ResumePlan:
         while self._pull_back_one(live_sessions, gone_artifacts):
             pass
         issues = [*issues, *self._issues, *self._changed_inputs(changed_inputs)]
-        planned = [self._planned(index, changed_step_input=changed_step_input) for index in range(len(self.steps))]
+        planned = [self._planned(index) for index in range(len(self.steps))]
         issues += [
             warning(
                 ("steps", step.key),
@@ -221,40 +286,60 @@ class _Plan:
         return any(index not in self._again and self._lost_its_session(index) for index in range(self._kept))
 
     def _needs_session(self, index: int, live_sessions: frozenset[str]) -> bool:
-        """Whether the session a step would be given is gone, so that its producer was marked."""
-        if not self.steps[index].uses_session:
-            return False
-        for earlier in range(index - 1, -1, -1):
-            session = self.steps[earlier].produced_session
-            if session is None and self._runs(earlier) and self.steps[earlier].preserves_session:
-                return False
-            if session is None:
-                continue
-            producer = self._first_producer(session)
-            if session in live_sessions or self._runs(producer):
-                return False
+        """Whether a session that a step would be given or names is gone, so that its producer was marked."""
+        self._refuse_given_session(index, live_sessions)
+        for producer in self._session_producers(index):
             step = self.steps[producer]
+            if self._runs(producer) or step.produced_session is None or step.produced_session in live_sessions:
+                continue
             if step.repeatable:
-                self._again[producer] = "Its session has ended and a later step needs it."
+                self._again[producer] = (
+                    "A later step needs its session, which a new run makes for itself."
+                    if self._new_run
+                    else "Its session has ended and a later step needs it."
+                )
                 return True
-            message = f"The session of the step `{step.key}` has ended, and its pack cannot be repeated."
+            lost = "is not shared with a new run" if self._new_run else "has ended"
+            message = f"The session of the step `{step.key}` {lost}, and its pack cannot be repeated."
             self._refuse(producer, "session_unavailable", message)
-            return False
         return False
 
-    def _first_producer(self, session: str) -> int:
-        return next(index for index, step in enumerate(self.steps) if step.produced_session == session)
+    def _session_producers(self, index: int) -> list[int]:
+        """Earlier steps whose session a step names or would be given: of the latter only the last to leave one."""
+        step, earlier = self.steps[index], range(index)
+        producers = [each for each in earlier if self.steps[each].key in step.names_sessions]
+        if step.uses_session and not step.chooses_session:
+            producers += [each for each in earlier if self._leaves_session(each)][-1:]
+        return producers
+
+    def _leaves_session(self, index: int) -> bool:
+        step = self.steps[index]
+        return step.preserves_session if self._runs(index) else step.produced_session is not None
+
+    def _refuse_given_session(self, index: int, live_sessions: frozenset[str]) -> None:
+        """An input given at a resume names a session as it is: one made anew has another id."""
+        step = self.steps[index]
+        if step.given_session is None or not step.uses_session:
+            return
+        kept = {each.produced_session for place, each in enumerate(self.steps) if not self._runs(place)}
+        if step.given_session not in live_sessions & kept:
+            issue = error(
+                ("step_input", "_session_id") if step.input_source == "given" else ("steps", step.key),
+                "session_unavailable",
+                f"The input given for the step `{step.key}` names the session {step.given_session}, which is not one "
+                "of this run or has ended.",
+                "Leave `_session_id` out: the step is given the session left last before it.",
+            )
+            if issue not in self._issues:
+                self._issues.append(issue)
 
     def _lost_its_session(self, index: int) -> bool:
         """Whether a succeeded step had used a session that is made anew, so that it was marked as well."""
         step = self.steps[index]
         for producer in list(self._again):
             source = self.steps[producer]
-            if (
-                producer >= index
-                or source.produced_session is None
-                or source.produced_session not in step.used_sessions
-            ):
+            used = source.produced_session in step.used_sessions or source.key in step.names_sessions
+            if producer >= index or source.produced_session is None or not used:
                 continue
             if step.repeatable and step.effects == "none":
                 self._again[index] = f"It used the session of `{source.key}`, which is made anew."
@@ -295,7 +380,8 @@ class _Plan:
     def _changed_inputs(self, changed: frozenset[str]) -> list[Issue]:
         issues: list[Issue] = []
         for name in sorted(changed):
-            reader = next((step.key for step in self.steps[: self._kept] if name in step.reads_inputs), None)
+            read = frozenset((name,))
+            reader = next((step.key for step in self.steps[: self._kept] if step.reads_any(read)), None)
             if reader is not None:
                 message = (
                     f"The input `{name}` was read by the step `{reader}`, whose output is reused; it cannot change."
@@ -304,19 +390,22 @@ class _Plan:
                 issues.append(error(("inputs", name), "input_already_read", message, hint))
         return issues
 
-    def _planned(self, index: int, *, changed_step_input: bool) -> PlannedStep:
+    def _planned(self, index: int) -> PlannedStep:
         step = self.steps[index]
         if index in self._again:
-            # A new session or artifact leaves the idempotency key as it was, except in a new run.
-            keyed = step.takes_idempotency_key and not self._new_run
-            repeats = step.installed and step.effects == "external" and not keyed
-            return PlannedStep(step.key, "run_again", self._again[index], step.effects, repeats)
+            repeats = step.installed and step.effects == "external" and not self._keeps_key(index)
+            return PlannedStep(step.key, "run_again", self._again[index], step.effects, repeats, step.input_source)
         if index < self._kept:
             return PlannedStep(step.key, "reuse", "It succeeded; its output is reused.", step.effects, False)
         tried = step.state is not StepState.PENDING
-        keyed = step.takes_idempotency_key and not self._new_run and not (changed_step_input and index == self._kept)
-        repeats = step.installed and step.effects == "external" and tried and not keyed
-        return PlannedStep(step.key, "run", self._reason(index), step.effects, repeats)
+        repeats = step.installed and step.effects == "external" and tried and not self._keeps_key(index)
+        return PlannedStep(step.key, "run", self._reason(index), step.effects, repeats, step.input_source)
+
+    def _keeps_key(self, index: int) -> bool:
+        """Whether a provider would recognise the repeat: same run and same input, in which a session does not count."""
+        step = self.steps[index]
+        reads_again = any(self.steps[each].key in step.reads_steps for each in range(index) if self._runs(each))
+        return step.takes_idempotency_key and not self._new_run and not reads_again
 
     def _reason(self, index: int) -> str:
         match self.steps[index].state:

@@ -38,11 +38,13 @@ class Sessions:
         Raises:
             LostLeaseError: somebody else owns the run.
         """
-        if not stretch.sessions or not any(step.uses_session for step in self._remaining(stretch)):
+        if not stretch.sessions:
+            return None
+        steps = self._snapshots(stretch)
+        if not any(step.uses_session or step.names_sessions for step in steps if step.state is not StepState.SUCCEEDED):
             return None
         store = self._resources.store
         live = await usable_sessions(self._resources, stretch.claim.run_id)
-        steps = self._snapshots(stretch)
         plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=live)
         again = [step.key for step in plan.steps if step.action == "run_again"]
         for issue in plan.issues:
@@ -64,9 +66,6 @@ class Sessions:
         for session in set(stretch.sessions.values()) & live:
             await store.write(touch_session, session)
         return None
-
-    def _remaining(self, stretch: Stretch) -> list[StepSnapshot]:
-        return [step for step in self._snapshots(stretch) if step.state is not StepState.SUCCEEDED]
 
     def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
         pipeline, registry, steps = stretch.pipeline, self._resources.registry, stretch.claim.steps

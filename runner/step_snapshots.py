@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+import orjson
+
+from runner.step_inputs import SESSION_FIELD
 from store.states import StepState
 
 if TYPE_CHECKING:
     from runner.compiled import CompiledStep
+    from runner.failures import JSONValue
     from runner.pack import Effects, Pack
     from store.runs import ClaimedStep
+
+#: Where a step's input comes from: its template, the step input given with this resume, or one an earlier resume gave.
+InputSource = Literal["definition", "given", "given_earlier"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +34,18 @@ class StepSnapshot:
         repeatable: Whether its pack gives an equivalent result when run again.
         preserves_session: Whether its pack leaves a session.
         takes_idempotency_key: Whether repeats with one key have one effect.
-        uses_session: Whether it would be given the session an earlier step left.
+        uses_session: Whether its pack works in the session an earlier step left.
+        chooses_session: Whether its input has a `_session_id`; else it is given the session left last before it.
+        names_sessions: Steps whose session its template names.
+        given_session: The session that an input given at a resume names.
         produced_session: The session it left.
         used_sessions: Sessions it was given.
         mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
         reads_inputs: Run inputs its input template reads.
         reads_steps: Steps whose output its input template reads.
+        takes_inputs: Whether the run's inputs are its input, as in a single pack call.
+        input_source: Where its input comes from; a given input reads nothing.
+        earlier_input: The input that an earlier resume gave for it.
     """
 
     key: str
@@ -44,12 +57,18 @@ class StepSnapshot:
     preserves_session: bool = False
     takes_idempotency_key: bool = False
     uses_session: bool = True
+    chooses_session: bool = False
+    names_sessions: frozenset[str] = frozenset()
+    given_session: str | None = None
     installed: bool = True
     produced_session: str | None = None
     used_sessions: frozenset[str] = frozenset()
     mentioned_artifacts: frozenset[str] = frozenset()
     reads_inputs: frozenset[str] = frozenset()
     reads_steps: frozenset[str] = frozenset()
+    takes_inputs: bool = False
+    input_source: InputSource = "definition"
+    earlier_input: JSONValue = None
 
     @classmethod
     def pending(cls, step: CompiledStep, pack: Pack | None, *, other: Pack | None = None) -> StepSnapshot:
@@ -73,16 +92,39 @@ class StepSnapshot:
             preserves_session=pack.preserves_session if pack else False,
             takes_idempotency_key=pack.takes_idempotency_key if pack else False,
             uses_session=pack.uses_session if pack else False,
+            chooses_session=step.chooses_session,
+            names_sessions=step.session_reads,
             reads_inputs=step.reads_inputs,
             reads_steps=step.reads_steps,
+            takes_inputs=step.template is None,
         )
 
     def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
-        """The step as it stands in a run, with the sessions it left and was given."""
+        """The step as it stands in a run, with the sessions and the input it was given."""
         return replace(
             self,
             position=row.position,
             state=state,
             produced_session=row.session_id,
             used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            earlier_input=None if row.input_override is None else orjson.loads(row.input_override),
         )
+
+    def taking(self, value: JSONValue, source: InputSource) -> StepSnapshot:
+        """The step with an input in place of the one its template would make: it reads and names nothing else."""
+        names_one = isinstance(value, dict) and SESSION_FIELD in value
+        session = value[SESSION_FIELD] if isinstance(value, dict) and names_one else None
+        return replace(
+            self,
+            input_source=source,
+            chooses_session=names_one,
+            given_session=session if isinstance(session, str) else None,
+            names_sessions=frozenset(),
+            reads_inputs=frozenset(),
+            reads_steps=frozenset(),
+            takes_inputs=False,
+        )
+
+    def reads_any(self, inputs: frozenset[str]) -> bool:
+        """Whether its own input is made from any of these run inputs."""
+        return bool(inputs) and (self.takes_inputs or not self.reads_inputs.isdisjoint(inputs))

@@ -2,13 +2,14 @@
 
 # mypy: disallow-untyped-decorators=False
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
 from schema.enums import described_enum
 from schema.issues import Issue
 from schema.pack_effects import PackEffects
+from schema.payloads import Payload, payload_of
 from schema.steps import RunStep
 
 if TYPE_CHECKING:
@@ -29,8 +30,27 @@ described_enum(
     "What a resume does with a step.",
     {
         "REUSE": "Its output is reused untouched.",
-        "RUN_AGAIN": "It runs again although it succeeded: its session is gone.",
+        "RUN_AGAIN": "It runs again although it succeeded: its session or an artifact is gone, or cannot be shared.",
         "RUN": "It runs.",
+    },
+)
+
+
+class StepInputSource(Enum):
+    """Where the input of a step comes from."""
+
+    DEFINITION = "definition"
+    STEP_INPUT = "given"
+    EARLIER_STEP_INPUT = "given_earlier"
+
+
+described_enum(
+    StepInputSource,
+    "Where the input of a step comes from.",
+    {
+        "DEFINITION": "Its input in the definition.",
+        "STEP_INPUT": "`stepInput` of this resume.",
+        "EARLIER_STEP_INPUT": "`stepInput` of an earlier resume, which this one keeps; `stepInput: null` drops it.",
     },
 )
 
@@ -47,6 +67,20 @@ class ResumePreviewStep:
     reason: str = strawberry.field(description="Why, for people.")
     effects: PackEffects = strawberry.field(description="What it changes outside.")
     may_repeat_effects: bool = strawberry.field(description="Whether an outside effect may happen a second time.")
+    input_source: StepInputSource | None = strawberry.field(
+        description="Where its input comes from; null when it does not run."
+    )
+    input_text: strawberry.Private[str | None]
+
+    @strawberry.field(
+        description="What it would be given, secrets masked; null when it does not run, or reads what is not known yet."
+    )
+    def input(
+        self,
+        limit_bytes: Annotated[int, strawberry.argument(description="Longest JSON to send, in bytes.")] = 65_536,
+    ) -> Payload | None:
+        """Its input."""
+        return payload_of(self.input_text, limit_bytes)
 
 
 @strawberry.type(description="What a resume or re-run would do, step by step.")
@@ -73,6 +107,8 @@ class ResumePreview:
                     reason=step.reason,
                     effects=PackEffects(step.effects),
                     may_repeat_effects=step.may_repeat_effects,
+                    input_source=StepInputSource(step.input_source) if step.input_source else None,
+                    input_text=preview.inputs.get(step.key),
                 )
                 for step in preview.steps
             ],

@@ -5,8 +5,10 @@ from typing import Annotated
 import strawberry
 
 from resolvers.proposals import DefinitionChoice
+from runner.resume import UNCHANGED, StepInputChange
 from schema.enums import described_enum
 from schema.learned import LearnedField
+from schema.payloads import as_json
 from schema.scalars import JSON, Key
 
 described_enum(
@@ -38,7 +40,20 @@ IdempotencyKey = Annotated[
 ]
 DryRun = Annotated[bool, strawberry.argument(description="Check everything, start nothing.")]
 
-StepInput = Annotated[JSON | None, strawberry.argument(description="Input to replace the failed step's resolved one.")]
+StepInput = Annotated[
+    JSON | None,
+    strawberry.argument(
+        description="Input for the failed step in place of the one its definition makes. Kept by later resumes; null "
+        "drops one given earlier."
+    ),
+]
+
+
+def step_input_change(given: JSON | None) -> StepInputChange:
+    """What a resume says of the failed step's input: an argument left out is another thing than null."""
+    return UNCHANGED if given is strawberry.UNSET else as_json(given)
+
+
 ResumeDefinition = Annotated[DefinitionChoice, strawberry.argument(description="Which definition to go on with.")]
 RerunDefinition = Annotated[DefinitionChoice, strawberry.argument(description="Which definition to run.")]
 FromStep = Annotated[

@@ -35,6 +35,7 @@ from schema.run_arguments import (
     ResumeDefinition,
     StepInput,
     WaitSeconds,
+    step_input_change,
 )
 from schema.runs import Run
 from schema.scalars import JSON
@@ -251,7 +252,7 @@ class RunMutations:
         self,
         info: Info,
         id: Annotated[strawberry.ID, strawberry.argument(description="The run; FAILED or CANCELLED.")],
-        step_input: StepInput = None,
+        step_input: StepInput = strawberry.UNSET,
         inputs: Annotated[
             JSON | None,
             strawberry.argument(description="Run inputs to replace, those alone; none that a succeeded step has read."),
@@ -263,7 +264,7 @@ class RunMutations:
         run_id = await resume_run(
             info.context.context,
             id=id,
-            step_input=as_json(step_input),
+            step_input=step_input_change(step_input),
             inputs=as_json(inputs),
             definition=definition,
             wait_seconds=wait_seconds,

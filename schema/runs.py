@@ -22,7 +22,7 @@ from schema.node_interface import Node
 from schema.pagination import After, Before, First, FirstOf500, Last
 from schema.payloads import Payload, as_json, payload_of
 from schema.previews import ResumePreview
-from schema.run_arguments import FromStep, RerunDefinition, ResumeDefinition, StepInput
+from schema.run_arguments import FromStep, RerunDefinition, ResumeDefinition, StepInput, step_input_change
 from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
@@ -289,7 +289,7 @@ class Run(Node):
     async def resume_preview(
         self,
         info: Info,
-        step_input: StepInput = None,
+        step_input: StepInput = strawberry.UNSET,
         inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to replace, those alone.")] = None,
         definition: ResumeDefinition = DefinitionChoice.OF_RUN,
     ) -> ResumePreview | None:
@@ -299,7 +299,7 @@ class Run(Node):
         preview = await preview_resume(
             info.context.context,
             id=self.record.id,
-            step_input=as_json(step_input),
+            step_input=step_input_change(step_input),
             inputs=as_json(inputs),
             definition=definition,
         )

@@ -231,7 +231,9 @@ class RunStep(Node):
         if session_id is None:
             return None
         found = await info.context.loaders.session.load(session_id)
-        return None if found is None else Session.of(info, found)
+        if found is None or found.run_id != self.record.run_id:  # of the run whose output it reuses
+            return None
+        return Session.of(info, found)
 
     @strawberry.field(description="Cost of all attempts.")
     @loaded

@@ -141,7 +141,11 @@ def resume(
     inputs_file: InputsFile = None,
     step_input: Annotated[
         str | None,
-        typer.Option(metavar="JSON", help="Input of the failed step instead of the one it had; @FILE reads a file."),
+        typer.Option(
+            metavar="JSON",
+            help="Input for the failed step in place of the one its definition makes; @FILE reads a file. Later "
+            "resumes keep it; null drops one given earlier.",
+        ),
     ] = None,
     current: Annotated[bool, typer.Option("--current", help="Go on with the pipeline as it is now.")] = False,
     preview: Annotated[bool, typer.Option("--preview", help="Only say what would happen.")] = False,
@@ -167,10 +171,12 @@ def resume(
     with Client(Target.find(server)) as client:
         change: dict[str, Any] = {
             "id": run_id,
-            "stepInput": read_json_object(step_input, "--step-input"),
             "inputs": None,
             "definition": "CURRENT" if current else "OF_RUN",
         }
+        if step_input is not None:
+            is_null = step_input.strip() == "null"
+            change["stepInput"] = None if is_null else read_json_object(step_input, "--step-input")
         if inputs or inputs_file:
             _, schema = _schema_of_run(client, run_id, current=current)
             change["inputs"] = read_inputs(inputs or (), inputs_file, schema)
@@ -184,7 +190,7 @@ def resume(
         if plan is not None and not plan["allowed"]:
             lines = [issue_line(issue) for issue in plan["issues"]]
             raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
-        repeats = [step["runStep"]["key"] for step in (plan or {}).get("steps", ()) if step["mayRepeatEffects"]]
+        repeats = [step["key"] for step in (plan or {}).get("steps", ()) if step["mayRepeatEffects"]]
         if repeats and not yes:
             _show_preview(output, plan)
             _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
@@ -324,7 +330,12 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
     return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
 
 
+_GIVEN_INPUTS = {"STEP_INPUT": "given here", "EARLIER_STEP_INPUT": "given in an earlier resume"}
+
+
 def _show_preview(output: Output, plan: JSON | None) -> None:
+    import json
+
     from app.cli.output import issue_line
 
     if output.is_json or plan is None:
@@ -334,7 +345,7 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
         ["step", "what happens", "outside effects", "why"],
         (
             [
-                step["runStep"]["key"],
+                step["key"],
                 {"REUSE": "kept", "RUN_AGAIN": "runs again", "RUN": "runs"}[step["action"]],
                 "may repeat" if step["mayRepeatEffects"] else step["effects"].lower(),
                 step["reason"],
@@ -343,6 +354,10 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
         ),
         empty="There is nothing to resume.",
     )
+    for step in plan["steps"]:
+        if (said := _GIVEN_INPUTS.get(step["inputSource"])) is not None:
+            shown = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
+            output.say(f"{step['key']} takes the input {said}: {shown}")
     for issue in plan["issues"]:
         output.say(issue_line(issue), "yellow")
 

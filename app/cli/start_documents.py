@@ -75,7 +75,7 @@ query CliResumePreview($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: D
     resumePreview(stepInput: $stepInput, inputs: $inputs, definition: $definition) {
       allowed definitionChanged
       issues { ...IssueParts }
-      steps { runStep { key } action reason effects mayRepeatEffects }
+      steps { key action reason effects mayRepeatEffects inputSource input { json excerpt } }
     }
   }
 }

@@ -204,6 +204,7 @@ def _build(
         destructive=operation.destructive,
         idempotent=operation.idempotent,
         open_world=tool.open_world,
+        nullable=frozenset(name for name, parameter in tool.parameters.items() if parameter.nullable),
     )
     document = f"{head} {{ answer: {name}{inputs.passed} {outputs.text} }}"
     rest = _REST_OF_PAGE if "limit" in inputs.bindings else _REST_OF_TEXT if "limit_bytes" in inputs.bindings else _REST

@@ -29,6 +29,8 @@ class ToolText:
 
     Attributes:
         read_only: Whether it changes nothing; then `destructive` and `idempotent` mean nothing.
+        nullable: Parameters for which null is a value of its own; the schema leaves that to their descriptions, since
+            not every client takes lists of types.
     """
 
     name: str
@@ -40,6 +42,7 @@ class ToolText:
     destructive: bool = False
     idempotent: bool = True
     open_world: bool = False
+    nullable: frozenset[str] = frozenset()
 
 
 @lru_cache(maxsize=512)
@@ -89,7 +92,7 @@ class Call:
     wait_seconds: int | None = None
 
     def checked(self, text: ToolText) -> dict[str, Any]:
-        """The arguments as they fit a tool's input schema; null means left out.
+        """The arguments as they fit a tool's input schema; null means left out, but for the nullable.
 
         Raises:
             CallError: they do not fit; every fault is told with what would be right.
@@ -99,7 +102,7 @@ class Call:
             raise bad_arguments(text.name, [field_error(issue, text.input_schema) for issue in issues])
         if unkept := [told for name, value in given.items() if (told := _unkept(name, value)) is not None]:
             raise bad_arguments(text.name, unkept)
-        return given
+        return given | dict.fromkeys(text.nullable & (self.arguments or {}).keys() - given.keys())
 
 
 def _unkept(name: str, value: object) -> dict[str, str] | None:

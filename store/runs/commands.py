@@ -36,7 +36,7 @@ _RESUME_RUN = Sql(
 _RESUME_STEP = Sql(
     """
     UPDATE run_step SET state = 'pending', stretch_attempts = 0, ended_at = NULL, wait_until = NULL, progress = NULL,
-        warnings = '[]', input_override = coalesce(:input_override, input_override)
+        warnings = '[]', session_id = NULL, input_override = :input_override
     WHERE id = :id
     """
 )
@@ -151,6 +151,7 @@ def _replace_steps(conn: Connection, change: Resume) -> None:
                 "key": step.key,
                 "pack": step.pack,
                 "pack_version": step.pack_version,
+                "input_override": None,
             }
             for step in change.added_steps
         ],

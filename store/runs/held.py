@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from store.runs.values import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
+# The session it left is gone; a step that leaves none the next time must not seem to have it still.
+_REWIND_STEP = Sql(
+    "UPDATE run_step SET state = 'pending', ended_at = NULL, wait_until = NULL, session_id = NULL WHERE id = :id"
+)
 _RELEASE_RUN = Sql(
     """
     UPDATE run SET state = 'queued', owner = NULL, lease_until = NULL, idle_since = :now, priority = 10
@@ -59,7 +63,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
         if before is StepState.PENDING:
             continue
         require_step_transition(before, StepState.PENDING)
-        conn.run(SET_STEP, {"id": step_id, "state": StepState.PENDING.value, "ended_at": None})
+        conn.run(_REWIND_STEP, {"id": step_id})
         ledger.step(step_id, before, StepState.PENDING, reason)
     ledger.write()
 

@@ -59,9 +59,9 @@ _INSERT_RUN = Sql(
 )
 INSERT_STEP = Sql(
     """
-    INSERT INTO run_step (id, run_id, position, key, pack, pack_version, state, attempts, stretch_attempts, warnings,
-        milestones)
-    VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, '[]', '[]')
+    INSERT INTO run_step (id, run_id, position, key, pack, pack_version, state, attempts, stretch_attempts,
+        input_override, warnings, milestones)
+    VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, :input_override, '[]', '[]')
     """
 )
 _REUSE_ATTEMPT = Sql(
@@ -73,10 +73,14 @@ _REUSE_ATTEMPT = Sql(
     FROM attempt WHERE id = :source AND state = 'succeeded'
     """
 )
+# The other run's session is noted although it is never handed out here: a later step that needs it finds it gone, and
+# this one runs again instead of being passed over.
 _REUSE_STEP = Sql(
     """
     UPDATE run_step SET state = 'succeeded', attempt_id = :attempt_id, attempts = 1, started_at = :now, ended_at = :now,
-        pack_version = (SELECT pack_version FROM attempt WHERE id = :attempt_id)
+        pack_version = (SELECT pack_version FROM attempt WHERE id = :attempt_id),
+        session_id = (SELECT step.session_id FROM run_step AS step JOIN attempt ON attempt.step_id = step.id
+            WHERE attempt.id = :source)
     WHERE id = :id
     """
 )
@@ -182,6 +186,7 @@ def _insert_steps(conn: Connection, new: NewRun, run_id: str, now: datetime) -> 
                 "key": step.key,
                 "pack": step.pack,
                 "pack_version": step.pack_version,
+                "input_override": step.input_override,
             }
             for step_id, step in zip(ids, new.steps, strict=True)
         ],
@@ -254,5 +259,5 @@ def _reuse(conn: Connection, ledger: Ledger, run_id: str, step_id: str, step: Ne
     )
     if copied == 0:
         raise LostLeaseError(f"The output of step {step.key} in {step.reused_run} is gone; run it again instead.")
-    conn.run(_REUSE_STEP, {"id": step_id, "attempt_id": attempt_id, "now": ledger.now})
+    conn.run(_REUSE_STEP, {"id": step_id, "attempt_id": attempt_id, "source": step.reused_attempt, "now": ledger.now})
     ledger.step(step_id, StepState.PENDING, StepState.SUCCEEDED, f"reused from {step.reused_run}")

@@ -63,6 +63,7 @@ class NewStep(NamedTuple):
     Attributes:
         reused_attempt: Attempt of another run whose recorded output this step repeats; it starts out succeeded.
         reused_run: The run that attempt belongs to.
+        input_override: JSON text of the input that replaces the resolved one; None for none.
     """
 
     key: str
@@ -71,6 +72,7 @@ class NewStep(NamedTuple):
     pack_version: str
     reused_attempt: str | None = None
     reused_run: str | None = None
+    input_override: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,7 @@ class ResumeStep:
 
     Attributes:
         rerun: It runs, or runs again; otherwise it stays as it is.
-        input_override: JSON text of the input that replaces the resolved one.
+        input_override: JSON text of the input that replaces the resolved one of a step that runs; None for none.
     """
 
     step_id: str

@@ -53,7 +53,7 @@ class TestEntry:
         plan = resume(step("a"), state="cancelled")
         assert plan.allowed
         assert actions(plan) == {"a": "reuse"}
-        assert errors(resume(step("a"), changed_step_input=True)) == [(("step_input",), "nothing_to_change")]
+        assert errors(resume(step("a"), step_input={})) == [(("step_input",), "nothing_to_change")]
 
 
 class TestChanges:
@@ -142,6 +142,29 @@ class TestSessions:
             "c": "run",
         }
 
+    def test_one_that_a_step_names_is_made_anew_though_another_was_left_since(self):
+        named = step("c", "failed", chooses_session=True, names_sessions={"a"})
+        other = step("b", produced_session="s2", preserves_session=True, uses_session=False)
+        assert actions(resume(self.CLONE, other, named, live_sessions=frozenset({"s2"})))["a"] == "run_again"
+        assert actions(resume(self.CLONE, other, named, live_sessions=frozenset({"s1"}))) == {
+            "a": "reuse",
+            "b": "reuse",
+            "c": "run",
+        }
+
+    def test_what_worked_in_a_session_by_its_name_runs_again_with_it(self):
+        by_name = step("b", uses_session=False, names_sessions={"a"})
+        plan = resume(self.CLONE, by_name, step("c", "failed"))
+        assert actions(plan) == {"a": "run_again", "b": "run_again", "c": "run"}
+
+    def test_a_step_is_never_given_a_session_that_was_left_after_it(self):
+        later = step("c", produced_session="s2", preserves_session=True, uses_session=False)
+        made = step("b", used_sessions={"s1"}, mentioned_artifacts={"art_1"})
+        reader = step("d", "failed", reads_steps={"b"}, uses_session=False)
+        gone = frozenset({"art_1"})
+        plan = resume(self.CLONE, made, later, reader, live_sessions=frozenset({"s2"}), gone_artifacts=gone)
+        assert actions(plan) == {"a": "run_again", "b": "run_again", "c": "reuse", "d": "run"}
+
     def test_a_producer_that_runs_anyway_makes_its_own(self):
         plan = resume(self.CLONE, step("b", "failed", preserves_session=True), step("c", "pending"))
         assert actions(plan)["a"] == "run_again"  # `b` itself is given the session of `a`
@@ -192,10 +215,75 @@ class TestEffects:
         ],
     )
     def test_a_second_time_is_told_beforehand(self, state, effects, keyed, changed, may):
-        plan = resume(step("a", state, effects=effects, takes_idempotency_key=keyed), changed_step_input=changed)
+        plan = resume(
+            step("a", state, effects=effects, takes_idempotency_key=keyed),
+            **({"step_input": {"x": 1}} if changed else {}),
+        )
         assert plan.steps[0].may_repeat_effects is may
         assert plan.allowed
         assert [issue.rule for issue in plan.issues] == (["may_repeat_effects"] if may else [])
+
+    def test_a_key_is_another_where_the_input_will_be(self):
+        sent = step(
+            "b", "failed", effects="external", takes_idempotency_key=True, reads_steps={"a"}, reads_inputs={"to"}
+        )
+        made = step("a", mentioned_artifacts={"art_1"})
+        assert resume(made, sent).steps[1].may_repeat_effects is False
+        assert resume(made, sent, changed_inputs=frozenset({"to"})).steps[1].may_repeat_effects
+        assert resume(made, sent, gone_artifacts=frozenset({"art_1"})).steps[1].may_repeat_effects
+        other = (replace(made, state=StepState.PENDING), replace(sent, state=StepState.PENDING, definition_digest="x"))
+        assert resume(made, sent, new_steps=other).steps[1].may_repeat_effects
+
+
+class TestStepInputs:
+    FAILED = step("b", "failed", reads_inputs={"url"}, reads_steps={"a"}, earlier_input={"x": 1})
+
+    def source(self, *steps, **changes):
+        plan = resume(step("a"), *steps, **changes)
+        assert plan.allowed, plan.issues
+        return plan.steps[1].input_source
+
+    def test_the_latest_choice_wins(self):
+        assert self.source(replace(self.FAILED, earlier_input=None)) == "definition"
+        assert self.source(self.FAILED) == "given_earlier"
+        assert self.source(self.FAILED, step_input={"x": 2}) == "given"
+        assert self.source(self.FAILED, step_input=None) == "definition"
+        assert self.source(self.FAILED, changed_inputs=frozenset({"url"})) == "definition"
+        assert self.source(self.FAILED, changed_inputs=frozenset({"style"})) == "given_earlier"
+        call = replace(self.FAILED, reads_inputs=frozenset(), takes_inputs=True)
+        assert self.source(call, changed_inputs=frozenset({"style"})) == "definition", "a call takes them all"
+
+    def test_a_reused_step_has_none(self):
+        assert resume(step("a"), self.FAILED).steps[0].input_source is None
+
+    def test_of_another_definition_only_a_step_that_is_the_same_keeps_one(self):
+        fresh = (step("a", "pending"), step("b", "pending"))
+        assert self.source(self.FAILED, new_steps=fresh) == "given_earlier"
+        changed = (fresh[0], replace(fresh[1], definition_digest="x"))
+        assert self.source(self.FAILED, new_steps=changed) == "definition"
+
+    def test_it_is_for_the_failed_step_not_for_one_put_before_it(self):
+        fresh = (step("a", "pending"), replace(step("c", "pending"), key="new"), step("b", "pending"))
+        plan = resume(step("a"), self.FAILED, new_steps=fresh, step_input={"x": 2})
+        assert [planned.input_source for planned in plan.steps] == [None, "definition", "given"]
+        assert plan.entry == "b"
+        lost = resume(step("a"), self.FAILED, new_steps=fresh[:2], step_input={"x": 2})
+        assert errors(lost) == [(("step_input",), "unknown_step")]
+        assert resume(step("a"), self.FAILED, new_steps=fresh[:2], step_input=None).allowed, "nothing is left to drop"
+
+    def test_a_given_input_reads_nothing(self):
+        made = step("a", mentioned_artifacts={"art_1"}, repeatable=False)
+        assert resume(made, self.FAILED, gone_artifacts=frozenset({"art_1"})).allowed
+        done = replace(self.FAILED, state=StepState.SUCCEEDED)
+        assert resume(step("a"), done, step("c", "failed"), changed_inputs=frozenset({"url"})).allowed
+
+    @pytest.mark.parametrize("live", [set(), {"s1"}])
+    def test_a_session_it_names_has_to_be_there(self, live):
+        clone = step("a", produced_session="s1", preserves_session=True)
+        step_input = {"_session_id": "s1"}
+        plan = resume(clone, step("b", "failed"), live_sessions=frozenset(live), step_input=step_input)
+        assert plan.allowed == bool(live)
+        assert actions(plan)["a"] == "reuse", "it is not the session that would be made anew"
 
 
 class TestRerun:
@@ -232,7 +320,18 @@ class TestRerun:
 
     def test_sessions_of_the_recorded_run_are_made_anew(self):
         steps = (step("a", produced_session="s1", preserves_session=True), step("b"))
-        assert actions(plan_rerun(steps, from_step="b")) == {"a": "run_again", "b": "run"}
+        plan = plan_rerun(steps, from_step="b")
+        assert actions(plan) == {"a": "run_again", "b": "run"}
+        assert plan.steps[0].reason == "A later step needs its session, which a new run makes for itself."
+        assert errors(plan_rerun((replace(steps[0], repeatable=False), steps[1]), from_step="b")) == [
+            (("steps", "a"), "session_unavailable")
+        ]
+
+    def test_an_input_given_at_a_resume_counts_for_what_is_repeated_alone(self):
+        given = step("a", produced_session="s1", preserves_session=True, earlier_input={"x": 1})
+        plan = plan_rerun((given, step("b", earlier_input={"x": 2})), from_step="b")
+        assert [planned.input_source for planned in plan.steps] == ["given_earlier", "definition"]
+        assert [planned.input_source for planned in plan_rerun((given,)).steps] == ["definition"]
 
 
 KEYS = "abcdef"
@@ -246,8 +345,12 @@ SNAPSHOTS = st.integers(0, 5).flatmap(
                 repeatable=st.booleans(),
                 effects=st.sampled_from(["none", "idempotent", "external"]),
                 uses_session=st.booleans(),
-                produced_session=st.sampled_from([None, "s1", "s2"]) if index < kept else st.none(),
-                used_sessions=st.sets(st.sampled_from(["s1", "s2"])),
+                preserves_session=st.booleans(),
+                names_sessions=st.sets(st.sampled_from(KEYS[:index]), max_size=1) if index else st.just(set()),
+                produced_session=st.sampled_from([None, f"s-{key}"]) if index < kept else st.none(),
+                used_sessions=st.sets(st.sampled_from([f"s-{each}" for each in KEYS[:index]]), max_size=1)
+                if index
+                else st.just(set()),
                 mentioned_artifacts=st.sets(st.sampled_from(["x", "y"])),
                 reads_steps=st.sets(st.sampled_from(KEYS[:index])) if index else st.just(set()),
             )
@@ -257,7 +360,24 @@ SNAPSHOTS = st.integers(0, 5).flatmap(
 )
 
 
-@given(SNAPSHOTS, st.sets(st.sampled_from(["s1", "s2"])), st.sets(st.sampled_from(["x", "y"])))
+def handed(steps, snapshot, runs):
+    """The steps whose sessions a step is handed when it runs, as the walk over the steps finds them."""
+    last = None
+    for source in steps:
+        if source.key == snapshot.key:
+            break
+        left = source.preserves_session if source.key in runs else source.produced_session is not None
+        if left and source.key in snapshot.names_sessions:
+            yield source
+        last = source if left else last
+    if snapshot.uses_session and last is not None:
+        yield last
+
+
+SESSIONS = {f"s-{key}" for key in KEYS}
+
+
+@given(SNAPSHOTS, st.just(SESSIONS) | st.sets(st.sampled_from(sorted(SESSIONS))), st.sets(st.sampled_from(["x", "y"])))
 def test_a_plan_never_skips_or_repeats_what_it_must_not(steps, live, gone):
     plan = resume(*steps, live_sessions=frozenset(live), gone_artifacts=frozenset(gone))
     assert [planned.key for planned in plan.steps] == list(KEYS)
@@ -271,6 +391,12 @@ def test_a_plan_never_skips_or_repeats_what_it_must_not(steps, live, gone):
             for source in steps:
                 if source.key in snapshot.reads_steps and source.key not in runs:
                     assert not source.mentioned_artifacts & gone
-    if live == {"s1", "s2"} and not gone:
+            for source in handed(steps, snapshot, runs):
+                assert source.key in runs or source.produced_session in live
+        if plan.allowed and planned.key not in runs:
+            for source in steps:
+                if source.key in runs and source.produced_session is not None and source.key < planned.key:
+                    assert source.produced_session not in snapshot.used_sessions
+    if live == SESSIONS and not gone:
         assert plan.allowed
         assert "run_again" not in actions(plan).values()

@@ -272,14 +272,17 @@ class Laboratory:
         return await run_state(self.store, run_id)
 
     async def resume(self, run_id: str, step_input: dict[str, Any] | None = None) -> None:
-        """Resumes a run at its first step that has not succeeded."""
+        """Resumes a run at its first step that has not succeeded; inputs given for steps earlier stay."""
         found = await self.store.write(snapshot, run_id)
         assert found is not None
         first = next((each.id for each in found.steps if each.state is not StepState.SUCCEEDED), None)
         override = canonical_json(step_input) if step_input is not None else None
         parts = tuple(
             ResumeStep(
-                each.id, each.state, each.state is not StepState.SUCCEEDED, override if each.id == first else None
+                each.id,
+                each.state,
+                each.state is not StepState.SUCCEEDED,
+                override if override is not None and each.id == first else each.input_override,
             )
             for each in found.steps
         )

@@ -266,21 +266,31 @@ class Workbench:
     def _with_sessions(self) -> list[Pack]:
         @pack("test.session", version="1.0.0", effects="none", repeatable=True, preserves_session=True)
         async def session(ctx: PackContext, given: Text) -> SessionLeft:
-            """Leaves a session with a file in it."""
+            """Leaves a session with a file in it; told `fail`, it fails while the switch is off."""
             self._called("test.session", ctx, given)
+            if self.failing and given.text == "fail":
+                raise PackError(self.switch_code, "The switch is off.", hint="Turn it on, then resume.")
             left = await ctx.start_session()
             (left.path / "note.txt").write_text(given.text)
             return SessionLeft(session_id=left.id)
 
         @pack("test.session_use", version="1.0.0", effects="none", repeatable=True, uses_session=True)
         async def use(ctx: PackContext, given: Text) -> Echoed:
-            """Reads the file an earlier step left."""
+            """Reads the file an earlier step left; told `keep`, it makes an artifact of it and gives its id.
+
+            Told `fail`, it fails while the switch is off.
+            """
             call = self._called("test.session_use", ctx, given)
+            if self.failing and given.text == "fail":
+                raise PackError(self.switch_code, "The switch is off.", hint="Turn it on, then resume.")
             if ctx.session is None:
                 raise PackError("session_unavailable", "No session was handed on.")
             note = ctx.session.path / "note.txt"
             if not note.exists():
                 raise PackError("session_unavailable", "The session is empty.")
+            if given.text == "keep":
+                ref = await ctx.save_artifact("note.txt", note.read_bytes(), "text/plain")
+                return Echoed(text=ref.artifact_id, call=call)
             return Echoed(text=note.read_text(), call=call)
 
         return [session, use]

@@ -57,7 +57,8 @@ _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
     ... on AttemptStateChanged { attemptState }"""
 
-_PREVIEW = f"allowed issues {{ {_ISSUES} }} steps {{ key action reason }} definitionChanged"
+_PREVIEW = f"""allowed issues {{ {_ISSUES} }} definitionChanged
+    steps {{ key action reason inputSource input {{ json }} mayRepeatEffects }}"""
 #: Operations that are fields of a run rather than of the root.
 _PREVIEWS = {"preview_resume": "resumePreview", "preview_rerun": "rerunPreview"}
 

@@ -393,26 +393,17 @@ def test_the_live_table_shows_states_as_words(server):
 # --------------------------------------------------------------------------------- resume, rerun, cancel
 
 
+PLANNED = {"effects": "NONE", "mayRepeatEffects": False, "inputSource": "DEFINITION", "input": None}
+
+
 def preview(**more):
     plan = {
         "allowed": True,
         "definitionChanged": False,
         "issues": [],
         "steps": [
-            {
-                "runStep": {"key": "scrape"},
-                "action": "REUSE",
-                "reason": "",
-                "effects": "NONE",
-                "mayRepeatEffects": False,
-            },
-            {
-                "runStep": {"key": "publish"},
-                "action": "RUN",
-                "reason": "failed",
-                "effects": "EXTERNAL",
-                "mayRepeatEffects": False,
-            },
+            {"key": "scrape", "action": "REUSE", "reason": "", **PLANNED, "inputSource": None},
+            {"key": "publish", "action": "RUN", "reason": "failed", **PLANNED, "effects": "EXTERNAL"},
         ],
         **more,
     }

@@ -176,6 +176,31 @@ steps:
     assert "There is no run" in machine.run("rerun", first[:-1] + "X", "-i", "fails=false").stderr
 
 
+def test_a_step_input_stays_with_the_failed_step_until_it_is_dropped(machine):
+    file = machine.folder / "given.yaml"
+    # Addresses of this machine are refused, so the step fails at once whichever it is given.
+    scrape = "\n  - {id: scrape, pack: web.scrape, input: {url: 'http://127.0.0.1:1/tea'}}"
+    head = "key: given\nname: Given\nsteps:"
+    file.write_text(head + scrape)
+    machine.lines("apply", "-f", str(file), "--yes")
+    run = machine.lines("run", "given", status=1)[-1]["run"]["id"]
+    milk = '{"url": "http://127.0.0.1:1/milk"}'
+    machine.lines("resume", run, "--step-input", milk, status=1)
+
+    kept = machine.run("resume", run, "--preview", "--text").stdout
+    assert f"scrape takes the input given in an earlier resume: {milk}" in kept
+    assert "takes the input" not in machine.run("resume", run, "--preview", "--text", "--step-input", "null").stdout
+    before = "\n  - {id: before, pack: slides.outline, input: {text: Tea is made of leaves.}}"
+    file.write_text(head + before + scrape)
+    machine.lines("apply", "-f", str(file), "--yes")
+    table = machine.run("resume", run, "--preview", "--text", "--current").stdout
+    assert "before" in table, "a step the run has no row for is listed, too"
+    water = milk.replace("milk", "water")
+    failed = machine.lines("resume", run, "--current", "--step-input", water, status=1)[-1]["run"]
+    assert failed["failure"]["stepKey"] == "scrape"
+    assert water in json.dumps(machine.lines("show", run, "--step", "scrape"))
+
+
 def test_lists_tokens_and_definitions(machine):
     assert "sample" in [line["key"] for line in machine.lines("pipelines", "--starters")]
     assert "slides.render" in [line["id"] for line in machine.lines("packs", "--produces", "pdf")]

@@ -666,7 +666,7 @@ async def test_rewound_steps_run_again(store: Store):
     await worker.settle(Pause(0.5), session_id="sess_1")
     await store.write(rewind, worker.fence, [worker.step_id], "its session is gone")
     first, _ = await steps(store, made.run_id)
-    assert (first.state, first.session_id) == (StepState.PENDING, "sess_1")
+    assert (first.state, first.session_id) == (StepState.PENDING, None)
     await events(store, made.run_id)
 
 

@@ -2,14 +2,23 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { PayloadView } from "../../components/JsonView.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { count, humanise } from "../../lib/format.ts";
 import type { PreviewPartsFragment } from "./run.generated.ts";
+
+const SOURCES = {
+  DEFINITION: "from the definition",
+  STEP_INPUT: "given here",
+  EARLIER_STEP_INPUT: "given in an earlier resume",
+} as const;
 
 /** What would happen: what is kept, what runs, what it may do outside a second time. */
 export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
   const kept = plan.steps.filter((step) => step.action === "REUSE");
   const running = plan.steps.filter((step) => step.action !== "REUSE");
+  const entry = running.find((step) => step.action === "RUN");
+  const inputs = running.filter((step) => step.inputSource !== null && (step === entry || step.inputSource !== "DEFINITION"));
   const outside = running.filter((step) => step.effects === "EXTERNAL");
   // Told once, by its steps together.
   const issues = plan.issues.filter(({ rule }) => rule !== "may_repeat_effects");
@@ -30,6 +39,23 @@ export function Plan({ plan }: { plan: PreviewPartsFragment }): ReactNode {
               </span>
             ))}
         </dd>
+        {inputs.length === 0 ? null : (
+          <>
+            <dt>Input</dt>
+            <dd className="min-w-0">
+              {inputs.map((step) => (
+                <details key={step.key}>
+                  <summary className="w-fit cursor-pointer">
+                    {humanise(step.key)}: {step.inputSource === null ? null : SOURCES[step.inputSource]}
+                  </summary>
+                  <div className="max-h-48 overflow-auto py-1.5">
+                    <PayloadView payload={step.input} empty="Known once the steps before it have run." />
+                  </div>
+                </details>
+              ))}
+            </dd>
+          </>
+        )}
         <dt>Outside effects</dt>
         <dd>{outside.length === 0 ? "none" : names(outside)}</dd>
       </dl>

@@ -17,9 +17,9 @@ const PLAN: PreviewPartsFragment = {
   definitionChanged: false,
   issues: [],
   steps: [
-    { key: "outline", action: "REUSE", reason: "It succeeded.", effects: "NONE", mayRepeatEffects: false },
-    { key: "render", action: "RUN", reason: "It failed.", effects: "NONE", mayRepeatEffects: false },
-    { key: "publish", action: "RUN", reason: "It was not reached.", effects: "EXTERNAL", mayRepeatEffects: false },
+    { key: "outline", action: "REUSE", reason: "It succeeded.", effects: "NONE", mayRepeatEffects: false, inputSource: null, input: null },
+    { key: "render", action: "RUN", reason: "It failed.", effects: "NONE", mayRepeatEffects: false, inputSource: "DEFINITION", input: null },
+    { key: "publish", action: "RUN", reason: "It was not reached.", effects: "EXTERNAL", mayRepeatEffects: false, inputSource: "DEFINITION", input: null },
   ],
 };
 const SCHEMA = { type: "object", required: ["title"], properties: { title: { type: "string" }, slides: { type: "integer" } } };
@@ -48,7 +48,21 @@ test("resuming says what is kept, what runs and what has effects, and names its 
   expect(screen.getByText("Publish", { selector: "dd" })).toBeVisible();
   await userEvent.click(screen.getByRole("button", { name: "Resume from step 2" }));
   await waitFor(() => expect(onClose).toHaveBeenCalledOnce());
-  expect(sent("ResumeRun")).toEqual([{ id: "run_1", stepInput: null, inputs: null, definition: "OF_RUN" }]);
+  expect(sent("ResumeRun")).toEqual([{ id: "run_1", inputs: null, definition: "OF_RUN" }]);
+});
+
+test("an input given in an earlier resume is shown and can be dropped", async () => {
+  const [outline, render, publish] = PLAN.steps;
+  const given = { json: { title: "Coffee" }, excerpt: null, truncated: false, sizeBytes: 18 };
+  const { sent } = await dialog("resume", {}, { steps: [outline!, { ...render!, inputSource: "EARLIER_STEP_INPUT", input: given }, publish!] });
+  expect(await screen.findByText("Render: given in an earlier resume")).toBeVisible();
+  await userEvent.click(screen.getByText("Render: given in an earlier resume"));
+  expect(screen.getByText(/Coffee/)).toBeVisible();
+  await userEvent.click(screen.getByRole("checkbox", { name: /Use the input from the definition/ }));
+  await waitFor(() => expect(sent("ResumePlan").at(-1)).toEqual({ id: "run_1", stepInput: null, inputs: null, definition: "OF_RUN" }));
+  await waitFor(() => expect(screen.getByRole("button", { name: "Resume from step 2" })).toBeEnabled());
+  await userEvent.click(screen.getByRole("button", { name: "Resume from step 2" }));
+  await waitFor(() => expect(sent("ResumeRun")).toMatchObject([{ stepInput: null }]));
 });
 
 test("what the server would refuse cannot be pressed, and says why", async () => {

@@ -76,12 +76,14 @@ function ChangeDialog(props: Props): ReactNode {
 function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input: unknown; schema: unknown; resolved: boolean } }): ReactNode {
   const [draft, setDraft] = useState<Draft>({ value: undefined, changed: false, unreadable: false });
   const [definition, setDefinition] = useState<DefinitionChoice>("OF_RUN");
-  const stepInput = draft.changed ? draft.value : null;
+  const [dropped, setDropped] = useState(false);
+  // Left out, an input given in an earlier resume stays; null drops it.
+  const choice = draft.changed ? { stepInput: draft.value } : dropped ? { stepInput: null } : {};
   const [inputsDraft, setInputsDraft] = useState<Draft>(draft);
   const [{ data: told }] = useQuery({ query: UnreadInputsDocument, variables: { id: run.id }, requestPolicy: "network-only", pause: run.pipeline === null });
   const unread = useMemo(() => (told?.run === null || told?.run === undefined ? null : unreadInputs(told.run)), [told]);
   const inputs = inputsDraft.changed && unread !== null ? difference(shownOf(run.inputs, unread), inputsDraft.value) : null;
-  const asked = useSettled({ id: run.id, stepInput, inputs, definition }, SETTLE_MS);
+  const asked = useSettled({ id: run.id, ...choice, inputs, definition }, SETTLE_MS);
   const [{ data, error, stale, fetching: planning }] = useQuery({ query: ResumePlanDocument, variables: asked.value, requestPolicy: "network-only" });
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
@@ -90,7 +92,7 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
   const field = run.failure?.field?.split(".")[0];
 
   async function go(): Promise<void> {
-    const answer = await resume({ id: run.id, stepInput, inputs, definition });
+    const answer = await resume({ id: run.id, ...choice, inputs, definition });
     if (answer.error !== undefined) setProblem(lost(answer.error));
     else if (answer.data?.resumeRun.__typename === "RunSuccess") onClose();
     else setProblem(refusalOf(answer.data?.resumeRun ?? {}));
@@ -114,6 +116,15 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
         </details>
       )}
       <Definition run={run} chosen={definition} newer={plan?.definitionChanged === true || definition === "CURRENT"} onChoose={setDefinition} />
+      {!draft.changed && (dropped || plan?.steps.some(({ action, inputSource }) => action === "RUN" && inputSource === "EARLIER_STEP_INPUT") === true) ? (
+        <label className="mb-4 flex items-start gap-2">
+          <input type="checkbox" className="mt-1" checked={dropped} onChange={(event) => setDropped(event.target.checked)} />
+          <span>
+            Use the input from the definition
+            <span className="block text-meta text-soft">Drops the input that an earlier resume gave this step.</span>
+          </span>
+        </label>
+      ) : null}
       {plan === null ? null : <Plan plan={plan} />}
       <Notice problem={problem ?? (error === undefined ? null : lost(error))} />
       <Foot onClose={onClose}>

@@ -180,7 +180,7 @@ export type ResumeAction =
   | 'REUSE'
   /** It runs. */
   | 'RUN'
-  /** It runs again although it succeeded: its session is gone. */
+  /** It runs again although it succeeded: its session or an artifact is gone, or cannot be shared. */
   | 'RUN_AGAIN';
 
 /** What can be done with a run. */
@@ -236,6 +236,15 @@ export type Severity =
   | 'ERROR'
   /** Worth knowing. */
   | 'WARNING';
+
+/** Where the input of a step comes from. */
+export type StepInputSource =
+  /** Its input in the definition. */
+  | 'DEFINITION'
+  /** `stepInput` of an earlier resume, which this one keeps; `stepInput: null` drops it. */
+  | 'EARLIER_STEP_INPUT'
+  /** `stepInput` of this resume. */
+  | 'STEP_INPUT';
 
 /** Where a step stands. */
 export type StepState =
@@ -448,7 +457,7 @@ export type StepArtifactsQuery = { node:
     | { id: string, artifacts: Array<{ downloadUrl: string | null, previewUrl: string | null, id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }> }
    | null };
 
-export type PreviewPartsFragment = { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean }> };
+export type PreviewPartsFragment = { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> };
 
 export type ChangeableStepQueryVariables = Exact<{
   id: string;
@@ -537,7 +546,7 @@ export type ResumePlanQueryVariables = Exact<{
 }>;
 
 
-export type ResumePlanQuery = { run: { id: string, resumePreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean }> } | null } | null };
+export type ResumePlanQuery = { run: { id: string, resumePreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> } | null } | null };
 
 export type RerunPlanQueryVariables = Exact<{
   id: string;
@@ -547,7 +556,7 @@ export type RerunPlanQueryVariables = Exact<{
 }>;
 
 
-export type RerunPlanQuery = { run: { id: string, rerunPreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean }> } } | null };
+export type RerunPlanQuery = { run: { id: string, rerunPreview: { allowed: boolean, definitionChanged: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, steps: Array<{ key: string, action: ResumeAction, reason: string, effects: PackEffects, mayRepeatEffects: boolean, inputSource: StepInputSource | null, input: { json: unknown, excerpt: string | null, truncated: boolean, sizeBytes: number } | null }> } } | null };
 
 export type ResumeRunMutationVariables = Exact<{
   id: string;
@@ -789,6 +798,13 @@ export const PreviewPartsFragmentDoc = /*#__PURE__*/ gql`
     reason
     effects
     mayRepeatEffects
+    inputSource
+    input(limitBytes: 16384) {
+      json
+      excerpt
+      truncated
+      sizeBytes
+    }
   }
 }
     ` as unknown as DocumentNode<PreviewPartsFragment, unknown>;

@@ -106,7 +106,7 @@ export type ResumeAction =
   | 'REUSE'
   /** It runs. */
   | 'RUN'
-  /** It runs again although it succeeded: its session is gone. */
+  /** It runs again although it succeeded: its session or an artifact is gone, or cannot be shared. */
   | 'RUN_AGAIN';
 
 /** What can be done with a run. */

@@ -9,10 +9,13 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
 
+from packline import PackError
 from store.dialects import Sql
 from store.sessions import end_sessions_of_run, find_sessions
-from store.states import RunState, StepState
+from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Fared, Laboratory, laboratory, step, until
 from tests.support.engine_packs import Signals, engine_packs
 from tests.support.packs import Workbench
@@ -275,3 +278,52 @@ async def test_a_crash_between_putting_back_and_running_again_changes_nothing(la
     run = await lab.ended(run_id)
     assert run.state is RunState.SUCCEEDED
     assert [len(run.attempts[key]) for key in ("make", "slow", "gate", "use")] == [2, 1, 2, 1]
+
+
+PLAN = some.lists(some.sampled_from(["leaves", "uses", "names", "fails"]), min_size=5, max_size=8)
+
+
+@settings(max_examples=100)
+@given(plan=PLAN, choices=some.lists(some.integers(0, 100), min_size=30, max_size=30))
+async def test_a_step_works_in_its_own_session_whatever_is_lost_on_the_way(
+    tmp_path_factory: pytest.TempPathFactory, plan: list[str], choices: list[int]
+):
+    """Steps that fail once, and machines that lose any of the workspaces meanwhile, change nothing of what is read."""
+    steps, expected, left = [], {}, []
+    for place, kind in enumerate(plan):
+        key = f"s{place}"
+        if kind == "leaves":
+            steps.append(step(key, "test.session", text=key))
+            left.append(key)
+        elif kind == "fails":
+            steps.append(step(key, "test.scripted"))
+        elif left:
+            named = left[choices.pop() % len(left)] if kind == "names" else None
+            more = {} if named is None else {"_session_id": f"${{{{ steps.{named}.output._session_id }}}}"}
+            steps.append(step(key, "test.session_use", **more))
+            expected[key] = named or left[-1]
+    signals, bench, failing = Signals(), Workbench(), {each["id"] for each in steps if each["pack"] == "test.scripted"}
+
+    async def body(ctx: PackContext, given: Anything) -> str:
+        if ctx.step_key in failing:
+            failing.remove(ctx.step_key)
+            raise PackError("invalid_input", "The first time it fails.")
+        return "passed"
+
+    signals.body = body
+    if not steps:
+        return
+    async with laboratory(tmp_path_factory.mktemp("lab"), [*bench.packs, *engine_packs(signals)]) as lab:
+        run_id = await lab.start(steps)
+        run = await lab.ended(run_id)
+        while run.state is RunState.FAILED:
+            for key in left:
+                session = run.step(key).session_id
+                if session is not None and choices.pop() % 2:
+                    await asyncio.to_thread(shutil.rmtree, lab.resources.sessions_folder / session, ignore_errors=True)
+            await lab.resume(run_id)
+            run = await lab.ended(run_id)
+        assert run.state is RunState.SUCCEEDED
+        assert {key: run.outputs[key]["text"] for key in expected} == expected
+        tried = [attempt.state for key in expected for attempt in run.attempts[key]]
+        assert set(tried) <= {AttemptState.SUCCEEDED}, "what was gone was made again before a step needed it"

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from app.auth import address_of, bearer_token
 from app.pages import built_page, wants_page
 from app.ranges import is_framed, is_pdf, plain, send, send_lines, send_whole
+from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.page_strips import PageStrips
 from runner.pdf_actions import ShownPdfs
@@ -134,7 +135,7 @@ class Downloads:
         except FileNotFoundError:
             return plain(410, f"The content of {artifact.name} {NOT_HERE}")
         except (BlobError, OSError) as error:
-            return plain(503, f"{artifact.name} cannot be shown now; download it. {error}", {"retry-after": "5"})
+            return plain(503, f"{artifact.name} cannot be shown now; download it. {_said(error)}", {"retry-after": "5"})
         return await self._send(request, digest, artifact.name, artifact.media_type)
 
     async def _serve_preview(self, request: Request) -> Response:
@@ -160,7 +161,7 @@ class Downloads:
         except FileNotFoundError:
             return plain(410, f"The content of {artifact.name} {NOT_HERE}")
         except BlobError as error:
-            return plain(503, str(error), {"retry-after": "5"})
+            return plain(503, _said(error), {"retry-after": "5"})
         return send_whole(strip, "image/webp")
 
     async def _serve_transcript(self, request: Request) -> Response:
@@ -208,7 +209,7 @@ class Downloads:
             return plain(410, f"The content of {name} {NOT_HERE}")
         except BlobError as error:
             log.warning("the content of an artifact cannot be had", path=request.url.path, error=str(error))
-            return plain(503, str(error), {"retry-after": "5"})
+            return plain(503, _said(error), {"retry-after": "5"})
         return await send(request, content, digest=digest, name=name, media_type=media_type)
 
     async def _refusal(self, request: Request, signed: str) -> Response | None:
@@ -243,6 +244,10 @@ class Downloads:
     def _signature(self, signed: str, caller_id: str, expires: str) -> str:
         text = "\n".join((signed, caller_id, expires)).encode()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
+
+
+def _said(error: Exception) -> str:
+    return excerpt(str(error), 1000)
 
 
 def signing_key(data_dir: Path) -> bytes:

@@ -21,6 +21,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Bas
 from strawberry.types.execution import PreExecutionError
 
 from app.graphql_wire import is_request_error
+from runner.excerpts import excerpt
 from schema.execution import SharedData
 from schema.masking import internal_error, report
 
@@ -103,7 +104,7 @@ class SocketAdapter(ASGIWebSocketAdapter):
         with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
             async with asyncio.timeout(_FAREWELL_SECONDS):
                 # A close frame carries at most 123 bytes of reason (RFC 6455 section 5.5).
-                await self.ws.close(code, reason.encode()[:123].decode(errors="ignore"))
+                await self.ws.close(code, excerpt(reason, 123).encode()[:123].decode(errors="ignore"))
 
 
 class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from app.header_fields import announced_over, header_of
+from runner.excerpts import excerpt
 from schema.documents import QUERY_MISSING
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def decode_json(data: str | bytes) -> object:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise json.JSONDecodeError(str(error)[:80], "", 0) from None
+            raise json.JSONDecodeError(excerpt(str(error), 80), "", 0) from None
     return value
 
 

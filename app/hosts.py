@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from app.addresses import is_loopback
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +81,7 @@ class HostGuard:
                 receive,
                 send,
                 403,
-                f"Pages of {origin.decode('latin-1')[:200]} may not call this server. Add the origin to "
+                f"Pages of {excerpt(origin.decode('latin-1'), 200)} may not call this server. Add the origin to "
                 "PACKLINE_ALLOWED_ORIGINS to let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
             )
             return
@@ -117,8 +118,8 @@ class HostGuard:
         if host is None:
             return "The request names no host."
         return (
-            f"This server is not called {host.decode('latin-1')[:200]}. Use the address it printed at start, or add "
-            "the name to PACKLINE_ALLOWED_HOSTS."
+            f"This server is not called {excerpt(host.decode('latin-1'), 200)}. Use the address it printed at start, "
+            "or add the name to PACKLINE_ALLOWED_HOSTS."
         )
 
 
@@ -149,7 +150,7 @@ async def refuse(
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": message[:120]})
+            await send({"type": "websocket.close", "code": 1008, "reason": excerpt(message, 120)})
             return
         await send({"type": "websocket.http.response.start", "status": status, "headers": fields})
         await send({"type": "websocket.http.response.body", "body": body})

@@ -38,6 +38,7 @@ from resolvers.routing_desk import RoutingDesk
 from resolvers.versions import Versions
 from runner.egress import Egress, EgressPolicy
 from runner.engine import Engine
+from runner.excerpts import excerpt, in_force
 from runner.mounts.mounts import Mounts
 from runner.previews import Previews
 from runner.processes import stop_processes
@@ -118,13 +119,14 @@ class Application:
             EgressPolicyError: PACKLINE_EGRESS_ALLOW has a bad entry.
         """
         settings = self.settings
+        redactor = Redactor()
+        self._stack.enter_context(in_force(redactor))
+        mask_logs(redactor)
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
         store = await self._open_store()
         registry = await self._load_packs(store)
         egress = Egress(policy)
         self._stack.push_async_callback(egress.aclose)
-        redactor = Redactor()
-        mask_logs(redactor)
         keeper = await self._open_vault(store, redactor)
         memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
         desk = RoutingDesk()
@@ -245,7 +247,7 @@ class Application:
         context = Context(
             services=self.services,
             caller=caller,
-            client_name=client[:200] if client else None,
+            client_name=excerpt(client, 200) if client else None,
             cause=RunCause.PERSON,
         )
         return RequestContext(context)

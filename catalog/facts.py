@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
+from runner.excerpts import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -21,6 +23,8 @@ Source = Literal["request", "context"]
 
 #: Most of a request or of a context's texts that is looked at, in characters.
 MAX_TEXT = 4_000
+#: Longest value of a file, artifact or run that is named, in characters.
+MAX_VALUE = 300
 #: Most facts of one request.
 MAX_FACTS = 40
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`]{1,2000}|\bwww\.[^\s<>\"'`]{4,2000}", re.IGNORECASE)
@@ -153,7 +157,10 @@ def address_kinds(address: str) -> tuple[str, ...]:
 
 
 def _bounded(text: str) -> str:
-    return text if len(text) <= MAX_TEXT else f"{text[: MAX_TEXT // 2]}\n{text[-MAX_TEXT // 2 :]}"
+    if len(text) <= MAX_TEXT:
+        return text
+    half = MAX_TEXT // 2
+    return f"{excerpt(text, half, ending='')}\n{excerpt(text, half, ending='', from_end=True)}"
 
 
 def _read_text(text: str, source: Source, found: list[Fact]) -> str:
@@ -243,7 +250,8 @@ def _files(listed: JSONValue) -> Iterator[Fact]:
             {"audio": "wav", "image": "png", "video": "mov"}.get(str(media).partition("/")[0], ""), ("document",)
         )
         artifact = item.get("id") or item.get("key") or item.get("digest")
-        yield Fact(kinds, str(name)[:300], "context", str(artifact)[:300] if artifact else None)
+        known_as = excerpt(str(artifact), MAX_VALUE, ending="") if artifact else None
+        yield Fact(kinds, excerpt(str(name), MAX_VALUE, ending=""), "context", known_as)
 
 
 def _texts(value: JSONValue, depth: int = 0) -> Iterator[str]:
@@ -263,5 +271,5 @@ def _targets(runs: JSONValue) -> Iterator[str]:
             for name in ("pipeline", "pipelineId", "pipeline_id", "pack", "target", "id"):
                 value = run.get(name)
                 if isinstance(value, str):
-                    yield value[:300]
+                    yield excerpt(value, MAX_VALUE, ending="")
                     break

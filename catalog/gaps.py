@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from catalog.concepts import thesaurus
 from catalog.words import as_written, telling_words
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
         reading: How it compared with the catalog.
         nearest: Entries that come nearest, the best first.
     """
-    intent = " ".join(request.split())[:MAX_INTENT]
+    intent = excerpt(" ".join(request.split()), MAX_INTENT)
     deed, unknown = _deed(facts.text, reading)
     kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(reading)
     area = _AREAS.get(kind or "", "custom")
@@ -87,14 +88,14 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
         else ""
     )
     return GapWarning(
-        missing_capability=f"Nothing here can do this: “{intent}”.{lacks}{beside}"[:1000],
+        missing_capability=excerpt(f"Nothing here can do this: “{intent}”.{lacks}{beside}", 1000),
         proposed_pack=ProposedPack(
             name=f"{area}.{deed}",
             input_schema=_input_schema(facts, kind),
             output_schema={
                 "type": "object",
                 "required": ["result"],
-                "properties": {"result": {"type": "string", "description": f"What came of it: {intent[:200]}"}},
+                "properties": {"result": {"type": "string", "description": f"What came of it: {excerpt(intent, 200)}"}},
             },
             integration_pattern=_integration(kind),
             why_useful=_why(kind, nearest, intent),
@@ -105,8 +106,8 @@ def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence
 def issue_text(intent: str, gap: GapWarning) -> IssueText:
     """A gap as the title and body of an issue; nothing in it can leave its place in the Markdown."""
     pack = gap.proposed_pack
-    quoted = "\n".join(f"> {line}" for line in intent[:2000].splitlines() or [""])
-    title = f"New pack {pack.name}: {' '.join(intent.split())}"[:120]
+    quoted = "\n".join(f"> {line}" for line in excerpt(intent, 2000).splitlines() or [""])
+    title = excerpt(f"New pack {pack.name}: {' '.join(intent.split())}", 120)
     body = (
         f"## Wanted\n\n{quoted}\n\n{_plain(gap.missing_capability)}\n\n"
         f"## Proposed pack `{pack.name}`\n\n{_plain(pack.why_useful)}\n\n"
@@ -163,7 +164,7 @@ def _why(kind: str | None, nearest: Sequence[Entry[RefT]], intent: str) -> str:
     ]
     chained = fitting or [entry.id for entry in nearest if entry.kind == "pack"]
     beside = f" It could be chained with {_listed(chained[:3])}." if chained else ""
-    return f"Would serve requests such as “{intent[:200]}”.{beside}"
+    return f"Would serve requests such as “{excerpt(intent, 200)}”.{beside}"
 
 
 def _listed(words: Sequence[str]) -> str:

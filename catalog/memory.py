@@ -15,6 +15,7 @@ import structlog
 
 from catalog.learning import LearnedField, learned_values
 from runner.bus import wait_flag
+from runner.excerpts import excerpt
 from runner.failures import FailureCode, PackError
 from runner.vault_keeper import VaultLockedError
 from store.audit import append_audit
@@ -76,7 +77,7 @@ def parse_scope(text: str) -> MemoryScope:
         return MemoryScope(kind="pipeline")
     found = _SCOPE.match(text)
     if found is None:
-        raise ScopeError(f"`{text[:200]}` is no scope of memory; use {SCOPE_FORMS}.")
+        raise ScopeError(f"`{excerpt(text, 200)}` is no scope of memory; use {SCOPE_FORMS}.")
     kind, target = found.groups()
     if kind == "entry":
         return MemoryScope(entry_id=target)

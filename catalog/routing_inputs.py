@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from catalog.routing_index import kind_names
 from catalog.routing_signals import audience_of
 from catalog.words import fold
+from runner.excerpts import excerpt
 from runner.schema_types import inlined
 from runner.schemas import compile_schema
 
@@ -166,7 +167,7 @@ def _places(fact: Fact, declared: Mapping[str, JSONValue]) -> Iterator[tuple[str
 
 def _without(request: str, facts: Facts) -> str:
     """The beginning of a request without the addresses and file names in it."""
-    text = request[:4000]
+    text = excerpt(request, 4000, ending="")
     for fact in facts.facts:
         if fact.source == "request":
             text = text.replace(fact.value, " ")
@@ -214,7 +215,7 @@ def topic_of(request: str) -> str | None:
         topic = match.group(1).strip()
         if pattern is not _ASKED:
             topic = _TOPIC_END.split(topic, maxsplit=1)[0]
-        topic = " ".join(topic.split())[:_MAX_TOPIC].strip(" ,.;:!\"'")
+        topic = excerpt(" ".join(topic.split()), _MAX_TOPIC, ending="").strip(" ,.;:!\"'")
         if len(topic) >= 3 and not topic.startswith(("http://", "https://")):
             return topic
     return None

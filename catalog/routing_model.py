@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from catalog.gaps import GapWarning
 from catalog.guide import POLICY
 from catalog.routing_inputs import accepts_input
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -132,7 +133,9 @@ def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[
         _found(alternative.kind, alternative.id, entries, problems)
     for proposed in answer.inputs:
         if chosen is not None and not accepts_input(chosen.input_schema, proposed.name, proposed.value):
-            problems.append(f"`{chosen.id}` has no input `{proposed.name}` that takes {_json(proposed.value)[:100]}.")
+            problems.append(
+                f"`{chosen.id}` has no input `{proposed.name}` that takes {excerpt(_json(proposed.value), 100)}."
+            )
     names = [proposed.name for proposed in answer.inputs]
     problems += [f"The input `{name}` is given twice." for name in sorted({n for n in names if names.count(n) > 1})]
     if answer.gap is not None and answer.gap.proposed_pack.name in entries:
@@ -143,7 +146,7 @@ def problems_of(answer: ModelRoute, entries: Mapping[str, Entry[RefT]]) -> list[
 def _found(kind: str, name: str, entries: Mapping[str, Entry[RefT]], problems: list[str]) -> Entry[RefT] | None:
     entry = entries.get(name)
     if entry is None:
-        problems.append(f"There is no `{name[:100]}` in the catalog.")
+        problems.append(f"There is no `{excerpt(name, 100)}` in the catalog.")
     elif entry.kind != kind:
         problems.append(f"`{name}` is a {entry.kind}, not a {kind}.")
         return None

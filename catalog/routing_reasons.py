@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from catalog.metadata import kinds
 from catalog.words import as_written
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from catalog.facts import Facts
@@ -38,7 +39,7 @@ def reason_of(
         lack: What keeps it from running here.
     """
     metadata = choice.entry.metadata
-    parts = [metadata.typical_use or choice.entry.description.split("\n")[0][:240] or choice.entry.name]
+    parts = [metadata.typical_use or excerpt(choice.entry.description, 240).split("\n")[0] or choice.entry.name]
     accepts = set(metadata.accepts)
     for fact in facts.facts:
         kind = next((kind for kind in fact.kinds if kind in accepts), None)
@@ -79,7 +80,7 @@ def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts
 
 
 def _shown(value: str) -> str:
-    return f"`{value if len(value) <= 80 else value[:79] + '…'}`"
+    return f"`{excerpt(value, 80)}`"
 
 
 def _described(kind: str) -> str:

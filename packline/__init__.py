@@ -1,6 +1,7 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
 from runner.egress import raise_for_status
+from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.memory import CallerMemory
 from runner.metadata import Metadata
@@ -34,6 +35,7 @@ __all__ = [
     "SpeechAnswer",
     "StructuredAnswer",
     "TextAnswer",
+    "excerpt",
     "pack",
     "picture_size",
     "program",

@@ -12,6 +12,7 @@ from resolvers.problems import Invalid, NotFound, Unavailable
 from runner.availability import Requirement
 from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
 from runner.credential_tests import test_credential
+from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.issues import error, has_errors
 from runner.json_values import forbidden_text
@@ -198,7 +199,7 @@ def _shape_issues(key: str, kind: str, description: str | Keep | None) -> list[I
             error(
                 ("key",),
                 "bad_key",
-                f"`{key[:80]}` is no key.",
+                f"`{excerpt(key, 80)}` is no key.",
                 "Use lower-case letters, digits, `-` and `_`, at most 64, beginning with a letter.",
             )
         )

@@ -74,7 +74,7 @@ class Trail:
             actor_id=self._actor_id,
             action=self._action,
             accepted=accepted,
-            target_id=None if self.target_id is None else self._redactor.text(self.target_id)[:200],
+            target_id=None if self.target_id is None else self._redactor.excerpt(self.target_id, 200),
             detail=text if len(text) <= DETAIL_CHARACTERS else "{}",
             on_behalf_of=self.on_behalf_of,
         )

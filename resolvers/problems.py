@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from runner.issues import cut
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,8 +67,8 @@ class NotFound(Problem):
         self, what: str, ref: str, *, of: str = "", suggestion: str | None = None, hint: str | None = None
     ) -> None:
         near = f"Did you mean `{suggestion}`?" if suggestion else None
-        super().__init__(f"There is no {what} `{cut(ref)}`{of and f' of {of}'}.", hint=hint or near)
-        self.ref = cut(ref, REF_CHARACTERS)
+        super().__init__(f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}.", hint=hint or near)
+        self.ref = excerpt(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 
 

@@ -15,6 +15,7 @@ from resolvers.operations import operation
 from resolvers.problems import Invalid, WrongState
 from resolvers.tools import ISSUES, Parameter, Tool
 from runner.document import dump_yaml
+from runner.excerpts import excerpt
 from runner.issues import error
 from runner.reading import apart_if_large
 from store.pipeline_reads import find_bodies
@@ -94,7 +95,7 @@ async def promote_run(
         made_from = [call.run_id for call in calls]
         document = definition_of(
             [await _call(context, call) for call in calls],
-            name=name or " then ".join(_verb(call.pack) for call in calls).capitalize()[:NAME_CHARACTERS],
+            name=name or excerpt(" then ".join(_verb(call.pack) for call in calls).capitalize(), NAME_CHARACTERS),
             description=f"Made from {len(calls)} pack call{'s' if len(calls) > 1 else ''}.",
         )
     check = await check_pipeline(context, definition=DefinitionText(document=document))
@@ -111,7 +112,7 @@ async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> di
     document.pop("key", None)
     # People know a run by its title; one that was given none has its pipeline's name.
     known = run.id if run.title == document["name"] else run.title
-    document["name"] = name or f"{document['name']}, as in {known}"[:NAME_CHARACTERS]
+    document["name"] = name or excerpt(f"{document['name']}, as in {known}", NAME_CHARACTERS)
     schema: dict[str, JSONValue] = orjson.loads(body.input_schema)
     given = _masked(context, orjson.loads(payload.inputs))
     document["inputs"] = with_values(schema, given)

@@ -291,7 +291,7 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
 async def cancel_run(context: Context, *, id: str, reason: str | None = None) -> str:
     """Stops a run; it is `cancelling` until its step has let go. The run's id."""
     await changeable_run(context, id)
-    shown = context.services.redactor.text(reason[:500]) if reason else None
+    shown = context.services.redactor.excerpt(reason, 500) if reason else None
     try:
         await context.services.engine.cancel(id, shown)
     except WrongStateError as wrong:

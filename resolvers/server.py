@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from catalog.metadata import incomplete_packs
 from resolvers.operations import operation
 from runner.availability import pack_requirements
+from runner.excerpts import excerpt
 from store import run_heads
 from store.blob_port import BlobError
 from store.engine import StoreError
@@ -106,7 +107,7 @@ async def _artifacts(context: Context) -> HealthCheck:
     try:
         return HealthCheck("artifacts", True, await context.services.engine.resources.blobs.check())
     except BlobError as error:
-        return HealthCheck("artifacts", False, str(error))
+        return HealthCheck("artifacts", False, excerpt(str(error), 1000))
 
 
 def _disk(context: Context) -> HealthCheck:

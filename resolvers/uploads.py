@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.operations import Operation, write_audited
 from resolvers.problems import Invalid, Limited, Problem, Unavailable
+from runner.excerpts import excerpt
 from runner.file_names import NAME_CHARACTERS, plain_name
 from runner.issues import error
 from runner.media_types import HEAD_BYTES, media_type_of
@@ -101,8 +102,8 @@ def checked_name(name: str) -> str:
     plain = plain_name(name)
     if plain is None:
         raise _invalid(
-            f"{name.strip()[:80]!r} is no plain file name: use one without folders and control characters, of at most "
-            f"{NAME_CHARACTERS} characters.",
+            f"{excerpt(name.strip(), 80)!r} is no plain file name: use one without folders and control characters, "
+            f"of at most {NAME_CHARACTERS} characters.",
             ("name",),
             "file_name",
         )

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 log = structlog.get_logger(__name__)
 
+#: Longest warning, in characters.
+WARNING_CHARACTERS = 1000
 _MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
 
 
@@ -156,7 +158,7 @@ class AttemptContext:
 
     def warn(self, message: str) -> None:
         """Records something that is not quite right although the step goes on."""
-        text = self._resources.redactor.text(plain_text(message))[:1000]
+        text = self._resources.redactor.excerpt(plain_text(message), WARNING_CHARACTERS, remnants=True)
         if text not in self.warnings and len(self.warnings) < 100:
             self.warnings.append(text)
 
@@ -169,18 +171,19 @@ class AttemptContext:
         status: ArtifactStatus = ArtifactStatus.STORED,
     ) -> ArtifactRef:
         """Stores a file; it becomes an artifact when the attempt is settled."""
+        excerpt = self._resources.redactor.excerpt
         plain = plain_name(without_turning(name))
         if plain is None:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The artifact name {name[:200]!r} is not a plain file name.",
+                f"The artifact name {excerpt(name, NAME_CHARACTERS)!r} is not a plain file name.",
                 hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
             )
         name = plain
         if not _MEDIA_TYPE.match(media_type):
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
-                f"The media type {media_type[:80]!r} of {name} is not one.",
+                f"The media type {excerpt(media_type, 80)!r} of {name} is not one.",
                 hint="Use something like `application/pdf`.",
             )
         try:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from runner.excerpts import excerpt
 from runner.issues import Issue, did_you_mean, error
 from runner.json_values import forbidden_text
 from runner.secret_forms import MIN_SECRET_LENGTH
@@ -172,7 +173,7 @@ def kind_issues(kind: str) -> list[Issue]:
     """What is wrong with the name of a kind."""
     if kind in KINDS:
         return []
-    message = f"There is no kind of credential `{kind[:80]}`."
+    message = f"There is no kind of credential `{excerpt(kind, 80)}`."
     return [error(("kind",), "unknown_kind", message, did_you_mean(kind, KINDS))]
 
 
@@ -235,15 +236,18 @@ def _value_issues(kind: CredentialKind, field: CredentialField, text: str) -> li
     wrong = field.check(text) if field.check else None
     if wrong is None:
         return []
-    what = f"The field `{field.name}`" if field.secret else f"The field `{field.name}` is `{text[:80]}`"
+    what = f"The field `{field.name}`" if field.secret else f"The field `{field.name}` is `{excerpt(text, 80)}`"
     return [error(path, "wrong_value", f"{what}: {wrong}.")]
 
 
 def _unknown_field(kind: CredentialKind, name: str) -> Issue:
-    path = ("fields", name[:80])
+    path = ("fields", excerpt(name, 80))
     if kind.is_free:
         return error(
-            path, "bad_name", f"`{name[:80]}` is no field name.", "Use lower-case letters, digits and `_`, up to 64."
+            path,
+            "bad_name",
+            f"`{excerpt(name, 80)}` is no field name.",
+            "Use lower-case letters, digits and `_`, up to 64.",
         )
     hint = did_you_mean(name, [field.name for field in kind.fields])
-    return error(path, "unknown_field", f"A credential of kind {kind.name} has no field `{name[:80]}`.", hint)
+    return error(path, "unknown_field", f"A credential of kind {kind.name} has no field `{excerpt(name, 80)}`.", hint)

@@ -11,6 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from runner.excerpts import excerpt
 from runner.json_values import MAX_DEPTH, MAX_INTEGER, MIN_INTEGER, DocumentError, text_problem
 
 if TYPE_CHECKING:
@@ -186,18 +187,20 @@ class _Constructor:
         if self._values > MAX_VALUES:
             raise self._refusal(f"The text holds more than {MAX_VALUES:,} values", event)
         if event.anchor is not None:
-            raise self._refusal(f"The anchor `&{str(event.anchor)[:60]}` is refused; write the value out", event)
+            raise self._refusal(
+                f"The anchor `&{excerpt(str(event.anchor), 60)}` is refused; write the value out", event
+            )
         if event.tag is not None and event.tag not in ("!", "tag:yaml.org,2002:str"):
-            raise self._refusal(f"The tag `{str(event.tag)[:60]}` is refused", event)
+            raise self._refusal(f"The tag `{excerpt(str(event.tag), 60)}` is refused", event)
 
     def _key(self, event: Any, container: Mapping[str, JSONValue]) -> str:  # noqa: ANN401
         key = self._scalar(event)
         if not isinstance(key, str):
-            raise self._refusal(f"The key `{event.value[:60]}` is not text; quote it", event)
+            raise self._refusal(f"The key `{excerpt(event.value, 60)}` is not text; quote it", event)
         if key == "<<" and event.style is None:
             raise self._refusal("A merge key `<<` is refused; write the values out", event)
         if key in container:
-            raise self._refusal(f"The key `{key[:60]}` stands twice in one mapping", event)
+            raise self._refusal(f"The key `{excerpt(key, 60)}` stands twice in one mapping", event)
         return key
 
     def _scalar(self, event: Any) -> JSONValue:  # noqa: ANN401
@@ -219,7 +222,7 @@ class _Constructor:
         if _FLOAT.match(text) and math.isfinite(real := float(text)):
             return real
         if _FLOAT.match(text) or _NOT_FINITE.match(text):
-            raise self._refusal(f"The number `{text[:60]}` is not finite; quote it to keep it as text", event)
+            raise self._refusal(f"The number `{excerpt(text, 60)}` is not finite; quote it to keep it as text", event)
         return text
 
     def _refusal(self, message: str, event: Any) -> DocumentError:  # noqa: ANN401

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Literal
 
+from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import PackError, code_for_status
 
 if TYPE_CHECKING:
@@ -251,9 +252,9 @@ def origin_of(url: str) -> tuple[str, str, int]:
     try:
         parsed = httpx2.URL(url)
     except httpx2.InvalidURL as error:
-        raise PackError("invalid_input", f"`{url[:200]}` is not a URL: {error}.") from error
+        raise PackError("invalid_input", f"`{excerpt(url, 200)}` is not a URL: {error}.") from error
     if not parsed.host:
-        raise PackError("invalid_input", f"`{url[:200]}` is not a URL with a host.")
+        raise PackError("invalid_input", f"`{excerpt(url, 200)}` is not a URL with a host.")
     host = parsed.raw_host.decode("ascii").strip("[]").lower().removesuffix(".")
     return parsed.scheme, host, parsed.port or (443 if parsed.scheme == "https" else 80)
 
@@ -270,7 +271,7 @@ def raise_for_status(response: httpx2.Response) -> httpx2.Response:
     host = response.request.url.host
     detail: dict[str, str | int] = {"status": response.status_code}
     if response.is_closed and response.is_stream_consumed:
-        detail["body"] = response.text[:2000]
+        detail["body"] = excerpt(response.text, BODY_CHARACTERS)
     raise PackError(
         code_for_status(response.status_code),
         f"`{host}` answered {response.status_code} {response.reason_phrase}".rstrip() + ".",

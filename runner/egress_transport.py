@@ -19,6 +19,7 @@ import httpcore2
 import httpx2
 
 from runner.egress import CEILING_BYTES, CEILING_SECONDS, Address, EgressPolicy, is_public, refusal
+from runner.excerpts import excerpt
 from runner.failures import PackError
 
 if TYPE_CHECKING:
@@ -188,7 +189,9 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         host = url.raw_host.decode("ascii")
         port = url.port or (443 if url.scheme == "https" else 80)
         if not url.scheme or not host or port > 65535:
-            raise PackError("invalid_input", f"`{str(url)[:200]}` is not a full URL such as `https://example.org/`.")
+            raise PackError(
+                "invalid_input", f"`{excerpt(str(url), 200)}` is not a full URL such as `https://example.org/`."
+            )
         if url.scheme not in ("http", "https"):
             raise refusal(f"only http and https are spoken, not `{url.scheme}`", host, port)
         is_service = (url.scheme, host.strip("[]").lower().removesuffix("."), port) in self._services
@@ -293,7 +296,7 @@ class GuardedClient(httpx2.AsyncClient):
         try:
             return super().build_request(method, url, **options)
         except (httpx2.InvalidURL, UnicodeError) as error:
-            raise PackError("invalid_input", f"`{str(url)[:200]}` is not a URL: {error}.") from error
+            raise PackError("invalid_input", f"`{excerpt(str(url), 200)}` is not a URL: {error}.") from error
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:  # noqa: ANN401 - passed on
         """As in httpx2, within the total time."""

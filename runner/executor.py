@@ -32,6 +32,10 @@ log = structlog.get_logger(__name__)
 
 #: Longest message and hint of a failure, in characters; a pack may put a whole page into either.
 MESSAGE_CHARACTERS = 2000
+#: How much is told of what an exception says, of the end of its stack, and of a value that does not fit.
+WORDS_CHARACTERS = 500
+STACK_CHARACTERS = 8000
+GIVEN_CHARACTERS = 80
 #: Longest detail of a failure, in bytes of JSON.
 DETAIL_BYTES = 64 * 1024
 
@@ -99,7 +103,7 @@ class Attempt:
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
-            log.warning("a pack's contract raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
+            log.warning("a pack's contract raised", pack=self.pack.name, error=self._said(error))
             return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
@@ -108,7 +112,7 @@ class Attempt:
             validator = self.pack.input_model.__pydantic_validator__
             model: BaseModel = validator.validate_python(dict(without_session(self.input)))
         except ValidationError as error:
-            raise _invalid(error, FailureCode.INVALID_INPUT, f"The input of {self.pack.name}") from error
+            raise _invalid(error, FailureCode.INVALID_INPUT, f"The input of {self.pack.name}", self.redactor) from error
         return model
 
     async def _handle(self, model: BaseModel) -> BaseModel:
@@ -169,27 +173,30 @@ class Attempt:
             raise
         except TimeoutError as error:
             raise PackError(
-                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {_words(error) or 'time-out'}."
+                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {self._said(error) or 'time-out'}."
             ) from error
         except MemoryError as error:
             raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
         except BaseException as error:  # a pack may raise anything, native panics included
-            log.warning("a pack raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
+            log.warning("a pack raised", pack=self.pack.name, error=self._said(error))
             raise self._defect(error) from error
         self._returned_at = monotonic()
         return result
 
     def _defect(self, error: BaseException) -> PackError:
         try:
-            stack = "".join(traceback.format_exception(error)[-12:])[-8000:]
+            stack = "".join(traceback.format_exception(error))
         except Exception:  # an exception whose text cannot be had
             stack = ""
         return PackError(
             FailureCode.HANDLER_FAILED,
-            f"{self.pack.name} raised {type(error).__name__}: {_words(error)[:500]}",
+            f"{self.pack.name} raised {type(error).__name__}: {self._said(error)}",
             hint="This is a defect of the pack: report it, naming the run.",
-            detail={"stack": stack},
+            detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True, remnants=True)},
         )
+
+    def _said(self, error: BaseException) -> str:
+        return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS, remnants=True)
 
     async def _let_go(self, body: asyncio.Task[BaseModel]) -> None:
         """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
@@ -198,7 +205,7 @@ class Attempt:
             log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
             body.add_done_callback(_forget)
         elif not body.cancelled() and (error := body.exception()) is not None:
-            log.debug("a stopped handler raised", pack=self.pack.name, error=self.redactor.text(_words(error)))
+            log.debug("a stopped handler raised", pack=self.pack.name, error=self._said(error))
 
     def _check_output(self, result: object) -> Outcome:
         output_model = self.pack.output_model
@@ -206,7 +213,9 @@ class Attempt:
             try:
                 result = output_model.model_validate(result, from_attributes=True)
             except ValidationError as error:
-                raise _invalid(error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}") from error
+                raise _invalid(
+                    error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}", self.redactor
+                ) from error
         assert isinstance(result, BaseModel), "validated above"
         self._check_complete(result)
         value: Any = None
@@ -316,16 +325,15 @@ def plain_text(text: object) -> str:
 
 def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
     try:
-        masked = redactor.value(detail)
+        masked = redactor.quoted(detail)
         size = DETAIL_BYTES + 1 if is_too_deep(masked) else len(orjson.dumps(masked))
-    except (TypeError, ValueError, RecursionError):  # a pack may give anything
+    except Exception:  # a pack may give anything
         size = DETAIL_BYTES + 1
     return masked if size <= DETAIL_BYTES else _text(_words(detail), redactor, DETAIL_BYTES // 8)
 
 
 def _text(text: object, redactor: Redactor, limit: int) -> str:
-    masked = redactor.text(plain_text(text))
-    return masked if len(masked) <= limit else masked[: limit - 1] + "…"
+    return redactor.excerpt(plain_text(text), limit, remnants=True)
 
 
 def _words(value: object) -> str:
@@ -341,16 +349,16 @@ def _forget(body: asyncio.Task[BaseModel]) -> None:
         body.exception()
 
 
-def _invalid(error: ValidationError, code: FailureCode, what: str) -> PackError:
+def _invalid(error: ValidationError, code: FailureCode, what: str, redactor: Redactor) -> PackError:
     """What pydantic found, as one failure naming the first field and telling of the rest."""
     found = error.errors(include_url=False, include_context=False)
     first = found[0]
     field = ".".join(str(part) for part in first["loc"]) or None
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    given = repr(first.get("input"))
+    given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
     return PackError(
         code,
-        f"{what} is wrong at {field or 'its top'}: {first['msg']} (given: {given[:80]}){more}.",
+        f"{what} is wrong at {field or 'its top'}: {first['msg']} (given: {given}){more}.",
         field=field if code is FailureCode.INVALID_INPUT else None,
         hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
         detail=[

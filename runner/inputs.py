@@ -8,6 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from runner.excerpts import excerpt
 from runner.input_schemas import combined, is_required
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
@@ -233,7 +234,7 @@ def _no_inputs(names: Mapping[str, object]) -> str | None:
 def _purpose(schema: object) -> str | None:
     """What to give for an input, as its author describes it."""
     if isinstance(schema, dict) and isinstance(schema.get("description"), str):
-        return f"Give it a value: {schema['description'][:200]}"
+        return f"Give it a value: {excerpt(schema['description'], 200)}"
     return None
 
 

@@ -7,6 +7,8 @@ import heapq
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from runner.excerpts import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -89,15 +91,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     return None
 
 
-def cut(text: str, limit: int = 100) -> str:
-    """Somebody's text as a message quotes it: at most `limit` characters, so that no answer grows with what is sent."""
-    return text if len(text) <= limit else text[: limit - 1] + "…"
-
-
 def shown(value: object, limit: int = 60) -> str:
     """A value as it stands in a message: one line, cut to `limit` characters, quoted when it is text."""
     if isinstance(value, str):
-        return '"' + cut(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
+        return '"' + excerpt(value, limit).encode("utf-8", "backslashreplace").decode().replace("\n", "\\n") + '"'
     match value:
         case None:
             return "null"
@@ -110,4 +107,4 @@ def shown(value: object, limit: int = 60) -> str:
         case int() if abs(value) >= 1 << 64:
             return "a very large number"
         case _:
-            return str(value)[:limit]
+            return excerpt(str(value), limit)

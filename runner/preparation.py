@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from runner.excerpts import excerpt
 from runner.executor import cleaned
 from runner.failures import Failure, FailureCode
 from runner.json_values import DocumentError
@@ -63,7 +64,7 @@ class Preparation:
         except TemplateError as error:
             return self._refused(stretch, step, error.failure)
         if not isinstance(value, dict):
-            message = f"The input of step {step.key} is not an object but {value!r:.80}."
+            message = f"The input of step {step.key} is not an object but {excerpt(repr(value), 80)}."
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
         session = self._session_for(stretch, step, value) if pack.uses_session else None
         if session is not None and SESSION_FIELD not in value:

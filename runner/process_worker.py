@@ -12,7 +12,7 @@ threads. It also keeps the promise that nothing is left behind:
   watch a socket of their own and ask the kernel to be killed with the spawner (Linux).
 
 Messages are a length (4 bytes, big-endian) and JSON; open files travel with the length. This module starts with every
-spawner, so it imports the standard library and `runner.failures` only.
+spawner, so it imports the standard library and modules of `runner` that do the same.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ import traceback
 import warnings
 from typing import NoReturn
 
-from runner import pack_modules
+from runner import excerpts, pack_modules
 from runner.failures import PackError
 
 #: Workers yield to the server: on two cores, encoding a video held up its answers by up to 0.3 s without it.
@@ -320,6 +320,7 @@ def _execute(connection: socket.socket) -> NoReturn:
 
 def _call(connection: socket.socket) -> NoReturn:
     """Runs one function and sends back what came of it."""
+    excerpts.leave_to_server()
     request = _receive_frame(connection)
     threading.Thread(target=_die_with, args=(connection,), daemon=True).start()
     answer = _answer(request)
@@ -346,13 +347,13 @@ def _answer(request: bytes) -> bytes:
     except MemoryError:
         return pickle.dumps(("failure", {"code": "resource_exhausted", "message": "The worker ran out of memory."}))
     except BaseException as error:  # Rust panics and sys.exit() are no Exceptions
-        trace = "".join(traceback.format_exception(error))[-8000:]
+        trace = "".join(traceback.format_exception(error))
         if isinstance(error, Exception):
             with contextlib.suppress(Exception):
                 body = pickle.dumps(("exception", error, trace))
                 pickle.loads(body)
                 return body
-        return pickle.dumps(("unusual", type(error).__name__, str(error)[:2000], trace))
+        return pickle.dumps(("unusual", type(error).__name__, str(error), trace))
 
 
 def _pickled_result(result: object) -> bytes:

@@ -18,6 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from runner import pack_modules
+from runner.excerpts import excerpt
 from runner.failures import Failure, JSONValue, PackError
 from runner.process_exchange import OutputName, Worker, started_worker
 from runner.process_spawner import close_spawner
@@ -27,7 +28,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _Result = TypeVar("_Result")
-_STDERR_BYTES = 4000
+#: How much of a dead worker's standard error is kept, and how much of that is told.
+_STDERR_BYTES = 64 * 1024
+_STDERR_CHARACTERS = 4000
+#: How much is told of what a function raised, and of where.
+_WORDS_CHARACTERS = 2000
+_TRACE_CHARACTERS = 8000
 _MAX_OUTPUT_BYTES = 8 * 1024 * 1024
 
 
@@ -205,15 +211,19 @@ def _read_answer(answer: bytes, name: str) -> object:
             exception.add_note(f"In the worker process:\n{trace}")
             raise exception
     type_name, text, trace = value
-    raise PackError("handler_failed", f"`{name}` raised {type_name}: {text}".rstrip(": "), detail={"trace": trace})
+    raise PackError(
+        "handler_failed",
+        f"`{name}` raised {type_name}: {excerpt(text, _WORDS_CHARACTERS)}".rstrip(": "),
+        detail={"trace": excerpt(trace, _TRACE_CHARACTERS, from_end=True)},
+    )
 
 
 def _pack_error(failure: Failure) -> PackError:
     return PackError(
         failure.code,
-        failure.message,
+        excerpt(str(failure.message), _WORDS_CHARACTERS),
         field=failure.field,
-        hint=failure.hint,
+        hint=None if failure.hint is None else excerpt(str(failure.hint), _WORDS_CHARACTERS),
         retry_after_seconds=failure.retry_after_seconds,
         detail=failure.detail,
     )
@@ -223,7 +233,10 @@ def _death(name: str, worker: Worker) -> PackError:
     """The failure of a worker that died without an answer."""
     worker.drain()
     status = worker.child.exited.result() if worker.child.exited.done() else None
-    detail: dict[str, JSONValue] = {"stderr": worker.stderr.kept()[-_STDERR_BYTES:].decode("utf-8", "replace")}
+    said = worker.stderr.kept().decode("utf-8", "replace")
+    if worker.stderr.is_cut:  # in the middle of a line, and perhaps of a secret: the line is left out
+        said = said.partition("\n")[2]
+    detail: dict[str, JSONValue] = {"stderr": excerpt(said, _STDERR_CHARACTERS, from_end=True)}
     hint = None
     if status is not None and status < 0:
         how = f"was killed by {_signal_name(-status)}"

@@ -13,20 +13,27 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import orjson
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 
+from runner.excerpts import cut
 from runner.secret_finder import FileNeedles, SecretFinder, implementation_for
 from runner.secret_forms import MIN_SECRET_LENGTH, all_forms
 from runner.token_shapes import LOOK_BEHIND, MAX_TOKEN_LENGTH, OPEN_KEY, TOKENS_AT, URL_PASSWORD
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from runner.failures import JSONValue
     from runner.token_shapes import Span, Token
+
+#: A piece of a known value that somebody else cut off is masked from this length on; shorter ones are too common.
+REMNANT_LENGTH = 16
+#: An excerpt of a longer text is masked in parts of this many characters, so that the rest costs nothing.
+_PART_CHARACTERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ class _Known:
         forms: The ways known values may be written, with the name of each.
         in_files: The forms as they stand in files; None while there are none.
         halves: Finds the first halves of forms, `by_half` the forms that begin with each.
+        ends: Finds the first and last characters of forms, `by_end` the forms that begin or end with each.
         in_json: Finds the needles inside serialised JSON, where quotes and control characters are escaped.
     """
 
@@ -51,6 +59,8 @@ class _Known:
     head_starts: frozenset[str]
     by_half: dict[str, list[str]]
     halves: AhoCorasick
+    by_end: dict[str, list[str]]
+    ends: AhoCorasick
 
     @classmethod
     def of(cls, forms: dict[str, str]) -> _Known:
@@ -62,6 +72,11 @@ class _Known:
         by_half: dict[str, list[str]] = {}
         for form in forms:
             by_half.setdefault(form[: (len(form) + 1) // 2], []).append(form)
+        by_end: dict[str, list[str]] = {}
+        for form in forms:
+            if len(form) > REMNANT_LENGTH:
+                for end in {form[:REMNANT_LENGTH], form[-REMNANT_LENGTH:]}:
+                    by_end.setdefault(end, []).append(form)
         return cls(
             forms=forms,
             found_as=[(forms.get(needle), TOKENS_AT.get(needle, ())) for needle in needles],
@@ -74,6 +89,8 @@ class _Known:
             head_starts=frozenset(head[:length] for head in by_head for length in range(1, MIN_SECRET_LENGTH)),
             by_half=by_half,
             halves=AhoCorasick(by_half),
+            by_end=by_end,
+            ends=AhoCorasick(by_end, implementation=implementation_for(list(by_end))),
         )
 
 
@@ -131,11 +148,44 @@ class Redactor:
             try:
                 data = orjson.dumps(value)
             except TypeError:  # integers beyond 64 bits, lone surrogates, very deep: look at every string
-                return self._walk(value)
+                return self._walk(value, self.text)
         in_json = self._known.in_json
         if not in_json.find_matches_as_indexes(data) and not (b"@" in data and URL_PASSWORD.search(data)):
             return value
-        return self._walk(value)
+        return self._walk(value, self.text)
+
+    def quoted(self, value: JSONValue) -> JSONValue:
+        """As `value`, for what others say went wrong: pieces of known values that they cut off are masked, too.
+
+        Not for outputs: the beginning of an address that is secret may stand in one by itself.
+        """
+        return self._walk(value, lambda text: self._without_remnants(self.text(text)))
+
+    def excerpt(
+        self, text: str, limit: int, *, ending: str = "…", from_end: bool = False, remnants: bool = False
+    ) -> str:
+        """The beginning or end of a text from outside, masked and only then cut; see `runner.excerpts.excerpt`.
+
+        Args:
+            text: From outside.
+            limit: Longest excerpt, in characters.
+            ending: Stands where text was left out, and counts.
+            from_end: The end of the text instead.
+            remnants: Masks what others cut, too, as `quoted` does.
+        """
+        masked = self.text(text) if from_end else self.beginning(text, limit)
+        return cut(self._without_remnants(masked) if remnants else masked, limit, ending, from_end=from_end)
+
+    def beginning(self, text: str, enough: int) -> str:
+        """The text masked, or a beginning of it that has more than `enough` characters."""
+        if len(text) <= _PART_CHARACTERS:
+            return self.text(text)
+        stream, masked = self.stream(), ""
+        for start in range(0, len(text), _PART_CHARACTERS):
+            masked += stream.feed(text[start : start + _PART_CHARACTERS])
+            if len(masked) > enough:
+                return masked
+        return masked + stream.close()
 
     def stream(self) -> StreamRedactor:
         """A redactor for text that comes in parts."""
@@ -145,22 +195,39 @@ class Redactor:
         """A redactor for texts that come one after the other."""
         return TextsRedactor(self)
 
-    def _walk(self, value: JSONValue) -> JSONValue:
+    def _without_remnants(self, text: str) -> str:
+        """The text with known values masked that begin or end without the rest, from `REMNANT_LENGTH` on."""
+        known = self._known
+        found: list[Span] = []
+        for _, begin, end in known.ends.find_matches_as_indexes(text, overlapping=True):
+            piece = text[begin:end]
+            for form in known.by_end[piece]:
+                size, name = len(form), known.forms[form]
+                if form.startswith(piece):
+                    found.append((begin, begin + _in_common(form, text[begin : begin + size]), name))
+                if form.endswith(piece):
+                    before = text[max(end - size, 0) : end]
+                    found.append((end - _in_common(form[::-1], before[::-1]), end, name))
+        return _masked(text, _merged(found), 0, len(text))
+
+    def _walk(self, value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
         match value:
             case str():
-                return self.text(value)
-            case list():
-                items = [self._walk(item) for item in value]
+                return mask(value)
+            case list() | tuple():
+                items = [self._walk(item, mask) for item in value]
                 return value if all(new is old for new, old in zip(items, value, strict=True)) else items
             case dict():
-                return self._walk_object(value)
-        return value
+                return self._walk_object(value, mask)
+            case bool() | int() | float() | None:
+                return value
+        return mask(str(value))  # no JSON, whatever its type says
 
-    def _walk_object(self, value: dict[str, JSONValue]) -> dict[str, JSONValue]:
+    def _walk_object(self, value: dict[str, JSONValue], mask: Callable[[str], str]) -> dict[str, JSONValue]:
         result: dict[str, JSONValue] = {}
         changed = False
         for key, item in value.items():
-            new_key, new_item = self.text(key), self._walk(item)
+            new_key, new_item = mask(key), self._walk(item, mask)
             changed |= new_key is not key or new_item is not item
             number = 2
             unique = new_key
@@ -294,6 +361,11 @@ class TextsRedactor:
             further.append((max(half[0] - start, 0), len(text), half[1]))
         self._open = whole[redactor._form_from(whole, 0) :]
         return _masked(text, _merged([*spans, *further]) if further else spans, 0, len(text))
+
+
+def _in_common(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _merged(found: list[Span]) -> list[Span]:

@@ -15,6 +15,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from runner.excerpts import excerpt
 from runner.json_values import MAX_DEPTH, forbidden_text
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class _Parser:
                 self._fail("`steps` must be followed by a step id", at, "Write `${{ steps.fetch.output.text }}`.")
             case "", _:
                 self._fail("A reference begins with `inputs` or `steps`", at, _LITERAL_HINT)
-        return self._fail(f"`{root[:60]}` is neither `inputs` nor `steps`", at, _LITERAL_HINT)
+        return self._fail(f"`{excerpt(root, 60)}` is neither `inputs` nor `steps`", at, _LITERAL_HINT)
 
     def _segments(self) -> list[str | int]:
         segments: list[str | int] = []

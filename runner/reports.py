@@ -28,6 +28,8 @@ log = structlog.get_logger(__name__)
 PROGRESS_SECONDS = 0.2
 #: Log lines are gathered for this long before they are stored.
 LOG_SECONDS = 0.5
+#: Longest message of a milestone, in characters.
+MESSAGE_CHARACTERS = 500
 #: Milestones a step keeps.
 MILESTONES = 100
 
@@ -58,7 +60,7 @@ class Reports:
         milestone: dict[str, JSONValue] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "fraction": fraction,
-            "message": self._resources.redactor.text(plain_text(message))[:500],
+            "message": self._resources.redactor.excerpt(plain_text(message), MESSAGE_CHARACTERS, remnants=True),
         }
         self._unsaved = milestone
         if self._progress_task is None:
@@ -69,8 +71,7 @@ class Reports:
         if self._logged_lines > MAX_LINES or self._logged_characters > MAX_BYTES:
             return
         now = datetime.now(UTC)
-        # Cut far behind the last character that is kept, so that no secret is cut before it is masked.
-        text = self._resources.redactor.text(plain_text(message)[: 2 * MAX_BYTES])
+        text = self._resources.redactor.excerpt(plain_text(message), 2 * MAX_BYTES, ending="", remnants=True)
         lines = (text.splitlines() or [""])[: MAX_LINES + 1 - self._logged_lines]
         self._logged_lines += len(lines)
         self._logged_characters += len(text)

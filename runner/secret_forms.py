@@ -33,7 +33,7 @@ def all_forms(known: Mapping[str, str], secrets: Mapping[str, str]) -> dict[str,
 
 
 def forms_of(secret: str) -> set[str]:
-    """The ways a known value may be written: as it is, in URLs, HTML, JSON (once and twice), base64 and hexadecimal.
+    """The ways a known value may be written: as it is, in URLs, HTML, JSON (once and twice), Python, base64 and hex.
 
     Base64 depends on what stands before, so the part that all texts containing the secret share is taken for each of
     the three alignments. Long lines of multi-line secrets count on their own.
@@ -46,12 +46,15 @@ def forms_of(secret: str) -> set[str]:
         values |= {line for line in lines if len(line) >= _MIN_LINE_LENGTH and not line.startswith("-----")}
     forms: set[str] = set()
     for value in values:
-        forms |= {value, value.strip()}
+        forms |= {value, value.strip(), " ".join(value.split())}
         forms |= _url_forms(value)
         forms |= {html.escape(value), html.escape(value, quote=False)}
         for escaped in (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]):
             forms |= {escaped, json.dumps(escaped)[1:-1], escaped.replace("/", "\\/")}
+        # In quotes of either kind: which Python takes depends on the text around it.
+        forms |= {escape(before + value)[1 + len(before) : -1] for escape in (repr, ascii) for before in ("", '"')}
         data = value.encode("utf-8", "surrogatepass")
+        forms.add(repr(data)[2:-1])
         forms |= {data.hex(), data.hex().upper()}
         forms |= set(_base64_forms(data))
     return {form for form in forms if len(form) >= MIN_SECRET_LENGTH}

@@ -22,6 +22,7 @@ from strawberry.extensions import SchemaExtension
 from strawberry.schema.validation_rules.maybe_null import MaybeNullValidationRule
 from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 
+from runner.excerpts import excerpt
 from schema.cost import CostModel, CostPlan
 from schema.limits import TOO_COMPLEX, RequestLimits, check_literals, check_shape, too_complex
 from schema.plans import PlanBook
@@ -44,7 +45,7 @@ def no_operation(name: str | None) -> str:
     """Return what is told when a document holds no operation, or none of the name asked for."""
     if name is None:
         return "The document holds no operation."
-    return f"The document holds no operation named `{name[:100]}`."
+    return f"The document holds no operation named `{excerpt(name, 100)}`."
 
 
 @dataclass(frozen=True, slots=True)

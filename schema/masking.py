@@ -15,7 +15,7 @@ from graphql import GraphQLError
 from ulid import ULID
 
 from resolvers.problems import NotFound, Problem, ProblemCode
-from runner.issues import cut
+from runner.excerpts import excerpt
 from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
@@ -74,7 +74,9 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
         if cause is None:
             if len(error.message) > MESSAGE_CHARACTERS:
                 # It quotes a document or value that is as long as its sender likes.
-                errors[index] = _replaced(error, cut(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {}))
+                errors[index] = _replaced(
+                    error, excerpt(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {})
+                )
             continue
         if isinstance(cause, Problem):
             errors[index] = _replaced(error, cause.message, told_of(cause))

@@ -15,6 +15,7 @@ import orjson
 import strawberry
 from graphql import GraphQLError, Undefined, value_from_ast_untyped
 
+from runner.excerpts import excerpt
 from runner.json_values import MAX_INTEGER, MAX_KEPT_DEPTH, MIN_INTEGER, is_too_deep
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ _SHOWN_CHARACTERS = 60
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+    return excerpt(repr(value), _SHOWN_CHARACTERS)
 
 
 def format_instant(value: datetime) -> str:

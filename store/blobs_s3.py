@@ -346,4 +346,4 @@ def _touched(path: Path) -> bool:
 def _said(error: BaseException) -> str:
     """The service's own words, in a line; the library appends its whole state after them."""
     text = str(error).split("\n\nDebug source:", 1)[0]
-    return " ".join(text.split())[:300].rstrip(".")
+    return " ".join(text.split()).rstrip(".")

@@ -66,7 +66,7 @@ def open_file(text: str, passphrase: str) -> list[dict[str, Any]]:
         whole: dict[str, Any] = json.loads(text)
         head = {name: whole[name] for name in ("format", "kdf", "cipher")}
         if head["format"] != FORMAT or head["cipher"] != "AES-256-GCM" or head["kdf"]["name"] != "scrypt":
-            raise VaultFileError(f"The file has the format {str(head['format'])[:80]!r}; this release reads {FORMAT}.")
+            raise VaultFileError(f"The file has the format {head['format']!r}; this release reads {FORMAT}.")
         cost = {name: int(head["kdf"][name]) for name in _COST}
         if any(not 1 <= cost[name] <= _MOST[name] for name in cost) or cost["n"] & (cost["n"] - 1):
             raise VaultFileError("The file asks for more work than an export of Packline does: it is not opened.")

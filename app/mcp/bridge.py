@@ -24,6 +24,7 @@ import httpx2
 import orjson
 
 from app.mcp.endings import CLIENT_HEADER, ENDING_HEADER, GRACE_SECONDS, OPEN_ENDED, too_late
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -273,7 +274,7 @@ def _is_id(given: object) -> bool:
 
 def _told(url: str, status: int, body: bytes) -> str:
     """What to say of an answer that is none of the protocol."""
-    described = body.decode(errors="replace").strip()[:300]
+    described = excerpt(body.decode(errors="replace").strip(), 300)
     return f"{url} answered {status}: {described}" if described else f"{url} answered {status}."
 
 

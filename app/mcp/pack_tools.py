@@ -15,6 +15,7 @@ from app.mcp.refusals import PACK_INPUT_HELP
 from app.mcp.tool import Call, ToolText
 from app.mcp.waiting import FIRST_SECONDS
 from resolvers.tools import WAIT
+from runner.excerpts import excerpt
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def pack_tool(pack: Pack, tools: Mapping[str, OperationTool]) -> PackTool:
     text = ToolText(
         name=name if name not in tools else f"pack_{name}",
         title=pack.name,
-        description=(pack.metadata.typical_use or pack.description or pack.name).strip()[:400],
+        description=excerpt((pack.metadata.typical_use or pack.description or pack.name).strip(), 400),
         input_schema={"type": "object", **pack.input_schema},
         output_schema=told,
         read_only=False,

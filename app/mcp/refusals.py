@@ -9,7 +9,7 @@ from strawberry.utils.str_converters import to_snake_case
 
 from app.mcp.answers import CallError, hinted
 from resolvers.problems import REF_CHARACTERS
-from runner.issues import cut
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,7 +65,7 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
         if name in arguments:
             return CallError(
                 "NOT_FOUND",
-                f"There is no {noun} `{cut(str(arguments[name]))}` that you may see.",
+                f"There is no {noun} `{excerpt(str(arguments[name]), 100)}` that you may see.",
                 field_errors=[{"path": name, "problem": f"no such {noun}"} | _within(arguments[name])],
                 hint=help_text,
             )
@@ -152,7 +152,7 @@ def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict
     named = (
         name
         for name, value in arguments.items()
-        if any(isinstance(one, str) and cut(one, REF_CHARACTERS) == ref for one in _each(value))
+        if any(isinstance(one, str) and excerpt(one, REF_CHARACTERS) == ref for one in _each(value))
     )
     error = {"path": next(named, "ref"), "problem": "no such thing"}
     return [error | ({"closest": told["suggestion"]} if told.get("suggestion") else _within(ref))]

@@ -25,6 +25,7 @@ from app.mcp.resources import (
 from resolvers.problems import Problem
 from resolvers.runs import get_run
 from resolvers.watching import watch_run
+from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
     from mcp.server import Server
@@ -69,7 +70,7 @@ def add_to(server: Server[Any], session_of: SessionOf, toolbox: Toolbox) -> None
         try:
             text, readable = await read(toolbox, session_of(ctx), uri)
         except NoSuchResourceError as error:
-            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {error}", {"uri": uri[:500]}) from error
+            raise MCPError(types.INVALID_PARAMS, f"Resource not found: {error}", {"uri": excerpt(uri, 500)}) from error
         except ResourceRefusedError as error:
             raise MCPError(types.INVALID_REQUEST, str(error), {"uri": uri}) from error
         content = types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)

@@ -17,6 +17,7 @@ from strawberry.types.graphql import OperationType
 
 from app.mcp.answers import CallError
 from app.watched import NoLongerAllowedError, while_allowed
+from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
 from runner.registry import MOUNT_AREA
 from schema.context import RequestContext
@@ -71,7 +72,9 @@ class Selection:
         for name in given.keys() - _WORDS:
             # Proxies add words of their own; one that is nearly ours is a mistake that would show other tools.
             if near := nearest(name, _WORDS):
-                raise SelectionError(f"There is no `{name[:60]}` in the address of /mcp. Did you mean `{near}`?")
+                raise SelectionError(
+                    f"There is no `{excerpt(name, 60)}` in the address of /mcp. Did you mean `{near}`?"
+                )
 
         def words(name: str) -> list[str]:
             text = ",".join(given[name]) if name in given else headers.get(f"x-mcp-{name}", "")
@@ -80,7 +83,7 @@ class Selection:
         toolsets, packs = words("toolsets"), words("packs")
         for name in toolsets:
             if name not in TOOLSETS:
-                raise SelectionError(f"There is no tool set `{name[:60]}`. There are: {', '.join(TOOLSETS)}.")
+                raise SelectionError(f"There is no tool set `{excerpt(name, 60)}`. There are: {', '.join(TOOLSETS)}.")
         if len(packs) > PACKS_MAX:
             raise SelectionError(f"{len(packs)} packs are asked for as tools; at most {PACKS_MAX} are shown.")
         readonly = [_is_on(text) for text in given.get("readonly") or (headers.get("x-mcp-readonly", "0"),)]
@@ -95,7 +98,7 @@ def _is_on(text: str) -> bool:
     if word in ("0", "false", "no", "off"):
         return False
     # Read as "off", it would let an agent change things that its owner meant to keep from it.
-    raise SelectionError(f"`readonly` is 1 or 0, not `{text[:60]}`.")
+    raise SelectionError(f"`readonly` is 1 or 0, not `{excerpt(text, 60)}`.")
 
 
 DEFAULT: Final = Selection()
@@ -152,7 +155,7 @@ class Session:
         for name in self.selection.packs:
             if services.registry.find(name) is None and not name.startswith(mounted):
                 near = did_you_mean(name, services.registry.names()) or "`packline packs` lists those there are."
-                raise SelectionError(f"There is no pack `{name[:100]}`. {near}")
+                raise SelectionError(f"There is no pack `{excerpt(name, 100)}`. {near}")
 
     async def ended(self) -> None:
         """Returns once the caller may no longer be answered, within 5 seconds of it; for streams that stay open."""

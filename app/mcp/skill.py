@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from runner.excerpts import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -126,4 +128,4 @@ def _first_sentence(text: str) -> str:
 
 def _plain(text: str) -> str:
     """One line: what people wrote into a pipeline must not make headings or items of its own."""
-    return " ".join(text.split())[:300]
+    return excerpt(" ".join(text.split()), 300)

@@ -20,6 +20,7 @@ from pydantic import Field
 from app.mcp.answers import wire_answer
 from app.mcp.pack_tools import PackTool
 from app.mcp.session import DEFAULT, Unanswered
+from runner.excerpts import excerpt
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def _told(run: Mapping[str, Any], session: Session) -> dict[str, Any]:
     return {
         "taskId": run["id"],
         "status": status,
-        "statusMessage": ", ".join(words)[:200],
+        "statusMessage": excerpt(", ".join(words), 200),
         "createdAt": run["createdAt"],
         "lastUpdatedAt": run["endedAt"] or run["startedAt"] or run["createdAt"],
         "ttlMs": int(days * _DAY_MS),

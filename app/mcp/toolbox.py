@@ -10,6 +10,7 @@ from app.mcp.operation_tools import OperationTool, build_tools
 from app.mcp.pack_tools import pack_tool
 from app.mcp.query_tool import QueryTool
 from app.mcp.tool import Call, Tool, ToolText
+from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
 from store.states import Scope
 
@@ -152,7 +153,7 @@ class Toolbox:
         hidden = None if tool is None else self._hides(session, tool)
         if hidden is None:
             near = did_you_mean(name, shown) if nearest(name, shown) else "tools/list tells the tools there are."
-            raise UnknownToolError(f"There is no tool `{name[:100]}`. {near}")
+            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {near}")
         return hidden
 
     @staticmethod

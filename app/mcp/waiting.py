@@ -11,6 +11,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from runner.excerpts import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -102,7 +104,7 @@ class _Told:
         wait = run.get("wait")
         if wait:
             line = f"{line}, {wait['message']}"
-        await self._progress(min(self._last, 0.9999), line[:200])
+        await self._progress(min(self._last, 0.9999), excerpt(line, 200))
 
 
 def next_of(run: Mapping[str, Any]) -> dict[str, Any] | None:

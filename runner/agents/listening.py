@@ -118,7 +118,7 @@ class Listener:
     def told_failure(self) -> str | None:
         """Why the program says in its stream that it failed, masked; None when it does not say so."""
         said = self._stdout.heard.failure if isinstance(self._stdout, JsonReader) else None
-        return None if said is None else plain_text(self._redactor.text(said))[:ERROR_CHARACTERS]
+        return None if said is None else self._redactor.excerpt(plain_text(said), ERROR_CHARACTERS)
 
     def last_error(self) -> str:
         """The end of its standard error, masked."""
@@ -131,7 +131,7 @@ class Listener:
         if not is_told and not self._current.is_started:
             return
         # What a program calls its model is text of its own, like everything else it prints.
-        told = None if usage.model is None else plain_text(self._redactor.text(usage.model))[:MODEL_CHARACTERS]
+        told = None if usage.model is None else self._redactor.excerpt(plain_text(usage.model), MODEL_CHARACTERS)
         model = told or self._model or "unknown"
         ctx.model_uses.append(
             ModelUse(

@@ -12,6 +12,7 @@ from runner.agents import confine
 from runner.agents.listening import ERROR_CHARACTERS
 from runner.agents.streams import MAX_LINE
 from runner.agents.workspace import WorkspaceError, put_file, take_file
+from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
 from runner.media_types import media_type_of
 from runner.schemas import compile_schema
@@ -39,10 +40,10 @@ def failed(current: Work, listener: Listener, exit_code: int) -> PackError:
     told = listener.told_failure()
     if exit_code == 0:
         how = "says that it failed"
-    said = told or listener.last_error() or listener.answer()[-ERROR_CHARACTERS:]
+    said = told or listener.last_error() or excerpt(listener.answer(), ERROR_CHARACTERS, from_end=True)
     return PackError(
         FailureCode.HANDLER_FAILED,
-        f"{program} {how}" + (f": {said.splitlines()[-1][:300]}" if said.strip() else "."),
+        f"{program} {how}" + (f": {excerpt(said.splitlines()[-1], 300)}" if said.strip() else "."),
         hint="The transcript of the attempt tells what it did.",
         detail={"exit_code": exit_code, "stderr": said},
     )

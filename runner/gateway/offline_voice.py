@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from runner.excerpts import excerpt
 from runner.failures import FailureCode, PackError
 from runner.gateway.hibari_speech import MODEL_FILE, SAMPLE_RATE, speak_texts
 from runner.gateway.providers import OFFLINE
@@ -163,7 +164,7 @@ async def _by_espeak(texts: list[str]) -> list[_Spoken]:
             raise PackError(
                 FailureCode.HANDLER_FAILED,
                 f"`{_PROGRAM}` ended with exit code {result.exit_code}.",
-                detail=result.stderr[-1000:].decode(errors="replace"),
+                detail=excerpt(result.stderr.decode(errors="replace"), 1000, from_end=True),
             )
         made.append(_read_wave(result.stdout) if text else _Spoken(b"", 22_050))
     return made

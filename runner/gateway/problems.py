@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import FailureCode, PackError, code_for_status
 from runner.gateway.providers import DEFAULT_URLS
 
@@ -35,7 +36,7 @@ def failure_of_status(
         retry_after_seconds: What the provider asked for.
         detail: What it said, for the curious.
     """
-    details: JSONValue = None if detail is None else {"status": status, "body": detail[:2000]}
+    details: JSONValue = None if detail is None else {"status": status, "body": excerpt(detail, BODY_CHARACTERS)}
     match code_for_status(status):
         case FailureCode.CREDENTIAL_INVALID:
             return PackError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from runner.egress import raise_for_status
+from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Largest answer that is read: six minutes of speech or a picture of 4,096 by 4,096 points take less.
 MAX_BYTES = 40 * 1024 * 1024
+#: Longest excerpt of what a provider says happened.
+_SAID_CHARACTERS = 300
 #: What a provider's own word for the failure stands for, where its status says something else. ElevenLabs answers 401
 #: when the month's characters are used up, and OpenAI 429 when the account is empty: waiting would not help.
 _OWN_WORDS = {
@@ -110,8 +113,8 @@ def _own_words(response: httpx2.Response) -> tuple[str, str]:
         return "", ""
     said = body.get("error") or body.get("detail") if isinstance(body, dict) else None
     if isinstance(said, str):
-        return said[:300], ""
+        return excerpt(said, _SAID_CHARACTERS), ""
     if not isinstance(said, dict):
         return "", ""
     message, word = said.get("message"), said.get("code") or said.get("status") or said.get("type")
-    return message[:300] if isinstance(message, str) else "", word if isinstance(word, str) else ""
+    return excerpt(message, _SAID_CHARACTERS) if isinstance(message, str) else "", word if isinstance(word, str) else ""

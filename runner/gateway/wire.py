@@ -29,6 +29,7 @@ from pydantic_ai.exceptions import (
 from pydantic_ai.models.wrapper import WrapperModel
 
 from runner.egress_transport import tls_context
+from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import FailureCode, PackError
 from runner.gateway.prices import cost_micros
 from runner.gateway.problems import about, failure_of_status, inner_pack_error, quota_exceeded
@@ -280,13 +281,17 @@ def _failure(error: Exception, line: Line) -> PackError:
         case ContentFilterError():
             return _filtered(line)
         case UserError():
-            return PackError(FailureCode.INVALID_INPUT, f"{line.ref} cannot be asked this.", detail=str(error)[:2000])
+            return PackError(
+                FailureCode.INVALID_INPUT,
+                f"{line.ref} cannot be asked this.",
+                detail=excerpt(str(error), BODY_CHARACTERS),
+            )
         case _:
             return PackError(
                 FailureCode.INVALID_OUTPUT,
                 f"The answer of {line.ref} does not have the form that was asked for{_first_misfit(error)}.",
                 hint="Try again, or name a stronger model in the role's setting.",
-                detail=str(error)[:2000],
+                detail=excerpt(str(error), BODY_CHARACTERS),
             )
 
 
@@ -295,7 +300,7 @@ def _unreadable(error: Exception, line: Line) -> PackError:
         FailureCode.UPSTREAM_UNAVAILABLE,
         f"{line.ref} cannot be reached, or did not answer in its protocol.",
         hint=f"Check that {line.provider.base_url} is the address of its API.",
-        detail=str(error)[:2000],
+        detail=excerpt(str(error), BODY_CHARACTERS),
     )
 
 

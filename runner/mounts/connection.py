@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
+from runner.excerpts import excerpt, quoted
 from runner.failures import FailureCode, PackError
 from runner.mounts.results import failure_of, is_connection_lost
 from runner.mounts.tools import DESCRIPTION_CHARACTERS, Tool
@@ -40,6 +41,10 @@ RETRY_SECONDS = (0.2, 30.0)
 TOOL_PAGES = 50
 #: What is kept of what a server says on its standard error, in lines.
 STDERR_LINES = 50
+#: How much is kept of each of them.
+LINE_BYTES = 16 * 1024
+#: Longest telling of what is wrong with a connection.
+TOLD_CHARACTERS = 1000
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 #: Variables of ours that a server's process is given; `mcp` itself would add more of the user's.
 _INHERITED = ("PATH", "LANG", "LC_ALL", "TZ")
@@ -229,7 +234,7 @@ class Connection:
             found.extend(
                 Tool(
                     tool.name,
-                    (tool.description or tool.title or tool.name)[:DESCRIPTION_CHARACTERS],
+                    excerpt(tool.description or tool.title or tool.name, DESCRIPTION_CHARACTERS, ending=""),
                     tool.input_schema,
                     tool.output_schema,
                 )
@@ -281,8 +286,9 @@ class Connection:
         words = str(error) or type(error).__name__
         if isinstance(error, TimeoutError):
             words = f"it did not answer within {self.spec.start_seconds:g} s"
-        said = next((line for line in reversed(self._said) if line.strip()), "")
-        return (f"{words} (it last said: {said})" if said else words)[:1000]
+        # Masked with the lines before it: its last line may be part of a secret of several.
+        said = str(quoted("\n".join(self._said).rstrip())).rpartition("\n")[2]
+        return excerpt(f"{words} (it last said: {said})" if said else words, TOLD_CHARACTERS)
 
 
 class _Stderr:
@@ -302,9 +308,13 @@ class _Stderr:
 
     def _read(self, reader: int) -> None:
         with os.fdopen(reader, "rb") as stream:
-            # By blocks, so that a server that never ends its line costs no more memory than one that does.
-            while block := stream.readline(4096):
-                self._lines.append(block.decode("utf-8", "replace").rstrip())
+            # By blocks, so that a server that never ends its line costs no more memory than one that does. Only the
+            # first of a line is kept, whose beginning is told: the next may begin in the middle of a secret.
+            is_new = True
+            while block := stream.readline(LINE_BYTES):
+                if is_new:
+                    self._lines.append(block.decode("utf-8", "replace").rstrip())
+                is_new = block.endswith(b"\n")
 
 
 async def _first(*waits: Any) -> None:  # noqa: ANN401 - coroutines

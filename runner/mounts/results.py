@@ -8,7 +8,9 @@ import mimetypes
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
+from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
+from runner.file_names import NAME_CHARACTERS
 
 if TYPE_CHECKING:
     from runner.pack_context import ArtifactRef, PackContext
@@ -61,7 +63,7 @@ async def output_of(ctx: PackContext, server: str, tool: str, result: Any, *, ty
     if result.is_error:
         raise PackError(
             FailureCode.HANDLER_FAILED,
-            f"The tool {tool} of MCP server {server} refused: {_cut(' '.join(texts) or 'it gave no reason')}",
+            f"The tool {tool} of MCP server {server} refused: {_said(' '.join(texts) or 'it gave no reason')}",
             hint="Correct the input if the message says so; the words are the tool's own.",
         )
     if typed:
@@ -89,7 +91,9 @@ async def _save(ctx: PackContext, stem: str, data: str, media_type: str | None) 
     except binascii.Error as error:
         raise PackError(FailureCode.INVALID_OUTPUT, f"{stem} is not valid base64: {error}.") from error
     name = stem if "." in stem else stem + (mimetypes.guess_extension(kind) or ".bin")
-    return await ctx.save_artifact(name[-200:].replace("\\", "_"), content, kind)
+    return await ctx.save_artifact(
+        excerpt(name, NAME_CHARACTERS, ending="", from_end=True).replace("\\", "_"), content, kind
+    )
 
 
 def failure_of(server: str, tool: str, error: BaseException) -> PackError:
@@ -101,7 +105,7 @@ def failure_of(server: str, tool: str, error: BaseException) -> PackError:
     if isinstance(error, PackError):
         return error
     if isinstance(error, MCPError):
-        said = _cut(error.error.message)
+        said = _said(error.error.message)
         match error.error.code:
             case _ErrorCode.METHOD_NOT_FOUND:
                 return PackError(FailureCode.NOT_FOUND, f"{where} does not know {tool}: {said}")
@@ -124,7 +128,7 @@ def failure_of(server: str, tool: str, error: BaseException) -> PackError:
         )
     if isinstance(error, TimeoutError):
         return PackError(FailureCode.TIMEOUT, f"{where} did not answer {tool} in time.")
-    return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{where} cannot be reached for {tool}: {_cut(repr(error))}")
+    return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{where} cannot be reached for {tool}: {_said(repr(error))}")
 
 
 def is_connection_lost(error: BaseException) -> bool:
@@ -139,8 +143,8 @@ def is_connection_lost(error: BaseException) -> bool:
 
 def _first_line(error: BaseException) -> str:
     """What a library says is wrong, without the schema it adds on further lines."""
-    return _cut(str(error).partition("\n")[0])
+    return _said(str(error)).partition("\n")[0]
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= REFUSAL_CHARACTERS else text[:REFUSAL_CHARACTERS] + "…"
+def _said(text: str) -> str:
+    return excerpt(text, REFUSAL_CHARACTERS)

@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import base64
 import json
+import random
+import string
+from unittest.mock import patch
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runner.excerpts import excerpt, in_force
 from runner.redaction import Redactor
 from runner.secret_forms import SecretTooShortError, forms_of
 
@@ -206,7 +210,7 @@ json_values = st.recursive(
 @given(json_values)
 @settings(max_examples=300)
 def test_the_quick_check_misses_nothing(value):
-    assert redactor.value(value) == redactor._walk(value)
+    assert redactor.value(value) == redactor._walk(value, redactor.text)
 
 
 def test_a_stream_waits_no_longer_than_it_must():
@@ -230,3 +234,95 @@ def test_long_runs_without_a_break_do_not_depend_on_parts_either():
     parts = [stream.feed(text[at : at + 997]) for at in range(0, len(text), 997)] + [stream.close()]
     assert "".join(parts) == redactor.text(text)
     assert redactor.text(text).count("[redacted:") == 2
+
+
+LONG = "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=124))
+knows_long = Redactor({"long": LONG})
+
+
+def left_of_long(shown: str) -> list[str]:
+    return [piece for start in range(len(LONG) - 7) if (piece := LONG[start : start + 8]) in shown]
+
+
+@pytest.mark.parametrize(("rest", "step"), [(400, 1), (70_000, 53), (200_000, 53)])
+def test_an_excerpt_shows_no_piece_of_a_secret_wherever_it_stands(rest, step):
+    for beside in range(150, 310, step):
+        ways = [("x" * beside + LONG + "y" * rest, False), ("y" * rest + LONG + "x" * beside, True)]
+        for text, from_end in ways:
+            shown = knows_long.excerpt(text, 300, from_end=from_end)
+            assert len(shown) == 300
+            assert left_of_long(shown) == []
+            with in_force(knows_long):
+                assert excerpt(text, 300, from_end=from_end) == shown
+
+
+@given(texts, st.integers(8, 200), st.integers(1, 90))
+@settings(max_examples=300)
+def test_an_excerpt_of_a_long_text_is_the_beginning_of_the_masked_text(text, limit, part):
+    masked = redactor.text(text)
+    expected = masked if len(masked) <= limit else masked[: limit - 1] + "…"
+    with patch("runner.redaction._PART_CHARACTERS", part):
+        assert redactor.excerpt(text, limit) == expected
+    assert redactor.excerpt(text, limit) == expected
+
+
+def test_an_excerpt_is_as_long_as_is_asked_for():
+    assert knows_long.excerpt("a" * 10, 10) == "a" * 10
+    assert knows_long.excerpt("a" * 11, 10) == "a" * 9 + "…"
+    assert knows_long.excerpt("a" * 11, 10, ending="") == "a" * 10
+    assert knows_long.excerpt("b" + "a" * 10, 10, from_end=True) == "…" + "a" * 9
+    assert knows_long.excerpt(LONG, 10, ending="") == "[redacted:"
+
+
+def test_an_excerpt_is_masked_by_every_server_of_the_process():
+    text = f"{LONG} and hunter2hunter2"
+    with in_force(knows_long):
+        assert excerpt(text, 100) == "[redacted:long] and hunter2hunter2"
+        with in_force(Redactor({"plain": "hunter2hunter2"})):
+            assert excerpt(text, 100) == "[redacted:long] and [redacted:plain]"
+        assert excerpt(text, 20) == "[redacted:long] and…"
+    assert excerpt(text, 200) == text
+
+
+@pytest.mark.parametrize("length", [16, 17, 60, 123])
+def test_what_others_cut_of_a_secret_is_masked_in_what_they_say(length):
+    for piece in (LONG[:length], LONG[-length:]):
+        for text in (piece, f"It said {piece}.", f"[input_value='{piece}...']"):
+            assert knows_long.quoted({"a": [text]}) == {"a": [text.replace(piece, "[redacted:long]")]}
+            assert knows_long.excerpt(text, 200, remnants=True) == text.replace(piece, "[redacted:long]")
+    assert knows_long.quoted(f"{LONG[:length]}...{LONG[-length:]}") == "[redacted:long]...[redacted:long]"
+
+
+def test_short_pieces_and_outputs_are_left_alone():
+    assert knows_long.quoted(LONG[:15]) == LONG[:15]
+    assert knows_long.quoted(LONG[20:60]) == LONG[20:60]
+    assert knows_long.value(LONG[:60]) == LONG[:60]
+    assert Redactor({"short": "production-key-1"}).quoted("production-key-2 in production") == (
+        "production-key-2 in production"
+    )
+
+
+@pytest.mark.parametrize(
+    "secret", [AWKWARD, 'it\'s a "secret"\n\tfor \\é', "plain 'quotes'", 'double "quotes"', "ü\u200b\x07bell-12"]
+)
+def test_secrets_are_known_as_python_shows_them(secret):
+    knows = Redactor({"it": secret})
+    for shown in (
+        repr(secret),
+        ascii(secret),
+        repr([{"key": f"Bearer {secret}"}]),
+        repr(f"'{secret}"),
+        repr(f"\"{secret}'"),
+        repr(secret.encode()),
+        str(KeyError(secret)),
+        " ".join(secret.split()),
+    ):
+        masked = knows.text(shown)
+        assert "[redacted:it]" in masked
+        assert len(masked.replace("[redacted:it]", "")) <= 20
+
+
+def test_what_is_no_json_is_masked_as_well():
+    value = {"a": ("hunter2hunter2", {"b": ValueError("hunter2hunter2")}), "c": (1, 2)}
+    assert redactor.quoted(value) == {"a": ["[redacted:plain]", {"b": "[redacted:plain]"}], "c": (1, 2)}
+    assert redactor.value({"a": ("hunter2hunter2",)}) == {"a": ["[redacted:plain]"]}

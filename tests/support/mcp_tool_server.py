@@ -3,7 +3,8 @@
     python mcp_tool_server.py stdio FOLDER
     python mcp_tool_server.py http FOLDER PORT
 
-What it offers follows the files in FOLDER: `description` replaces what `echo` says of itself, `more` adds a tool.
+What it offers follows the files in FOLDER: `description` replaces what `echo` says of itself, `more` adds a tool,
+`words` is what `refuse` and `fault` say.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mcp import types
+from mcp import MCPError, types
 from mcp.server import Server, ServerRequestContext
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
@@ -47,6 +48,7 @@ def tools() -> list[types.Tool]:
             output_schema=_takes(sum={"type": "integer"}),
         ),
         types.Tool(name="refuse", description="Refuses.", input_schema=OBJECT),
+        types.Tool(name="fault", description="Fails.", input_schema=OBJECT),
         types.Tool(name="slow", description="Takes a minute.", input_schema=OBJECT),
         types.Tool(name="crash", description="Ends its process.", input_schema=OBJECT),
         types.Tool(name="environment", description="Tells its environment.", input_schema=OBJECT),
@@ -78,6 +80,11 @@ def _text(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)])
 
 
+def words() -> str:
+    said = FOLDER / "words"
+    return said.read_text() if said.exists() else "I would rather not."
+
+
 def start_child() -> int:
     child = subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE)
     return child.pid
@@ -92,9 +99,9 @@ async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolReques
         case "addNumbers":
             return types.CallToolResult(content=[], structured_content={"sum": arguments["a"] + arguments["b"]})
         case "refuse":
-            return types.CallToolResult(
-                content=[types.TextContent(type="text", text="I would rather not.")], is_error=True
-            )
+            return types.CallToolResult(content=[types.TextContent(type="text", text=words())], is_error=True)
+        case "fault":
+            raise MCPError(types.INTERNAL_ERROR, words())
         case "slow":
             (FOLDER / "slow").write_text("begun")
             await asyncio.sleep(60)

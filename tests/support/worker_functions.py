@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-from packline import PackError
+from packline import PackError, excerpt
 
 #: Something heavy enough to notice that nobody else imports.
 PRELOAD = ("xmlrpc.server",)
@@ -63,6 +63,22 @@ def fail(kind: str) -> None:
             os._exit(7)
         case "segfault":
             os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def complain(kind: str, words: str) -> None:
+    """Fails, quoting words of somebody else."""
+    match kind:
+        case "value_error":
+            raise ValueError(words)
+        case "panic":
+            raise Panic(words)
+        case "excerpt":
+            raise PackError("invalid_input", f"It said: {excerpt(words, 300)}.")
+        case "end-excerpt":
+            raise PackError("invalid_input", f"It said: {excerpt(words, 300, from_end=True)}.")
+        case "stderr":
+            print(words.replace("y" * 100, "y" * 99 + "\n"), file=sys.stderr, end="", flush=True)
+            os._exit(7)
 
 
 def unpicklable() -> object:

@@ -15,9 +15,11 @@ import psutil
 import pytest
 
 from runner.egress import Egress
+from runner.excerpts import in_force
 from runner.failures import FailureCode, PackError
-from runner.mounts.connection import Connection
+from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
 from runner.mounts.spec import MountSpec
+from runner.redaction import Redactor
 from tests.support.ports import free_port
 from tests.support.waiting import eventually, pass_time
 
@@ -187,8 +189,9 @@ async def test_a_server_dies_with_the_process_that_mounted_it(tmp_path: Path) ->
 import asyncio, sys
 from pathlib import Path
 from runner.egress import Egress
-from runner.mounts.connection import Connection
+from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
 from runner.mounts.spec import MountSpec
+from runner.redaction import Redactor
 async def main():
     ready = asyncio.Event()
     async def take(tools): ready.set()
@@ -211,16 +214,35 @@ asyncio.run(main())
     assert alive == []
 
 
-async def test_a_server_that_cannot_start_is_told_with_its_last_words(tmp_path: Path) -> None:
-    command = (sys.executable, "-c", "import sys; sys.exit('no such configuration')")
+async def last_error_of(folder: Path, program: str) -> str:
+    """What is told of a server that does not start."""
     offers = Offers()
     egress = Egress()
-    spec = MountSpec("t", command, start_seconds=20)
-    connection = Connection(spec, tmp_path, egress, lambda _: ({}, None), offers.take)
+    spec = MountSpec("t", (sys.executable, "-c", program), start_seconds=20)
+    connection = Connection(spec, folder, egress, lambda _: ({}, None), offers.take)
     connection.start()
     try:
-        told = await eventually(lambda: connection.last_error)
+        return await eventually(lambda: connection.last_error) or ""
     finally:
         await connection.stop()
         await egress.aclose()
-    assert "no such configuration" in (told or "")
+
+
+async def test_a_server_that_cannot_start_is_told_with_its_last_words(tmp_path: Path) -> None:
+    assert "no such configuration" in await last_error_of(tmp_path, "import sys; sys.exit('no such configuration')")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(10, TOLD_CHARACTERS - 60), (TOLD_CHARACTERS - 60, 10), (LINE_BYTES - 60, 500)],
+    ids=["its end is told", "its beginning is told", "its beginning is kept"],
+)
+async def test_a_secret_in_its_last_words_is_masked_before_they_are_cut(
+    tmp_path: Path, before: int, after: int
+) -> None:
+    secret = "".join(chr(97 + (number * 7) % 26) + str(number) for number in range(45))
+    with in_force(Redactor({"its key": secret})):
+        program = f"import sys; sys.exit('x' * {before} + '{secret}' + 'y' * {after})"
+        told = await last_error_of(tmp_path, program)
+    assert "it last said:" in told
+    assert [start for start in range(len(secret) - 7) if secret[start : start + 8] in told] == []

@@ -1,0 +1,72 @@
+"""Text from outside as Packline quotes it: secrets are masked first, and only then is the text cut.
+
+Half a secret is no longer known as one, so nothing else shortens such text; `tests/test_excerpts.py` looks for code
+that does. Whoever has a redactor calls its `excerpt`. Everybody else calls the one here, which masks what the servers
+of this process know. Imports the standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.failures import JSONValue
+    from runner.redaction import Redactor
+
+#: Longest excerpt of what a service answered, in a failure's detail.
+BODY_CHARACTERS = 2000
+_in_force: list[Redactor] = []
+_is_left_to_server = False
+
+
+@contextlib.contextmanager
+def in_force(redactor: Redactor) -> Iterator[None]:
+    """Has this redactor mask what the process quotes and logs until the block ends."""
+    _in_force.append(redactor)
+    try:
+        yield
+    finally:
+        _in_force.remove(redactor)
+
+
+def leave_to_server() -> None:
+    """Keeps excerpts whole in this worker process, which holds no secrets to look for; its server masks and cuts."""
+    global _is_left_to_server
+    _is_left_to_server = True
+
+
+def quoted(value: JSONValue) -> JSONValue:
+    """The value with secrets masked; see `Redactor.quoted`."""
+    for redactor in tuple(_in_force):
+        value = redactor.quoted(value)
+    return value
+
+
+def excerpt(text: str, limit: int, *, ending: str = "…", from_end: bool = False) -> str:
+    """The beginning of a text from outside, with secrets masked before it is cut.
+
+    In a function run by `PackContext.run_in_process` the text stays whole, because secrets are not known there: what
+    the function raises is masked and cut when it comes out.
+
+    Args:
+        text: From outside, such as what a service answered.
+        limit: Longest excerpt, in characters.
+        ending: Stands where text was left out, and counts.
+        from_end: The end of the text instead.
+    """
+    if _is_left_to_server:
+        return text
+    for redactor in tuple(_in_force):
+        text = redactor.text(text) if from_end else redactor.beginning(text, limit)
+    return cut(text, limit, ending, from_end=from_end)
+
+
+def cut(masked: str, limit: int, ending: str, *, from_end: bool) -> str:
+    """The beginning or end of a text that is masked already."""
+    if len(masked) <= limit:
+        return masked
+    kept = limit - len(ending)
+    return f"{ending}{masked[len(masked) - kept :]}" if from_end else f"{masked[:kept]}{ending}"

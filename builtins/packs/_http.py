@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
-from packline import PackContext, PackError, raise_for_status
+from packline import PackContext, PackError, excerpt, raise_for_status
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container
@@ -177,7 +177,7 @@ def _redirected(url: str, location: str, field: str) -> str:
     try:
         target = urljoin(url, location)
     except ValueError as error:
-        shown = location.rpartition("@")[2][:200]
+        shown = excerpt(location.rpartition("@")[2], 200)
         raise PackError(
             "invalid_input",
             f"{_host(url)} redirects to `{shown}`, which is not a web address: {error}.",

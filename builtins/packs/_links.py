@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from packline import excerpt
+
 from ._writing import one_line, same_address
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ _BARE = re.compile(
 
 def link(label: str, url: str) -> str:
     """A link that neither its text nor its address can end early (CommonMark §6.3)."""
-    text = re.sub(r"([\\\[\]`*_<])", r"\\\1", one_line(label))[:300]
+    text = excerpt(re.sub(r"([\\\[\]`*_<])", r"\\\1", one_line(label)), 300, ending="")
     target = re.sub(r"[\s()<>\[\]]", lambda match: f"%{ord(match.group()):02X}", url)
     return f"[{text}]({target})"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from packline import excerpt
+
 _TRAILING_HEADINGS = re.compile(r"(\n+#{1,6} [^\n]*)+\Z")
 
 
@@ -23,8 +25,8 @@ def tidy(markdown: str) -> str:
 
 def cut_at_paragraph(markdown: str, *, max_chars: int, max_bytes: int) -> str:
     """The beginning that fits both limits, ended at a paragraph and not at a heading; all of it if it fits."""
-    cut = markdown[:max_chars].encode()[:max_bytes].decode(errors="ignore")
-    if len(cut) == len(markdown):
+    if len(markdown) <= max_chars and len(markdown.encode()) <= max_bytes:
         return markdown
+    cut = excerpt(markdown, max_chars, ending="").encode()[:max_bytes].decode(errors="ignore")
     paragraph = cut.rfind("\n\n")
     return _TRAILING_HEADINGS.sub("", cut[:paragraph] if paragraph > len(cut) // 2 else cut)

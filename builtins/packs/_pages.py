@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from ._html import decode
 from ._http import Fetched, checked_url, fetch
@@ -96,7 +96,7 @@ async def read_page(ctx: PackContext, hit: Hit) -> Page:
     passages = await asyncio.to_thread(lambda: tuple(passages_of(markdown)))
     if not passages:
         raise PackError("invalid_input", f"{answer.url} has no text on it.")
-    return Page(answer.url, " ".join((title or answer.url).split())[:300], published, passages)
+    return Page(answer.url, excerpt(" ".join((title or answer.url).split()), 300, ending=""), published, passages)
 
 
 def page_of_hit(hit: Hit) -> Page:

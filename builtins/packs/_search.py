@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import urlencode, urlsplit
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from ._http import Fetched, fetch
 
@@ -169,7 +169,7 @@ async def _ask_wikipedia(ctx: PackContext, query: str, limit: int) -> list[Hit]:
         "format": "json",
         "formatversion": "2",
         "generator": "search",
-        "gsrsearch": query[:WIKIPEDIA_QUERY_CHARS],
+        "gsrsearch": excerpt(query, WIKIPEDIA_QUERY_CHARS, ending=""),
         "gsrlimit": str(limit),
         "gsrnamespace": "0",
         "prop": "extracts|info",
@@ -188,7 +188,8 @@ async def _ask_wikipedia(ctx: PackContext, query: str, limit: int) -> list[Hit]:
     ]
     pages.sort(key=lambda page: index if isinstance(index := page.get("index"), int) else MAX_LIMIT)
     return [
-        Hit(_text(page.get("fullurl")), _text(page.get("title")), _text(page.get("extract"))[:4_000]) for page in pages
+        Hit(_text(page.get("fullurl")), _text(page.get("title")), excerpt(_text(page.get("extract")), 4_000, ending=""))
+        for page in pages
     ]
 
 

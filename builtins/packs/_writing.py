@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Literal
 
-from packline import ModelNeed, PackContext, PackError
+from packline import ModelNeed, PackContext, PackError, excerpt
 
 from ._markdown import cut_at_paragraph
 
@@ -170,7 +170,7 @@ def same_address(one: str, other: str) -> bool:
 def listed(values: list[str], most: int = 5) -> str:
     """Values for a message, the first few."""
     more = f" and {len(values) - most} more" if len(values) > most else ""
-    return ", ".join(f"`{value[:80]}`" for value in values[:most]) + more
+    return ", ".join(f"`{excerpt(value, 80)}`" for value in values[:most]) + more
 
 
 def _address(url: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from .captions import short_clock
 
@@ -76,7 +76,9 @@ def chapters_of(starts: Sequence[tuple[float, str]], seconds: float) -> list[Cha
             kept[-1] = (kept[-1][0], title)
     if len(kept) < 2:
         return []
-    return [Chapter(start_seconds=round(start, 2), title=(title or "Start")[:100]) for start, title in kept]
+    return [
+        Chapter(start_seconds=round(start, 2), title=excerpt(title or "Start", 100, ending="")) for start, title in kept
+    ]
 
 
 def from_text(title: str, sentences: Sequence[str], chapters: Sequence[Chapter]) -> Engagement:
@@ -88,9 +90,9 @@ def from_text(title: str, sentences: Sequence[str], chapters: Sequence[Chapter])
             continue
         if text and len(text) + len(sentence) > _DESCRIPTION_CHARACTERS:
             break
-        text = f"{text} {sentence}".strip()[: 2 * _DESCRIPTION_CHARACTERS]
+        text = excerpt(f"{text} {sentence}".strip(), 2 * _DESCRIPTION_CHARACTERS, ending="")
     return Engagement(
-        title=title[:100],
+        title=excerpt(title, 100, ending=""),
         description=with_times(text or title, chapters),
         keywords=keywords_of(" ".join([title, title, *sentences])),
         chapters=list(chapters),

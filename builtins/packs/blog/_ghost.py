@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 from pydantic import BaseModel, ValidationError
 
-from packline import CredentialNeed, PackContext, PackError, raise_for_status
+from packline import CredentialNeed, PackContext, PackError, excerpt, raise_for_status
 
 from .._http import USER_AGENT
 from .._marks import mark_of, not_before
@@ -216,7 +216,7 @@ class Ghost:
         try:
             target = urlsplit(urljoin(self.url, location))
         except ValueError:
-            return location.rpartition("@")[2][:200]
+            return excerpt(location.rpartition("@")[2], 200)
         return f"{target.scheme}://{target.netloc}"
 
     def _token(self) -> str:
@@ -303,4 +303,4 @@ def _first_error(response: httpx2.Response) -> dict[str, Any]:
 
 
 def _one_line(value: object) -> str:
-    return " ".join(value.split())[:300] if isinstance(value, str) else ""
+    return excerpt(" ".join(value.split()), 300) if isinstance(value, str) else ""

@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, field_validator
 
+from packline import excerpt
+
 
 class Post(BaseModel):
     """A finished post."""
@@ -30,5 +32,5 @@ class Post(BaseModel):
     def _short_tags(cls, tags: list[str]) -> list[str]:
         clean = list(dict.fromkeys(" ".join(tag.split()) for tag in tags if tag.strip()))
         if too_long := next((tag for tag in clean if len(tag) > 60), None):
-            raise ValueError(f"Tag `{too_long[:60]}…` is longer than 60 characters.")
+            raise ValueError(f"Tag `{excerpt(too_long, 60)}` is longer than 60 characters.")
         return clean

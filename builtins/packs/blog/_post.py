@@ -6,6 +6,8 @@ import re
 
 from pydantic import BaseModel, Field, model_validator
 
+from packline import excerpt
+
 from .._writing import blanks, count_words, listed, one_line, unwrapped
 
 EXCERPT_CHARS = 300
@@ -88,7 +90,7 @@ def excerpt_of(text: str) -> str:
     line = one_line(text)
     if len(line) <= EXCERPT_CHARS:
         return line
-    cut = line[:EXCERPT_CHARS]
+    cut = excerpt(line, EXCERPT_CHARS, ending="")
     sentence = max(cut.rfind(mark) for mark in (". ", "! ", "? ", "\u3002"))
     if sentence > EXCERPT_CHARS // 3:
         return cut[: sentence + 1]
@@ -98,7 +100,7 @@ def excerpt_of(text: str) -> str:
 
 def tags_of(tags: list[str]) -> list[str]:
     """Subjects without marks or repetitions, as many and as long as a post may have."""
-    clean = [one_line(tag).strip("#,;. ")[:TAG_CHARS].rstrip() for tag in tags]
+    clean = [excerpt(one_line(tag).strip("#,;. "), TAG_CHARS, ending="").rstrip() for tag in tags]
     seen: dict[str, str] = {}
     for tag in clean:
         if tag:

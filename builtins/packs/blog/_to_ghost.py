@@ -6,7 +6,7 @@ import asyncio
 import html
 from typing import TYPE_CHECKING, Any, Literal
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from .._writing import count_words
 from ._front_matter import markdown_body
@@ -103,12 +103,12 @@ def _fields(
         "tags": [{"name": tag} for tag in post.tags],
         "codeinjection_head": ghost.mark,
     }
-    excerpt = " ".join((post.excerpt or "").split())
-    if len(excerpt) > EXCERPT_CHARS:
-        excerpt = excerpt[: EXCERPT_CHARS - 1].rpartition(" ")[0] + "…"
+    summary = " ".join((post.excerpt or "").split())
+    if len(summary) > EXCERPT_CHARS:
+        summary = excerpt(summary, EXCERPT_CHARS - 1, ending="").rpartition(" ")[0] + "…"
         ctx.warn(f"The excerpt was cut to the {EXCERPT_CHARS} characters Ghost holds.")
-    if excerpt:
-        fields["custom_excerpt"] = excerpt
+    if summary:
+        fields["custom_excerpt"] = summary
     if "@" in (post.author or ""):
         fields["authors"] = [(post.author or "").strip()]
     return fields

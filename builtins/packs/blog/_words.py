@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from packline import PackError
+from packline import PackError, excerpt
 
 #: A title that is nothing but a template's blank, in the notations people use.
 _PLACEHOLDER = re.compile(
@@ -28,7 +28,7 @@ def refuse_placeholder(title: str) -> None:
     if _PLACEHOLDER.fullmatch(title):
         raise PackError(
             "invalid_input",
-            f"`title` is \u201c{title[:80]}\u201d, which looks like a blank that was never filled in.",
+            f"`title` is \u201c{excerpt(title, 80)}\u201d, which looks like a blank that was never filled in.",
             field="title",
             hint="Give the post's own title; if it is meant to be called that, add a word to it.",
         )

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from .._writing import (
     MATERIAL_RULE,
@@ -171,7 +171,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
     aim = min(LENGTHS[input.length], max(FEWEST_WORDS, round(source_words * MOST_WORDS_OF_SOURCE)))
     if aim < LENGTHS[input.length]:
         ctx.warn(f"The source has only {source_words} words, so a post of about {aim} words was asked for.")
-    ctx.progress(0.1, f"Writing from {source_words:,} words for {one_line(input.audience)[:80]}")
+    ctx.progress(0.1, f"Writing from {source_words:,} words for {excerpt(one_line(input.audience), 80)}")
     answer = await ctx.models.structured(
         WRITER,
         post_shape(source, title, int(aim * LEAST_SHARE)),
@@ -180,9 +180,9 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
         model=input.model or None,
     )
     body = body_of(answer.value.markdown, title)
-    excerpt = excerpt_of(answer.value.excerpt)
+    summary = excerpt_of(answer.value.excerpt)
     requested = " ".join(filter(None, (title, input.audience, input.angle)))
-    new = await asyncio.to_thread(unsourced, f"{body}\n{excerpt}", (source, requested))
+    new = await asyncio.to_thread(unsourced, f"{body}\n{summary}", (source, requested))
     if new:
         ctx.warn(f"The source does not hold {listed(new)}; check {'them' if len(new) > 1 else 'it'} before publishing.")
     words = count_words(body)
@@ -191,7 +191,7 @@ async def rewrite_for_audience(ctx: PackContext, input: Input) -> Output:
     return Output(
         markdown=titled(title, body),
         title=title,
-        excerpt=excerpt,
+        excerpt=summary,
         tags=tags_of(answer.value.tags),
         word_count=words,
         unsourced=new,

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packline import excerpt
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -98,7 +100,7 @@ def cite(
 
 
 def _link_text(title: str) -> str:
-    return re.sub(r"([\\\[\]`*_<])", r"\\\1", " ".join(title.split()))[:300]
+    return excerpt(re.sub(r"([\\\[\]`*_<])", r"\\\1", " ".join(title.split())), 300, ending="")
 
 
 def _link_target(url: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from .._search import Found, search
 from ._passages import Match, best_match, terms
@@ -67,7 +67,7 @@ def queries(claim: Claim, topic: str) -> list[str]:
     subject = names or [topic] if topic else names
     exact = " ".join([*subject, *claim.years[:1], *telling[: max(0, 4 - len(names))]])
     loose = " ".join([*names[:2], *([topic] if topic and len(names) < 2 else [])]) or " ".join(telling[:3])
-    return [query[:200] for query in dict.fromkeys((exact, loose)) if query.strip()]
+    return [excerpt(query, 200, ending="") for query in dict.fromkeys((exact, loose)) if query.strip()]
 
 
 def topic_of(text: str) -> str:

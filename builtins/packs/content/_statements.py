@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
+from packline import excerpt
+
 from .._writing import MATERIAL_RULE, material, one_line
 from ._claims import ATOMS, HAS_SOURCE, LONGEST_CHARS, paragraphs, plain
 
@@ -114,6 +116,10 @@ def _find(
                 continue
             if not _FOLLOWED_BY_MARK.match(markdown, stop):
                 return Statement(
-                    text, one_line(markdown[start:stop]), start, stop, one_line(candidate.query)[:200] or text[:200]
+                    text,
+                    one_line(markdown[start:stop]),
+                    start,
+                    stop,
+                    excerpt(one_line(candidate.query), 200, ending="") or excerpt(text, 200, ending=""),
                 )
     return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from .._writing import WRITER, WRITER_HELPS, use_model
 from ._citing import CHECKED_HEADING, CHECKED_NOTE, Replacement, Source, cite, numbers_of
@@ -208,7 +208,7 @@ def _by_model(input: Input, result: Grounding) -> Output:
                 url=evidence.page.url,
                 title=evidence.page.title,
                 verdict=evidence.verdict,
-                passage=evidence.passage[:600],
+                passage=excerpt(evidence.passage, 600, ending=""),
                 quote=evidence.quote,
                 coverage=None,
             )
@@ -245,7 +245,7 @@ def _remark(own: list[tuple[Statement, Evidence]]) -> str:
     ]
     if not wrong:
         return ""
-    said = wrong[0] if len(wrong[0]) <= 80 else f"{wrong[0][:79].rsplit(' ', 1)[0]}\u2026"
+    said = wrong[0] if len(wrong[0]) <= 80 else f"{excerpt(wrong[0], 79, ending='').rsplit(' ', 1)[0]}\u2026"
     return f", which contradicts: \u201c{said}\u201d"
 
 
@@ -277,7 +277,7 @@ async def _by_words(ctx: PackContext, input: Input) -> Output:
                 url=match.hit.url,
                 title=match.hit.title,
                 verdict="related",
-                passage=match.passage[:600],
+                passage=excerpt(match.passage, 600, ending=""),
                 quote=None,
                 coverage=match.coverage,
             )

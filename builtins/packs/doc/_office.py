@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import TYPE_CHECKING, Any
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from .._html import to_markdown
 from .._markdown import tidy
@@ -175,6 +175,6 @@ def _core_title(path: Path) -> str | None:
 def _damaged(what: str, error: Exception) -> PackError:
     return PackError(
         "invalid_input",
-        f"The {what} is damaged: {str(error)[:300] or type(error).__name__}.",
+        f"The {what} is damaged: {excerpt(str(error), 300) or type(error).__name__}.",
         hint="Open it, save it again and retry.",
     )

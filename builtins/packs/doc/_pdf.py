@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from packline import PackError
+from packline import PackError, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -147,7 +147,7 @@ def _has_pictures(document: pdf_oxide.PdfDocument, index: int) -> bool:
 def _damaged(reason: str) -> PackError:
     return PackError(
         "invalid_input",
-        f"The PDF is damaged: {reason[:300]}.",
+        f"The PDF is damaged: {excerpt(reason, 300)}.",
         hint="Open it in a PDF viewer, print it to a new PDF and try again.",
     )
 

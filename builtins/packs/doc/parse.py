@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field, model_validator
 
-from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack, python_module
+from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, excerpt, pack, python_module
 
 from .._http import checked_url, fetch
 from .._markdown import cut_at_paragraph
@@ -216,7 +216,8 @@ async def _within_limits(ctx: PackContext, result: Converted, max_chars: int) ->
     cut = cut_at_paragraph(whole, max_chars=max_chars, max_bytes=MAX_MARKDOWN_BYTES)
     if len(cut) == len(whole):
         return whole, None
-    stem = Path((result["title"] or "document").replace("/", " ").replace("\\", " ")[:80].strip() or "document").name
+    title = (result["title"] or "document").replace("/", " ").replace("\\", " ")
+    stem = Path(excerpt(title, 80, ending="").strip() or "document").name
     ref = await ctx.save_artifact(f"{stem}.md", whole.encode(), "text/markdown")
     ctx.warn(f"The text is {len(whole):,} characters long; the first {len(cut):,} are returned, `{ref.name}` has all.")
     return cut, ref

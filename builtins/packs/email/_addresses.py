@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from packline import excerpt
+
 _ENTRY = re.compile(r"(?:(?P<name>[^<>]*?)\s*<(?P<named>[^<>\s]+)>|(?P<bare>[^<>\s]+))\Z")
 _LOCAL = re.compile(r"(?!\.)(?!.*\.\.)[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}(?<!\.)\Z", re.ASCII)
 _LABEL = re.compile(r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)\Z", re.ASCII)
@@ -43,7 +45,7 @@ def parse_address(text: str) -> MailAddress:
     Raises:
         ValueError: when it is none; the message says why.
     """
-    shown = " ".join(text.split())[:100]
+    shown = excerpt(" ".join(text.split()), 100)
     if has_control(text):
         raise ValueError(f"`{shown}` has a line break or control character, which an address cannot have.")
     match = _ENTRY.match(text.strip())

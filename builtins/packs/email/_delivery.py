@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from ._addresses import MailAddress, parse_address
 
@@ -316,7 +316,9 @@ def _sender_refused(account: Account, sender: MailAddress, error: aiosmtplib.SMT
 
 
 def _recipients_refused(account: Account, refused: Sequence[Refusal], *, could_leave_out: bool) -> PackError:
-    told = "; ".join(f"{refusal.address}: SMTP {refusal.code} {refusal.reason}"[:200] for refusal in refused[:5])
+    told = "; ".join(
+        excerpt(f"{refusal.address}: SMTP {refusal.code} {refusal.reason}", 200) for refusal in refused[:5]
+    )
     more = f" and {len(refused) - 5} more" if len(refused) > 5 else ""
     detail: list[dict[str, str | int]] = [
         {"address": refusal.address, "code": refusal.code, "reason": refusal.reason} for refusal in refused
@@ -346,4 +348,4 @@ def _code(error: aiosmtplib.SMTPResponseException) -> str:
 
 
 def _one_line(text: object) -> str:
-    return re.sub(r"[\x00-\x20\x7f]+", " ", str(text)).strip()[:200]
+    return excerpt(re.sub(r"[\x00-\x20\x7f]+", " ", str(text)).strip(), 200)

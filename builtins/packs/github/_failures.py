@@ -7,7 +7,7 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from packline import PackError, raise_for_status
+from packline import PackError, excerpt, raise_for_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -116,10 +116,10 @@ def _access_hint(response: httpx2.Response, with_token: bool) -> str:
     if not with_token:
         return "Store a credential `github` and grant it to this pack."
     if sign_on := response.headers.get("x-github-sso"):
-        return f"The organisation asks for single sign-on for this token ({sign_on[:200]})."
+        return f"The organisation asks for single sign-on for this token ({excerpt(sign_on, 200)})."
     needed = response.headers.get("x-accepted-github-permissions") or response.headers.get("x-accepted-oauth-scopes")
     if needed:
-        return f"The token needs one of these permissions: {needed[:200]}."
+        return f"The token needs one of these permissions: {excerpt(needed, 200)}."
     return "Give the token the permission for this, or use another one."
 
 
@@ -142,7 +142,7 @@ def _validation(response: httpx2.Response, fields: Mapping[str, str]) -> tuple[s
         elif isinstance(place, str) and isinstance(code, str):
             reasons.append(f"`{place}` is {code.replace('_', ' ')}")
     text = "; ".join(" ".join(reason.split()) for reason in reasons) or _said(response) or "no reason was given"
-    return text[:600].rstrip("."), named
+    return excerpt(text, 600).rstrip("."), named
 
 
 def _json(response: httpx2.Response) -> dict[str, Any]:
@@ -155,7 +155,7 @@ def _json(response: httpx2.Response) -> dict[str, Any]:
 
 def _said(response: httpx2.Response) -> str:
     message = _json(response).get("message")
-    return " ".join(message.split())[:300].rstrip(".") if isinstance(message, str) else ""
+    return excerpt(" ".join(message.split()), 300).rstrip(".") if isinstance(message, str) else ""
 
 
 def _quoted(text: str) -> str:

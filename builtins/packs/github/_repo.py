@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 PUBLIC_API = "https://api.github.com"
 
@@ -83,7 +83,8 @@ def _segments_of_address(ctx: PackContext, address: str, field: str) -> list[str
     if host not in hosts or port not in (None, api.port):
         raise PackError(
             "invalid_input",
-            f"`{parts.netloc[:100]}` is not the GitHub that is set up here, which is `{min(filter(None, hosts))}`.",
+            f"`{excerpt(parts.netloc, 100)}` is not the GitHub that is set up here, which is "
+            f"`{min(filter(None, hosts))}`.",
             field=field,
             hint=f"{_HINT} Another GitHub is set by an operator as PACKLINE_SERVICE_GITHUB_URL.",
         )
@@ -91,5 +92,5 @@ def _segments_of_address(ctx: PackContext, address: str, field: str) -> list[str
 
 
 def _bad(text: str, field: str) -> PackError:
-    shown = text.rpartition("@")[2][:100]
+    shown = excerpt(text.rpartition("@")[2], 100)
     return PackError("invalid_input", f"`{shown}` is not a repository on GitHub.", field=field, hint=_HINT)

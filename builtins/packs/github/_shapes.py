@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from ._marks import without_mark
 
@@ -155,10 +155,10 @@ def head_fields(raw: RawIssue) -> dict[str, Any]:
     }
 
 
-def excerpt(text: str | None) -> str:
+def opening(text: str | None) -> str:
     """The beginning of a text, cut at a word."""
     whole = without_mark(text or "").strip()
     if len(whole) <= EXCERPT_CHARS:
         return whole
-    cut = whole[:EXCERPT_CHARS]
+    cut = excerpt(whole, EXCERPT_CHARS, ending="")
     return f"{cut[: cut.rfind(' ')] if ' ' in cut[-100:] else cut} …"

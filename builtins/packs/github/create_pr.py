@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, Field, field_validator
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from ._client import MAX_PAGES, NEEDS_TOKEN, PAGE_SIZE, open_github
 from ._input import Target, one_line
@@ -52,7 +52,7 @@ class Input(Target):
     @classmethod
     def _is_branch(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is not None and (not _BRANCH.match(name) or (info.field_name == "base" and ":" in name)):
-            raise ValueError(f"`{name[:100]}` cannot be the name of a branch.")
+            raise ValueError(f"`{excerpt(name, 100)}` cannot be the name of a branch.")
         return name
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import Field
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from ._client import MAY_USE_TOKEN, PAGE_SIZE, open_github
 from ._input import Target
@@ -113,7 +113,7 @@ async def get_issue(ctx: PackContext, input: Input) -> Output:
         url = github.list_url(f"{path}/comments", per_page=str(min(PAGE_SIZE, input.max_comments)))
         page = await github.page_kept(url, _comment_kept, what=f"comments on {what}")
         comments = [comment_of(read(RawComment, item)) for item in page.items[: input.max_comments]]
-    ctx.progress(1.0, f"{what}: {raw.title[:100]}")
+    ctx.progress(1.0, f"{what}: {excerpt(raw.title, 100)}")
     repo_url = raw.html_url.rsplit("/", 2)[0]  # without `/issues/7` or `/pull/7`
     return Output(
         **head_fields(raw), repo=repo.full_name, repo_url=repo_url, body=without_mark(raw.body or ""), comments=comments

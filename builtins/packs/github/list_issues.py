@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from packline import Metadata, PackContext, PostCondition, pack
+from packline import Metadata, PackContext, PostCondition, excerpt, pack
 
 from ._client import MAX_PAGES, MAY_USE_TOKEN, open_github
 from ._input import Target
 from ._repo import parse_repo
-from ._shapes import IssueHead, RawIssue, excerpt, head_fields, read
+from ._shapes import IssueHead, RawIssue, head_fields, opening, read
 
 if TYPE_CHECKING:
     from ._client import JSONValue
@@ -40,7 +40,7 @@ class Input(Target):
     @classmethod
     def _plain_labels(cls, labels: list[str]) -> list[str]:
         if bad := next((label for label in labels if "," in label or not label.strip() or len(label) > 100), None):
-            raise ValueError(f"`{bad[:50]}` is not a label; give each label by itself, without a comma.")
+            raise ValueError(f"`{excerpt(bad, 50)}` is not a label; give each label by itself, without a comma.")
         return [label.strip() for label in labels]
 
 
@@ -162,7 +162,7 @@ def _parameters(input: Input) -> dict[str, str]:
 
 def _kept(data: dict[str, Any]) -> JSONValue:
     raw = read(RawIssue, data)
-    return ListedIssue(**head_fields(raw), excerpt=excerpt(raw.body)).model_dump(mode="json")
+    return ListedIssue(**head_fields(raw), excerpt=opening(raw.body)).model_dump(mode="json")
 
 
 def _line(issue: ListedIssue) -> str:

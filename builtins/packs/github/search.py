@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from ._client import MAY_USE_TOKEN, open_github
 from ._input import one_line
 from ._repo import parse_repo
-from ._shapes import RawIssue, excerpt, read
+from ._shapes import RawIssue, opening, read
 
 Kind = Literal["issues", "pull_requests", "repositories", "code"]
 _PATHS: dict[Kind, str] = {
@@ -143,9 +143,9 @@ async def search(ctx: PackContext, input: Input) -> Output:
             field="kind",
             hint="Store a credential `github` and grant it to this pack, or search for something else.",
         )
-    ctx.progress(None, f"Searching GitHub's {input.kind.replace('_', ' ')} for {input.query[:80]}")
+    ctx.progress(None, f"Searching GitHub's {input.kind.replace('_', ' ')} for {excerpt(input.query, 80)}")
     answer = await github.get(
-        _PATHS[input.kind], what=f"answer to `{query[:100]}`", field="query", q=query, per_page=str(input.limit)
+        _PATHS[input.kind], what=f"answer to `{excerpt(query, 100)}`", field="query", q=query, per_page=str(input.limit)
     )
     found = read(_Found, answer)
     results = [_result(input.kind, item) for item in found.items[: input.limit]]
@@ -168,7 +168,7 @@ def _result(kind: Kind, item: dict[str, Any]) -> Result:
             title=repository.full_name,
             url=repository.html_url,
             repo=repository.full_name,
-            snippet=excerpt(repository.description),
+            snippet=opening(repository.description),
             updated_at=repository.pushed_at or repository.updated_at,
         )
     if kind == "code":
@@ -182,6 +182,6 @@ def _result(kind: Kind, item: dict[str, Any]) -> Result:
         repo=place[1] if place else None,
         number=issue.number,
         state=issue.state,
-        snippet=excerpt(issue.body),
+        snippet=opening(issue.body),
         updated_at=issue.updated_at,
     )

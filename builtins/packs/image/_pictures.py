@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import io
 
+from packline import excerpt
+
 #: Formats that are taken, with the ending of their files.
 MEDIA_TYPES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp"}
 
@@ -22,5 +24,5 @@ def decode(content: bytes) -> str | None:
         with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "WEBP")) as picture:
             picture.load()
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        return str(error)[:200] or type(error).__name__
+        return excerpt(str(error), 200) or type(error).__name__
     return None

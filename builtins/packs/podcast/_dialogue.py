@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from .._audio.spoken import WORDS_PER_MINUTE, plain_lines
 from .._writing import MATERIAL_RULE, WRITER, asked, count_words, listed, material, one_line, shortened, unsourced
@@ -89,7 +89,8 @@ async def have_written(
         if name is None:
             raise PackError(
                 "invalid_output",
-                f"The model gave words to `{one_line(turn.speaker)[:60]}`, who is none of {listed(list(speakers))}.",
+                f"The model gave words to `{excerpt(one_line(turn.speaker), 60)}`, who is none of "
+                f"{listed(list(speakers))}.",
                 hint="Run it again, or name another `model`.",
             )
         text = " ".join(plain_lines(_STAGE.sub("", turn.text)))

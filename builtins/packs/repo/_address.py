@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from .._http import failure_for_answer
 
@@ -112,7 +112,7 @@ def check_ref(ref: str) -> str:
     if wrong:
         raise PackError(
             "invalid_input",
-            f"`{ref[:100]}` cannot be the name of a branch, tag or commit.",
+            f"`{excerpt(ref, 100)}` cannot be the name of a branch, tag or commit.",
             field="ref",
             hint="Give a branch such as `main`, a tag such as `v1.2.0` or a full commit id; leave it out for the"
             " default branch.",
@@ -165,11 +165,11 @@ def _checked_host(parts: SplitResult) -> str:
     try:
         host = host.encode("idna").decode("ascii")
     except UnicodeError as error:
-        raise _bad(f"`{host[:100]}` is not a host name.") from error
+        raise _bad(f"`{excerpt(host, 100)}` is not a host name.") from error
     last = host.rpartition(".")[2]
     plain = all(char.isascii() and (char.isalnum() or char in "-._") for char in host)
     if not host or not plain or last.isdigit() or last.startswith("0x"):
-        raise _bad(f"`{host[:100]}` is not a host name.")
+        raise _bad(f"`{excerpt(host, 100)}` is not a host name.")
     return host
 
 
@@ -272,7 +272,7 @@ def _redirected(url: str, location: str) -> str:
 
 def _shown(text: str) -> str:
     """The start of an address for a message, without a password that may be in it."""
-    return text.rpartition("@")[2][:200]
+    return excerpt(text.rpartition("@")[2], 200)
 
 
 def _bad(message: str, hint: str | None = None) -> PackError:

@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packline import PackError
+from packline import PackError, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,16 +90,18 @@ def inside(workspace: Path, relative: str, *, field: str) -> Path:
     if relative.startswith(("/", "~")) or "\\" in relative or "\0" in relative or ".." in parts or ".git" in parts:
         raise PackError(
             "policy_denied",
-            f"`{relative[:200]}` leads out of the workspace.",
+            f"`{excerpt(relative, 200)}` leads out of the workspace.",
             field=field,
             hint="Give a folder inside the clone, such as `repo` or `repo/src`, or pass on an output of repo.fetch.",
         )
     root = workspace.resolve()
     target = (root / relative).resolve()
     if not target.is_relative_to(root):
-        raise PackError("policy_denied", f"`{relative[:200]}` is a link that leads out of the workspace.", field=field)
+        raise PackError(
+            "policy_denied", f"`{excerpt(relative, 200)}` is a link that leads out of the workspace.", field=field
+        )
     if not target.is_dir():
-        raise PackError("not_found", f"There is no folder `{relative[:200]}` in the repository.", field=field)
+        raise PackError("not_found", f"There is no folder `{excerpt(relative, 200)}` in the repository.", field=field)
     return target
 
 

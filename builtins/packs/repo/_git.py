@@ -15,7 +15,7 @@ import tempfile
 import time
 from typing import IO, TYPE_CHECKING, NoReturn
 
-from packline import PackError
+from packline import PackError, excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -155,7 +155,7 @@ class Git:
         """
         if shutil.disk_usage(self._workspace).free < _FULL_DISK_BYTES:
             raise PackError("resource_exhausted", "The disk of the server is full.", hint="Free some space there.")
-        detail = complaint.replace(str(self._workspace), "").strip()[-2_000:]
+        detail = excerpt(complaint.replace(str(self._workspace), "").strip(), 2_000, from_end=True)
         raise PackError(code, message, field=field, hint=hint, detail={"git": detail} if detail else None)
 
     def _limit(self, process: subprocess.Popen[bytes]) -> None:

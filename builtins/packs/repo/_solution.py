@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, PackContext, PackError
+from packline import ArtifactRef, PackContext, PackError, excerpt
 
 from .._http import failure_for_answer
 from .._marks import CLOCK_SLACK, mark_of, not_before
@@ -75,7 +75,7 @@ async def change_job(ctx: PackContext, clone: Clone, session: PackSession | None
     if not _COMMIT.match(clone.commit):
         raise PackError(
             "invalid_input",
-            f"`{clone.commit[:70]}` is not the full id of a commit.",
+            f"`{excerpt(clone.commit, 70)}` is not the full id of a commit.",
             field="commit",
             hint="Pass on `commit` of repo.fetch.",
         )
@@ -183,7 +183,9 @@ def check_branch(name: str) -> str:
     try:
         check_ref(name)
     except PackError as error:
-        raise PackError("invalid_input", f"`{name[:100]}` cannot be the name of a branch.", field="branch") from error
+        raise PackError(
+            "invalid_input", f"`{excerpt(name, 100)}` cannot be the name of a branch.", field="branch"
+        ) from error
     if name.startswith("refs/") or name == "HEAD":
         raise PackError("invalid_input", f"`{name}` is no plain branch.", field="branch", hint="Such as `fix-lamp`.")
     return name

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from packline import PackContext, PackError
+from packline import PackContext, PackError, excerpt
 
 from .._pages import Page, page_of_hit, read_page
 from .._search import Found, Hit, search
@@ -42,7 +42,7 @@ def plain_queries(question: str, count: int) -> list[str]:
     distinct: dict[str, str] = {}
     for query in wanted:
         if query.strip():
-            distinct.setdefault(" ".join(terms(query)) or query.lower(), query.strip(" ?!.")[:200])
+            distinct.setdefault(" ".join(terms(query)) or query.lower(), excerpt(query.strip(" ?!."), 200, ending=""))
     return list(distinct.values())[:count]
 
 
@@ -57,7 +57,7 @@ async def search_all(ctx: PackContext, queries: Sequence[str]) -> tuple[list[Hit
     answers: list[Found] = []
     failures: list[PackError] = []
     for number, query in enumerate(queries):
-        ctx.progress(0.05 + 0.2 * number / len(queries), f"Searching for {query[:80]}")
+        ctx.progress(0.05 + 0.2 * number / len(queries), f"Searching for {excerpt(query, 80)}")
         try:
             answers.append(await search(ctx, query, HITS_PER_SEARCH))
         except PackError as error:
@@ -132,7 +132,7 @@ async def read_all(ctx: PackContext, hits: Sequence[Hit], most: int) -> list[Pag
         while waiting and len(pages) < most:
             place, hit = waiting.pop(0)
             begun += 1
-            ctx.progress(0.25 + 0.45 * min(begun / max(most, 1), 1) * 0.95, f"Reading {hit.title[:80]}")
+            ctx.progress(0.25 + 0.45 * min(begun / max(most, 1), 1) * 0.95, f"Reading {excerpt(hit.title, 80)}")
             try:
                 pages[place] = await read_page(ctx, hit)
             except PackError as error:

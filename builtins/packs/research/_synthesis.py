@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
+from packline import excerpt
+
 from .._links import only_known_links
 from .._quotes import find_quote
 from .._writing import MATERIAL_RULE, asked, blanks, material, one_line, unsourced
@@ -177,7 +179,7 @@ def _holding(statement: Statement, text: str, pages: Sequence[Page]) -> list[int
 
 def _sentence(text: str) -> str:
     """One line that starts no block, links nowhere and leaves no blank."""
-    line, _ = only_known_links(_MARKS.sub("", one_line(text[:SENTENCE_CHARS])), ())
+    line, _ = only_known_links(_MARKS.sub("", one_line(excerpt(text, SENTENCE_CHARS, ending=""))), ())
     line = _BLOCK_START.sub("", line).replace("<!--", "").strip()
     return "" if not re.search(r"\w", line) or blanks(line, "") else line
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from .._links import link
 from .._writing import WRITER, WRITER_HELPS, listed, one_line, use_model
@@ -161,7 +161,7 @@ async def deep(ctx: PackContext, input: Input) -> Output:
         plan = await ctx.models.structured(
             WRITER, Searches, searches_prompt(question, searches), instructions=_SEARCHER, model=input.model or None
         )
-        planned = [one_line(query)[:200] for query in plan.value.queries if re.search(r"\w", query)]
+        planned = [excerpt(one_line(query), 200, ending="") for query in plan.value.queries if re.search(r"\w", query)]
         queries = list(dict.fromkeys([*planned, *queries]))[:searches]
     hits, found = await search_all(ctx, queries)
     pages = await read_all(ctx, hits, input.max_sources)

@@ -9,6 +9,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from packline import excerpt
+
 from ._deck import (
     Block,
     Cards,
@@ -133,7 +135,7 @@ def split_warnings(deck: Deck) -> list[str]:
     titles = [plain(slide.title).strip() or "(untitled)" for slide in deck.slides if slide.part[0] == 1 < slide.part[1]]
     if not titles:
         return []
-    shown = ", ".join(f"\u201c{title[:60]}\u201d" for title in titles[:5])
+    shown = ", ".join(f"\u201c{excerpt(title, 60)}\u201d" for title in titles[:5])
     more = f" and {len(titles) - 5} more" if len(titles) > 5 else ""
     return [f"Held more than fits on one slide, so it was split: {shown}{more}."]
 

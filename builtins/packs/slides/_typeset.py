@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from packline import excerpt
+
 from ._deck import (
     Block,
     Cards,
@@ -126,7 +128,7 @@ class Typesetter:
         slides = tuple(replace(slide, scale=scale) for slide, scale in zip(fitted.slides, scales, strict=True))
         fitted = replace(fitted, slides=slides)
         warnings.extend(
-            f"Slide {number} (\u201c{plain(slide.heading)[:60]}\u201d) holds one piece too large to split, "
+            f"Slide {number} (\u201c{excerpt(plain(slide.heading), 60)}\u201d) holds one piece too large to split, "
             "so its type is smaller than on the others."
             for number, (slide, needed) in enumerate(zip(slides, tight, strict=True), start=1)
             if needed

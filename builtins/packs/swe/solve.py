@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field, field_validator
 
-from packline import ArtifactRef, CredentialNeed, Metadata, PackContext, pack, program
+from packline import ArtifactRef, CredentialNeed, Metadata, PackContext, excerpt, pack, program
 
 from ..github import create_pr as pull_requests
 from ..github._input import one_line
@@ -168,7 +168,7 @@ async def solve(ctx: PackContext, input: Input) -> Output:
     job = await change_job(ctx, clone, sessions[0])
     authorization = None if input.mode == "patch" else await sign_in(ctx, job.remote)
     answer = await ctx.ask_agent(_PROMPT.format(task=input.task), agent=input.agent, model=input.model, may_spawn=True)
-    summary = answer.text.strip()[:_SUMMARY_CHARACTERS]
+    summary = excerpt(answer.text.strip(), _SUMMARY_CHARACTERS, ending="")
     branch = commit = pr_url = None
     if authorization is None:
         change = await make_patch(ctx, job)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape
 
-from packline import Missing, PackError, Service
+from packline import Missing, PackError, Service, excerpt
 
 from ._devtools import BrowserGoneError, DevTools
 
@@ -182,12 +182,12 @@ def started_chromium(*, isolate: bool = True) -> Iterator[Chromium]:
             try:
                 devtools.call("Browser.getVersion", seconds=60)
             except BrowserGoneError as error:
-                tail = errors.read_bytes()[-1500:].decode("utf-8", "replace")
+                said = errors.read_bytes().decode("utf-8", "replace")
                 raise PackError(
                     "handler_failed",
                     f"Chromium ({program}) does not start.",
                     hint="Run it by hand with --headless to see what it lacks; its sandbox needs user namespaces.",
-                    detail={"stderr": tail},
+                    detail={"stderr": excerpt(said, 1500, from_end=True)},
                 ) from error
             yield Chromium(devtools, bool(wrapper))
         finally:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packline import PackError
+from packline import PackError, excerpt
 
 from ._chromium import FONTS, started_chromium
 from ._devtools import BrowserGoneError, BrowserSlowError, DevToolsError
@@ -125,7 +125,7 @@ class Stage:
             text = str(details.get("exception", {}).get("description") or details.get("text"))
             raise PackError(
                 "invalid_input",
-                f"A script of the composition fails: {text.splitlines()[0][:300]}",
+                f"A script of the composition fails: {excerpt(text, 300).splitlines()[0]}",
                 field="composition_html",
                 hint="Open the composition in a browser and look at its console.",
             )
@@ -163,7 +163,7 @@ class Stage:
         if self.left_for is not None:
             raise PackError(
                 "invalid_input",
-                f"The composition leaves its page for {self.left_for[:200]}.",
+                f"The composition leaves its page for {excerpt(self.left_for, 200)}.",
                 field="composition_html",
                 hint="Take out links, refreshes and scripts that navigate: a composition is one page.",
             )

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
+from packline import excerpt
+
 from ._scenes import Scene, scene_problem
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def usable(scenes: Sequence[Scene]) -> tuple[list[Scene], int]:
         if scene_problem(scene) is None:
             kept.append(scene)
         elif said := scene.title or scene.text or " · ".join(scene.bullets):
-            kept.append(Scene(layout="statement", title=said[:160]))
+            kept.append(Scene(layout="statement", title=excerpt(said, 160, ending="")))
         else:
             dropped += 1
     return kept, dropped

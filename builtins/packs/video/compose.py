@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, Metadata, ModelNeed, PackContext, PackError, PostCondition, pack
+from packline import ArtifactRef, Metadata, ModelNeed, PackContext, PackError, PostCondition, excerpt, pack
 
 from ._scenes import Example, Scene
 
@@ -257,4 +257,4 @@ def _warn_unused(ctx: PackContext, input: Input) -> None:
 
 def _short(title: str) -> str:
     title = " ".join(title.split())
-    return title if len(title) <= 120 else title[:119].rstrip() + "…"
+    return title if len(title) <= 120 else excerpt(title, 119, ending="").rstrip() + "…"

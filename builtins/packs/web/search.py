@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from packline import Metadata, PackContext, PackError, PostCondition, pack
+from packline import Metadata, PackContext, PackError, PostCondition, excerpt, pack
 
 from .. import _search
 
@@ -102,7 +102,7 @@ async def search(ctx: PackContext, input: Input) -> Output:
     query = " ".join(input.query.split())
     if not query:
         raise PackError("invalid_input", "The query is empty.", field="query", hint="Say what to look for.")
-    ctx.progress(None, f"Searching for {query[:80]}")
+    ctx.progress(None, f"Searching for {excerpt(query, 80)}")
     found = await _search.search(ctx, query, input.limit, input.provider)
     if not found.hits:
         ctx.warn(f"Nothing was found for `{query}`.")

@@ -1,7 +1,10 @@
 """How log lines look and where they go: structlog, to standard error.
 
 Lines of libraries that use the standard library's logging (uvicorn, websockets) take the same way. Access is not
-logged: addresses may carry signatures, and the audit says who did what. Every line is masked last of all.
+logged: addresses may carry signatures, and the audit says who did what.
+
+Secrets are masked in every key and value before a line is rendered, because rendering escapes them in ways of its own,
+and once more in the line, for tokens that are known by what stands around them.
 """
 
 from __future__ import annotations
@@ -12,26 +15,37 @@ from typing import TYPE_CHECKING, Literal
 
 import structlog
 
+from runner.excerpts import quoted
+
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
 
-    from runner.redaction import Redactor
+    from runner.failures import JSONValue
 
 #: Loggers that say too much about every request at `info`.
 _QUIET = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "httpx2", "httpcore2", "aiosqlite", "mcp")
 
-#: Masks what is logged; the one of the server that was started last in this process.
-_redactor: Redactor | None = None
+
+def _masked_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    masked = quoted(_plain(event))
+    assert isinstance(masked, dict), "masking keeps the shape"
+    return masked
 
 
-def mask_logs(redactor: Redactor) -> None:
-    """Has every line masked from now on."""
-    global _redactor
-    _redactor = redactor
+def _masked_line(_logger: WrappedLogger, _method: str, line: EventDict | str) -> EventDict | str:
+    return str(quoted(line)) if isinstance(line, str) else line
 
 
-def _masked(_logger: WrappedLogger, _method: str, line: EventDict | str) -> EventDict | str:
-    return line if _redactor is None or not isinstance(line, str) else _redactor.text(line)
+def _plain(value: object) -> JSONValue:
+    """A value as JSON; what is none is told as Python shows it, so that nothing is left to be rendered unmasked."""
+    match value:
+        case str() | bool() | int() | float() | None:
+            return value
+        case dict():
+            return {str(key): _plain(item) for key, item in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(item) for item in value]
+    return repr(value)
 
 
 def configure_logging(level: str, style: Literal["auto", "console", "json"] = "auto") -> None:
@@ -48,11 +62,15 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="at"),
     ]
     if style == "console" or (style == "auto" and sys.stderr.isatty()):
-        ending: list[Processor] = [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty(), timestamp_key="at")]
+        # Other tracebacks show the values of local variables, and are made when the line is rendered.
+        renderer: Processor = structlog.dev.ConsoleRenderer(
+            colors=sys.stderr.isatty(), timestamp_key="at", exception_formatter=structlog.dev.plain_traceback
+        )
     else:
-        ending = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+        renderer = structlog.processors.JSONRenderer()
+    ending: list[Processor] = [structlog.processors.format_exc_info, _masked_values, renderer, _masked_line]
     structlog.configure(
-        processors=[*shared, *ending, _masked],
+        processors=[*shared, *ending],
         wrapper_class=structlog.make_filtering_bound_logger(least),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,
@@ -61,11 +79,7 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=shared,
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                *ending,
-                _masked,
-            ],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
         )
     )
     root = logging.getLogger()

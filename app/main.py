@@ -23,7 +23,6 @@ from app.graphiql import graphiql_routes
 from app.graphql import GraphQLApp, TransportLimits
 from app.header_fields import header_of
 from app.hosts import guard_for
-from app.logging import mask_logs
 from app.login import login_routes
 from app.mcp.mount import METADATA_PATHS, McpMount
 from app.mcp.mount import PATH as MCP_PATH
@@ -121,7 +120,6 @@ class Application:
         settings = self.settings
         redactor = Redactor()
         self._stack.enter_context(in_force(redactor))
-        mask_logs(redactor)
         policy = EgressPolicy.parse(",".join(settings.egress_allow))
         store = await self._open_store()
         registry = await self._load_packs(store)

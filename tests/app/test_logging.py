@@ -1,10 +1,13 @@
 import json
 import logging
+from pathlib import Path
 
 import pytest
 import structlog
 
 from app.logging import configure_logging
+from runner.excerpts import in_force
+from runner.redaction import Redactor
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +40,138 @@ def test_lines_are_text_for_people(capsys):
     structlog.get_logger().warning("disk nearly full", percent=99)
 
     assert "disk nearly full" in capsys.readouterr().err
+
+
+STYLES = ("json", "console")
+#: What JSON, Python and terminals escape, each in a way of its own.
+SECRET = 'a/b"c\\d\nsecond line, longer\té-ü-42'
+
+
+@pytest.fixture
+def vault():
+    """A server that knows `SECRET`."""
+    with in_force(Redactor({"vault": SECRET})):
+        yield
+
+
+def raised(text: str) -> None:
+    raise KeyError(text)
+
+
+def log_value():
+    structlog.get_logger().warning("said", error=SECRET)
+
+
+def log_event():
+    structlog.get_logger().warning(f"said {SECRET}")
+
+
+def log_key():
+    structlog.get_logger().warning("said", **{SECRET: 1})
+
+
+def log_nested():
+    structlog.get_logger().warning("said", of={"a": [1, {SECRET: (SECRET, {SECRET})}], 2: SECRET})
+
+
+def log_object():
+    structlog.get_logger().warning("said", error=ValueError(SECRET), path=Path(f"/x/{SECRET}"), data=SECRET.encode())
+
+
+def log_json():
+    structlog.get_logger().warning("said", body=json.dumps({"error": json.dumps({"key": SECRET})}))
+
+
+def log_positional():
+    structlog.get_logger().warning("said %s", SECRET)
+
+
+def log_positional_elsewhere():
+    logging.getLogger("theirs").warning("said %s and %r", SECRET, {"key": SECRET})
+
+
+def log_traceback():
+    try:
+        raised(SECRET)
+    except KeyError:
+        structlog.get_logger().exception("failed")
+
+
+def log_traceback_elsewhere():
+    try:
+        raised(SECRET)
+    except KeyError:
+        logging.getLogger("theirs").exception("failed")
+
+
+def log_chain():
+    try:
+        try:
+            raised(SECRET)
+        except KeyError as error:
+            error.add_note(SECRET)
+            raise ValueError(SECRET) from error
+    except ValueError as error:
+        structlog.get_logger().error("failed", exc_info=error)
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        log_value,
+        log_event,
+        log_key,
+        log_nested,
+        log_object,
+        log_json,
+        log_positional,
+        log_positional_elsewhere,
+        log_traceback,
+        log_traceback_elsewhere,
+        log_chain,
+    ],
+)
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.usefixtures("vault")
+def test_secrets_are_masked_however_they_are_logged_and_escaped(style, log, capsys):
+    configure_logging("debug", style)
+
+    log()
+
+    line = capsys.readouterr().err
+    assert "[redacted:vault]" in line
+    unescaped = [line]
+    for _ in range(3):
+        unescaped.append(unescaped[-1].encode("latin-1", "backslashreplace").decode("unicode_escape"))
+    for shown in unescaped:
+        for piece in ("a/b", 'b"c', "c\\d", "second", "longer", "ü-42"):
+            assert piece not in shown
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_tracebacks_do_not_show_local_variables(style, capsys):
+    configure_logging("debug", style)
+
+    def fail(local: int) -> None:
+        raise ValueError("short")
+
+    try:
+        fail(40_000 + 2)
+    except ValueError:
+        structlog.get_logger().exception("failed")
+
+    line = capsys.readouterr().err
+    assert "in fail" in line
+    assert "40002" not in line
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.usefixtures("vault")
+def test_lines_that_hold_no_secret_stay_as_they_are(style, capsys):
+    configure_logging("debug", style)
+
+    structlog.get_logger().warning("disk nearly full", percent=99, parts=["a", None, True, 1.5])
+
+    line = capsys.readouterr().err
+    for piece in ("disk nearly full", "99", "1.5"):
+        assert piece in line

@@ -72,14 +72,12 @@ def echoing(service: LoopbackHttp) -> Pack:
         match given.way:
             case "raise":
                 raise ValueError(words)
-            case "time-out":
-                raise TimeoutError(words)
             case "pack-error":
                 raise PackError("invalid_input", words, hint=words, field=words, detail={"said": words})
             case "excerpt":
                 raise PackError("invalid_input", f"It said: {excerpt(words, 300)}.")
             case "status":
-                service.routes["/status"] = Reply(words.encode(), 500)
+                service.routes["/status"] = Reply(words.encode(), 400)
                 raise_for_status(await ctx.http.get(service.url("/status")))
             case "output":
                 return words  # type: ignore[return-value]
@@ -89,7 +87,7 @@ def echoing(service: LoopbackHttp) -> Pack:
                 await ctx.save_artifact("a.txt", b"", words + "\n")
             case "model":
                 service.routes["/v1/chat/completions"] = Reply(
-                    json.dumps({"error": {"message": words}}).encode(), 500, {"content-type": "application/json"}
+                    json.dumps({"error": {"message": words}}).encode(), 400, {"content-type": "application/json"}
                 )
                 await ctx.models.text("writer", "Say something.")
             case "cut":  # by the pack itself
@@ -180,7 +178,6 @@ async def shown_of(it: Product, way: str, before: int, after: int = 0) -> str:
 #: Ways a text is cut at its end, with the characters that are kept of it.
 CUT_AT_END = [
     ("raise", WORDS_CHARACTERS),
-    ("time-out", WORDS_CHARACTERS),
     ("pack-error", MESSAGE_CHARACTERS),
     ("excerpt", 300),
     ("status", BODY_CHARACTERS),

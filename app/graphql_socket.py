@@ -12,7 +12,6 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-import orjson
 from graphql import GraphQLError, OperationType
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 from strawberry.asgi import ASGIWebSocketAdapter
@@ -22,7 +21,6 @@ from strawberry.types.execution import PreExecutionError
 
 from app.graphql_wire import is_request_error
 from runner.excerpts import excerpt
-from schema.execution import SharedData
 from schema.masking import internal_error, report
 
 if TYPE_CHECKING:
@@ -195,19 +193,8 @@ class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
                     if isinstance(result, PreExecutionError) or is_request_error(result):
                         await operation.send_initial_errors(result.errors or [])
                         return
-                    await self._send(operation, result)
+                    await operation.send_next(result)
         await operation.send_operation_message({"id": operation.id, "type": "complete"})
-
-    async def _send(self, operation: Operation[SocketState, None], result: ExecutionResult) -> None:
-        """Send a result; data that many get is written as JSON once."""
-        data = result.data
-        if not isinstance(data, SharedData) or result.errors or result.extensions:
-            await operation.send_next(result)
-            return
-        if data.text is None:
-            data.text = self.view.encode_json(data).encode()
-        payload: Any = {"data": orjson.Fragment(data.text)}
-        await operation.send_operation_message({"id": operation.id, "type": "next", "payload": payload})
 
     async def _tell(self, operation: Operation[SocketState, None], error: GraphQLError) -> None:
         with suppress(WebSocketDisconnected, KeyError):  # KeyError: the client has completed it meanwhile

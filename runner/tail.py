@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -46,12 +46,10 @@ class Batch:
 
     Attributes:
         live: Whether everything stored when it was read has now been told.
-        made: What its readers made of it, by whatever name, for the others: all that are as far on get the same batch.
     """
 
     events: tuple[EventRecord, ...]
     live: bool
-    made: dict[object, object] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def position(self) -> int:
@@ -88,7 +86,6 @@ class _Feed:
         self._run_id = run_id
         self._ring: deque[EventRecord] = deque(maxlen=RING)
         self._read_to = -1
-        self._told: tuple[int, int, Batch] | None = None
         self._watchers: set[asyncio.Event] = set()
         self._task: asyncio.Task[None] | None = None
         self.gone = self.closed = False
@@ -113,18 +110,14 @@ class _Feed:
                 self._task.cancel()
                 self._task = None
 
-    def after(self, position: int) -> Batch | None:
+    def after(self, position: int) -> tuple[EventRecord, ...] | None:
         """Up to a page of events after a position, from the ring; None when the ring does not reach back to it."""
         if self._read_to >= 0 and position >= self._read_to:
-            return NOTHING
+            return ()
         if not self._ring or self._ring[0].sequence > position + 1:
             return None
-        if self._told is not None and self._told[:2] == (position, self._read_to):
-            return self._told[2]
         start = position + 1 - self._ring[0].sequence
-        batch = _batch(tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE))))
-        self._told = (position, self._read_to, batch)
-        return batch
+        return tuple(self._ring[index] for index in range(start, min(len(self._ring), start + PAGE)))
 
     async def _read(self) -> None:
         loop = asyncio.get_running_loop()
@@ -191,14 +184,14 @@ class Tails:
             async with feed.watched() as flag:
                 while True:
                     flag.clear()
-                    batch = feed.after(position)
-                    if batch is None:
-                        batch = _batch(await self._read(run_id, position))
-                    if events := batch.events:
+                    events = feed.after(position)
+                    if events is None:
+                        events = await self._read(run_id, position)
+                    if events:
                         if events[0].sequence > position + 1:
                             yield Gap(events[0].sequence - 1, events[0].sequence - 1 - position)
                         position, last = events[-1].sequence, events[-1]
-                        yield batch
+                        yield Batch(events, live=len(events) < PAGE)
                         continue
                     if last is None and position > 0:
                         last = next(iter(await self._read(run_id, None)), None)
@@ -221,14 +214,6 @@ class Tails:
         except StoreError as error:
             log.warning("events could not be read; trying again", run=run_id, error=str(error))
             return ()
-
-
-def _batch(events: tuple[EventRecord, ...]) -> Batch:
-    return Batch(events, live=len(events) < PAGE)
-
-
-#: What is told of a position up to which everything was.
-NOTHING = Batch((), live=True)
 
 
 def _ends(event: EventRecord) -> bool:

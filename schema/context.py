@@ -18,16 +18,15 @@ class RequestContext:
 
     Attributes:
         context: What use cases are given.
-        at_once: Whether reads of a few rows are answered without waiting, and each may be made by itself. Not for an
-            event: what nobody had to wait for is taken to be the same for all who watch.
+        at_once: Whether reads of a few rows are answered without waiting, and each may be made by itself.
         gathers: Whether reads are gathered: set once a longer list is met, whose items ask for the same.
     """
 
     __slots__ = ("_loaders", "at_once", "context", "gathers")
 
-    def __init__(self, context: Context, *, of_event: bool = False) -> None:
+    def __init__(self, context: Context) -> None:
         self.context = context
-        self.at_once = not of_event and context.services.store.dialect == "sqlite"
+        self.at_once = context.services.store.dialect == "sqlite"
         self.gathers = False
         self._loaders: Loaders | None = None
 
@@ -55,7 +54,7 @@ class RequestContext:
 
     def for_event(self) -> RequestContext:
         """The context of one event of a subscription: it sees what is stored by then."""
-        return RequestContext(self.context, of_event=True)
+        return RequestContext(self.context)
 
 
 Info = strawberry.Info[RequestContext, None]

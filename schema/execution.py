@@ -3,8 +3,7 @@
 What a selection asks for is found out once for a document, see `schema.plans`, and objects are answered by what is
 known of their types, see `schema.objects`.
 
-Each event of a subscription is resolved in a context of its own when the context can renew itself; one that many
-watch, once for all who ask the same of it.
+Each event of a subscription is resolved in a context of its own when the context can renew itself.
 """
 
 # ruff: noqa: ANN401 - the signatures are graphql-core's
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
 
     from graphql.execution import Executor
     from graphql.pyutils import Path
-
-
-class SharedData(dict[str, Any]):
-    """Data that several readers get, not to be changed.
-
-    Attributes:
-        text: The data as JSON, once somebody wrote it.
-    """
-
-    text: bytes | None = None
 
 
 class OperationExecutor(ObjectExecutor):
@@ -82,32 +71,10 @@ class OperationExecutor(ObjectExecutor):
 
         An event of a subscription is resolved to its end, whenever its listener goes.
         """
-        result = self._shared_or_executed(serially)
+        result = self._executed(serially)
         if self.operation.operation is OperationType.SUBSCRIPTION and self.is_awaitable(result):
             return _to_the_end(result)
         return result
-
-    def _shared_or_executed(self, serially: bool | None) -> Any:
-        """Resolve the operation, or answer what came of it for another listener.
-
-        What came of an event with a dictionary `shared` is kept there for the same operation with the same variables,
-        if nothing of it had to be waited for: only readers do, and only they look at who asks.
-        """
-        shared = getattr(self.root_value, "shared", None)
-        if shared is None:
-            return self._executed(serially)
-        try:
-            key = (id(self.operation), frozenset(self.variable_values.coerced.items()))
-            kept = shared.get(key)
-        except TypeError:  # a variable that is a list or an object
-            return self._executed(serially)
-        if kept is None:
-            result = self._executed(serially)
-            if not isinstance(result, ExecutionResult) or result.errors or result.data is None:
-                return result
-            result.data = SharedData(result.data)
-            kept = shared[key] = (self.operation, result)  # with the operation, whose id no other may get meanwhile
-        return kept[1]
 
     def _executed(self, serially: bool | None) -> Any:
         """Resolve the operation; its fields at the top are not collected anew when they are known."""

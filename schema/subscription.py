@@ -45,16 +45,6 @@ class RunEventBatch:
     events: list[RunEvent] = strawberry.field(description="One or more events.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
-    shared: strawberry.Private[dict[object, object]]
-
-    @classmethod
-    def of(cls, batch: Batch, cursor: str) -> "RunEventBatch":
-        """The message of a batch; one for all who read it, and `schema.execution` has it resolved once for all."""
-        made = batch.made.get(cls)
-        if not isinstance(made, cls):
-            events = [event_of(event) for event in batch.events]
-            made = batch.made[cls] = cls(events=events, cursor=Cursor(cursor), live=batch.live, shared=batch.made)
-        return made
 
 
 @strawberry.type(
@@ -168,8 +158,8 @@ class Subscription:
             async for message in messages:
                 cursor = EVENTS.encode((id, message.position))
                 match message:
-                    case Batch():
-                        yield RunEventBatch.of(message, cursor)
+                    case Batch(events, live):
+                        yield RunEventBatch(events=[event_of(event) for event in events], cursor=cursor, live=live)
                     case Gap(_, missed) | Behind(_, missed):
                         yield RunEventGap(cursor=cursor, missed=None if missed is None else Long(missed), run_id=id)
                     case _:

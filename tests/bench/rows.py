@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.bench.server import Client, Server, pipeline_of, start_run, wait_until
+from tests.support.page_documents import page_document
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -168,16 +169,22 @@ async def latency(folder: Path) -> list[Figure]:
     client = Client(server)
     try:
         slow = await pipeline_of(client, "slow", 20, "bench.steady")
-        alone = await _delays(client, slow, 1)
-        crowd = await _delays(client, slow, 100)
+        alone, _ = await _delays(client, slow, _WATCH_TIMES, 1)
+        page, _ = await _delays(client, slow, page_document("RunEvents"), 1)
+        cpu = server.cpu_seconds()
+        pages, messages = await _delays(client, slow, page_document("RunEvents"), 100)
+        cpu = server.cpu_seconds() - cpu
     finally:
         await client.close()
         server.stop()
     return [
         Figure("latency", "transition to subscriber, p50", _quantile(alone, 0.5), "ms", 3),
         Figure("latency", "transition to subscriber, p99", _quantile(alone, 0.99), "ms", 10),
-        Figure("latency", "transition to each of 100 subscribers, p50", _quantile(crowd, 0.5), "ms", 25),
-        Figure("latency", "transition to each of 100 subscribers, p99", _quantile(crowd, 0.99), "ms", 50),
+        Figure("latency", "transition to the page of the run, p50", _quantile(page, 0.5), "ms"),
+        Figure("latency", "transition to the page of the run, p99", _quantile(page, 0.99), "ms"),
+        Figure("latency", "transition to each of 100 such pages, p50", _quantile(pages, 0.5), "ms"),
+        Figure("latency", "transition to each of 100 such pages, p99", _quantile(pages, 0.99), "ms"),
+        Figure("latency", "CPU for a message to each of 100 such pages", cpu / messages * 1e3, "ms"),
     ]
 
 
@@ -186,25 +193,31 @@ _WATCH_TIMES = (
 )
 
 
-async def _delays(client: Client, pipeline: str, subscribers: int) -> list[float]:
-    """Milliseconds from the instant an event carries to its arrival; the first second of a run is left out."""
+async def _delays(client: Client, pipeline: str, asked: str, subscribers: int) -> tuple[list[float], int]:
+    """Milliseconds from the instant an event carries to its arrival, and how many messages came.
+
+    The first second of a run is left out of the delays.
+    """
     from datetime import UTC, datetime
 
     run = await start_run(client, pipeline, "")
     delays: list[float] = []
+    count = 0
 
     async def listen() -> None:
+        nonlocal count
         begun = time.monotonic()
-        async with client.watch(_WATCH_TIMES, id=run["id"]) as messages:
+        async with client.watch(asked, id=run["id"]) as messages:
             async for message in messages:
                 arrived = datetime.now(UTC)
+                count += 1
                 if time.monotonic() - begun > 1:
                     for event in message["runEvents"].get("events", ()):
                         at = datetime.fromisoformat(event["at"])
                         delays.append((arrived - at).total_seconds() * 1e3)
 
     await asyncio.gather(*(listen() for _ in range(subscribers)))
-    return delays
+    return delays, count
 
 
 def _quantile(values: list[float], share: float) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from schema.run_events import RunEvent
+    from store.events import EventRecord
     from tests.support.product import Product
 
 EVENTS_OF = """
@@ -256,40 +258,58 @@ async def test_many_watch_one_run(it: Product, bench: Workbench) -> None:
     assert all(events == everything[0] for events in everything)
 
 
-async def test_what_is_resolved_once_for_many_is_what_each_asked_for(it: Product, bench: Workbench) -> None:
-    """Plain fields of a batch are resolved once for all readers of one document and the same variables."""
+async def test_an_event_is_answered_for_each_of_its_readers(
+    it: Product, bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same document with the same variables, asked by callers who may do different things with the run."""
     document = """
         subscription ($id: ID!, $kinds: Boolean!) { runEvents(id: $id) {
-            ... on RunEventBatch { events { sequence kind: __typename @include(if: $kinds) } }
-            ... on RunEventsEnd { run { state } } } }
+            ... on RunEventBatch { events {
+                sequence kind: __typename @include(if: $kinds) ... on RunStateChanged { run { state actions } } } }
+            ... on RunEventsEnd { run { state actions } } } }
     """
-    others = document.replace("sequence", "number: sequence")
+    callers = {
+        "anna": (await it.token_for("anna", "READ", "RUN"), ["RERUN"]),
+        "eve": (await it.token_for("eve", "OBSERVE"), []),
+        "boss": (None, ["RERUN", "PROMOTE", "DELETE"]),
+    }
+    from schema import subscription  # here, since `schema.build` has to come first
+
+    made: list[int] = []
+    event_of = subscription.event_of
+
+    def noted(record: EventRecord) -> RunEvent:
+        made.append(record.sequence)
+        return event_of(record)
+
+    monkeypatch.setattr(subscription, "event_of", noted)
     await save(it, "slow", step("only", "test.slow"))
-    run = (await start(it, "slow"))["run"]
+    run = (await start(it, "slow", token=callers["anna"][0]))["run"]
 
     begun = asyncio.Barrier(13)  # all readers and this test: what comes behind it is told to all of them alike
 
-    async def read(asked: str, kinds: bool) -> list[dict[str, Any]]:
+    async def read(token: str | None, kinds: bool) -> list[dict[str, Any]]:
         messages: list[dict[str, Any]] = []
         async with asyncio.timeout(PATIENCE_SECONDS):
-            async for message in it.subscribe(asked, {"id": run["id"], "kinds": kinds}):
+            async for message in it.subscribe(document, {"id": run["id"], "kinds": kinds}, token=token):
                 messages.append(message)
                 if len(messages) == 1:
                     await begun.wait()
         return messages
 
-    asked = [(asked, kinds) for asked in (document, others) for kinds in (True, False) for _ in range(3)]
+    asked = [(caller, kinds) for caller in callers for kinds in (True, False) for _ in range(2)]
     await bench.started.wait()
-    readers = [asyncio.create_task(read(*each)) for each in asked]
+    readers = [asyncio.create_task(read(callers[caller][0], kinds)) for caller, kinds in asked]
     async with asyncio.timeout(PATIENCE_SECONDS):
         await begun.wait()
     bench.release.set()
-    for (which, kinds), messages in zip(asked, await asyncio.gather(*readers), strict=True):
+    for (caller, kinds), messages in zip(asked, await asyncio.gather(*readers), strict=True):
         told = events_in(messages)
-        name = "sequence" if which is document else "number"
-        assert [event[name] for event in told] == list(range(1, len(told) + 1))
-        assert {frozenset(event) for event in told} == {frozenset({name, "kind"} if kinds else {name})}
-        assert messages[-1] == {"run": {"state": "SUCCEEDED"}}
+        assert [event["sequence"] for event in told] == list(range(1, len(told) + 1))
+        assert {"kind" in event for event in told} == {kinds}
+        ended = {"state": "SUCCEEDED", "actions": callers[caller][1]}
+        assert (told[-1]["run"], messages[-1]["run"]) == (ended, ended), caller
+        assert made.count(told[-1]["sequence"]) == len(asked), "each reader's message is its own"
 
 
 # -- lists -------------------------------------------------------------------------------------------------

@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv6Address
+from ipaddress import IPv6Address, ip_address
+from typing import Final, NamedTuple
+
+#: What stands behind `//` in an address and in the header Host (RFC 3986 section 3.2), without user and password.
+_AUTHORITY: Final = re.compile(r"(?:([A-Za-z0-9._-]+)|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?")
+_PORTS: Final = range(1, 65_536)
+
+
+class Authority(NamedTuple):
+    """A host as a request or a web page names it.
+
+    Attributes:
+        name: In lower case; an IPv6 address in its shortest form, without brackets.
+        port: None where none is named.
+    """
+
+    name: str
+    port: int | None
+
+
+def read_authority(text: str) -> Authority | None:
+    """The host in a text that is nothing but a host name or address, IPv6 in brackets, and perhaps a port; else None.
+
+    `urllib.parse` finds a host in nearly anything: before a port that is none, behind a user's name.
+    """
+    found = _AUTHORITY.fullmatch(text)
+    if found is None:
+        return None
+    name, address, digits = found.groups()
+    if address is not None:
+        try:
+            name = str(IPv6Address(address))
+        except ValueError:
+            return None
+    port = None if digits is None else int(digits)
+    return None if port is not None and port not in _PORTS else Authority(name.lower(), port)
 
 
 def is_loopback(host: str) -> bool:
     """Whether a host name or address is this machine only."""
     bare = host.strip("[]").lower()
-    return bare in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", bare) is not None
-
-
-def is_host(text: str) -> bool:
-    """Whether a text is a host's name or address alone, without scheme, port or path; IPv6 with or without brackets."""
-    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    if ":" not in bare:
-        return bare == text and re.fullmatch(r"[^\s/@\[\]?#\\]+", bare) is not None
     try:
-        IPv6Address(bare)
+        return bare == "localhost" or ip_address(bare).is_loopback
     except ValueError:
         return False
-    return True
+
+
+def read_host(text: str) -> str | None:
+    """The name in a text that is a host alone, IPv6 with or without brackets, as `Authority` has it; else None."""
+    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    authority = read_authority(f"[{bare}]" if ":" in bare else text)
+    return None if authority is None or authority.port is not None else authority.name
 
 
 def url_of(host: str, port: int) -> str:

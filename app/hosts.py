@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from app.addresses import is_loopback
+from app.addresses import is_loopback, read_authority, read_host
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
-#: Host headers whose verdict is remembered; a client cannot make the memory grow beyond it.
+#: Of the schemes that web pages have.
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+#: Host headers known to be ours; a client cannot make the memory grow beyond it.
 _REMEMBERED = 256
 
 _PAGE_POLICY = (
@@ -52,75 +53,70 @@ class HostGuard:
 
     def __init__(self, app: ASGIApp, *, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         self._app = app
-        self._hosts = frozenset(host.lower().strip("[]") for host in hosts)
+        self._hosts = frozenset(map(read_host, hosts))
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
-        self._known: dict[bytes, bool] = {}
+        self._known: set[bytes] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Passes the request on, or refuses it with 400 (host) or 403 (origin)."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        host = origin = None
-        for name, value in scope["headers"]:
-            if name == b"host":
-                host = value
-            elif name == b"origin":
-                origin = value
+        hosts = [value for name, value in scope["headers"] if name == b"host"]
+        if (refusal := self._refusal(hosts)) is not None:
+            await refuse(scope, receive, send, 400, refusal)
+            return
         socket = scope["type"] == "websocket"
-        if host is None or not self._is_ours(host):
-            await refuse(scope, receive, send, 400, self._foreign_host(host))
-            return
-        if (
-            origin is not None
-            and (socket or scope["method"] not in _SAFE_METHODS)
-            and not self._may_call(origin.decode("latin-1"), host.decode("latin-1"), scope["scheme"])
-        ):
-            await refuse(
-                scope,
-                receive,
-                send,
-                403,
-                f"Pages of {excerpt(origin.decode('latin-1'), 200)} may not call this server. Add the origin to "
-                "PACKLINE_ALLOWED_ORIGINS to let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
-            )
-            return
+        if socket or scope["method"] not in _SAFE_METHODS:
+            # Browsers send one; as a list of several, it is none of ours.
+            origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+            origin = ", ".join(origins)
+            if origins and not self._may_call(origin, hosts[0].decode("ascii")):
+                await refuse(
+                    scope,
+                    receive,
+                    send,
+                    403,
+                    f"Pages of {excerpt(origin, 200)} may not call this server. Add the origin to PACKLINE_ALLOWED_ORIGINS to "
+                    "let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
+                )
+                return
         await self._app(scope, receive, send if socket else _with_headers(send))
 
-    def _is_ours(self, host: bytes) -> bool:
-        verdict = self._known.get(host)
-        if verdict is None:
-            try:
-                name = urlsplit(f"//{host.decode('ascii')}").hostname or ""
-            except ValueError:
-                name = ""
-            verdict = bool(name) and (is_loopback(name) or name in self._hosts)
-            if len(self._known) < _REMEMBERED:
-                self._known[host] = verdict
-        return verdict
+    def _refusal(self, hosts: list[bytes]) -> str | None:
+        """Why a request with these Host headers is not served; None when it is."""
+        if len(hosts) != 1:  # RFC 9112 section 3.2
+            return "The request names no host." if not hosts else "The request names its host more than once."
+        host = hosts[0]
+        if host in self._known:
+            return None
+        text = host.decode("latin-1")
+        authority = read_authority(text)
+        if authority is None:
+            return (
+                f"The header Host is malformed: {excerpt(text, 200)!r}. It is a name or address, with a port or without, such "
+                "as `127.0.0.1:8420` or `[::1]:8420`."
+            )
+        if not (is_loopback(authority.name) or authority.name in self._hosts):
+            return (
+                f"This server is not called {excerpt(text, 200)}. Use the address it printed at start, or add the name to "
+                "PACKLINE_ALLOWED_HOSTS."
+            )
+        if len(self._known) < _REMEMBERED:
+            self._known.add(host)
+        return None
 
-    def _may_call(self, origin: str, host: str, scheme: str) -> bool:
+    def _may_call(self, origin: str, host: str) -> bool:
+        """Whether pages of an origin may change something; those of our own host may, and those that are allowed."""
         if origin.lower() in self._origins:
             return True
-        try:
-            theirs = urlsplit(origin)
-            # The scheme is the origin's on both sides: behind a proxy that ends TLS ours would say http.
-            ours = urlsplit(f"{theirs.scheme or scheme}://{host}")
-            default = _DEFAULT_PORTS.get(theirs.scheme)
-            return bool(theirs.hostname) and (theirs.hostname, theirs.port or default) == (
-                ours.hostname,
-                ours.port or default,
-            )
-        except ValueError:
+        scheme, _, rest = origin.partition("://")
+        # The scheme is the origin's on both sides: behind a proxy that ends TLS ours would say http.
+        default = _DEFAULT_PORTS.get(scheme.lower())
+        theirs, ours = read_authority(rest), read_authority(host)
+        if default is None or theirs is None or ours is None:
             return False
-
-    def _foreign_host(self, host: bytes | None) -> str:
-        if host is None:
-            return "The request names no host."
-        return (
-            f"This server is not called {excerpt(host.decode('latin-1'), 200)}. Use the address it printed at start, "
-            "or add the name to PACKLINE_ALLOWED_HOSTS."
-        )
+        return (theirs.name, theirs.port or default) == (ours.name, ours.port or default)
 
 
 def guard_for(app: ASGIApp, settings: Settings) -> HostGuard:
@@ -150,7 +146,7 @@ async def refuse(
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": excerpt(message, 120)})
+            await send({"type": "websocket.close", "code": 1008, "reason": message[:120]})
             return
         await send({"type": "websocket.http.response.start", "status": status, "headers": fields})
         await send({"type": "websocket.http.response.body", "body": body})

@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
-from app.addresses import is_host
+from app.addresses import read_host
 from runner.web_address import read_web_address
 
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
@@ -38,7 +38,7 @@ def _absolute(value: Path) -> Path:
 
 def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
     for host in value:
-        if not is_host(host):
+        if read_host(host) is None:
             raise ValueError(f"`{host}` is no host: write a name such as pack.example, without scheme and port")
     return value
 

@@ -213,13 +213,14 @@ async def test_a_socket_that_is_refused_is_told_why_and_is_no_error_of_ours(sett
     probe.app = HostGuard(probe.app)
     caplog.set_level(logging.INFO)
     async with probe.running(settings) as client:
-        url = f"ws://127.0.0.1:{client.base_url.port}/graphql"
-        for headers, status, word in (
-            ({"origin": "https://elsewhere.example"}, 403, "PACKLINE_ALLOWED_ORIGINS"),
-            ({"host": "elsewhere.example"}, 400, "PACKLINE_ALLOWED_HOSTS"),
+        port = client.base_url.port
+        for name, headers, status, word in (
+            ("127.0.0.1", {"origin": "https://elsewhere.example"}, 403, "PACKLINE_ALLOWED_ORIGINS"),
+            ("elsewhere.example", {}, 400, "PACKLINE_ALLOWED_HOSTS"),
         ):
+            url = f"ws://{name}:{port}/graphql"
             with pytest.raises(InvalidStatus) as refused:
-                await connect(url, additional_headers=headers, proxy=None)
+                await connect(url, additional_headers=headers, proxy=None, host="127.0.0.1", port=port)
             assert refused.value.response.status_code == status
             assert word in refused.value.response.body.decode()
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []

@@ -161,6 +161,8 @@ def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch):
         ("PACKLINE_PUBLIC_URL", "http://[::1", "an address such as https://host.example is needed"),
         ("PACKLINE_ALLOWED_ORIGINS", "https://a:x", "an address such as https://host.example is needed"),
         ("PACKLINE_ALLOWED_HOSTS", "[::1", "`[::1` is no host"),
+        ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "`pack.example:8420` is no host"),
+        ("PACKLINE_ALLOWED_HOSTS", "m\u00fcnchen.example", "`m\u00fcnchen.example` is no host"),
         ("PACKLINE_ALLOWED_HOSTS", "fine.example,https://pack.example", "`https://pack.example` is no host"),
         ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "without scheme and port"),
     ],
@@ -223,12 +225,14 @@ def test_a_short_bootstrap_token_is_taken_and_warned_about(monkeypatch):
     assert "may be guessed" in settings.warnings[0]
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "::1", "[::1]"])
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "::1", "[::1]", "0:0:0:0:0:0:0:1"])
 def test_loopback(host):
     assert is_loopback(host)
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.com", "127.0.0.1.example.com", "127.evil"])
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "10.0.0.1", "example.com", "127.0.0.1.example.com", "127.evil", "127.999.0.1"]
+)
 def test_not_loopback(host):
     assert not is_loopback(host)
 

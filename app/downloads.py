@@ -19,13 +19,13 @@ from starlette.routing import Route
 from app.auth import address_of, bearer_token
 from app.pages import built_page, wants_page
 from app.ranges import is_framed, is_pdf, plain, send, send_lines, send_whole
+from resolvers.access import visible_to
 from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.page_strips import PageStrips
 from runner.pdf_actions import ShownPdfs
 from store.artifacts import ArtifactRecord, find_artifact
 from store.blob_port import NOT_HERE, BlobError
-from store.run_reads import find_runs
 from store.states import ArtifactStatus, Scope
 from store.step_reads import find_attempts
 from store.transcripts import transcript_parts
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from app.auth import Authenticator
     from app.settings import Settings
+    from resolvers.context import Caller
     from runner.previews import Previews
     from store.blob_port import Blobs
     from store.engine import Store
@@ -169,26 +170,16 @@ class Downloads:
         refused = await self._refusal(request, f"attempts/{attempt_id}/transcript")
         if refused is not None:
             return refused
-        if not await self._may_read(request, attempt_id):
+        if attempt_id not in await find_attempts(self._store, [attempt_id], visible_to=_sees(request)):
             return plain(404, f"There is no attempt {attempt_id}, or you may not see it.")
         return send_lines(request, transcript_parts(self._store, attempt_id), name=f"{attempt_id}.jsonl")
-
-    async def _may_read(self, request: Request, attempt_id: str) -> bool:
-        caller = getattr(request.state, "caller", None)
-        # A signed address was made for somebody who could see it.
-        only = None if caller is None or caller.may(Scope.OBSERVE) else caller.id
-        attempt = (await find_attempts(self._store, [attempt_id])).get(attempt_id)
-        if attempt is None:
-            return False
-        async with self._store.read() as connection:
-            return bool(await find_runs(connection, [attempt.run_id], visible_to=only))
 
     async def _find(self, request: Request, artifact_id: str, signed: str) -> ArtifactRecord | Response:
         """The artifact, or why it is not sent."""
         refused = await self._refusal(request, signed)
         if refused is not None:
             return refused
-        artifact = await self._visible(request, artifact_id)
+        artifact = await find_artifact(self._store, artifact_id, visible_to=_sees(request))
         if artifact is None:
             return plain(404, f"There is no artifact {artifact_id}, or you may not see it.")
         if artifact.status is ArtifactStatus.QUARANTINED:
@@ -233,14 +224,6 @@ class Downloads:
         request.state.caller = found
         return None
 
-    async def _visible(self, request: Request, artifact_id: str) -> ArtifactRecord | None:
-        artifact = await find_artifact(self._store, artifact_id)
-        caller = getattr(request.state, "caller", None)
-        # A signed address was made for somebody who could see it.
-        if artifact is None or caller is None or artifact.caller_id == caller.id or caller.may(Scope.OBSERVE):
-            return artifact
-        return None
-
     def _signature(self, signed: str, caller_id: str, expires: str) -> str:
         text = "\n".join((signed, caller_id, expires)).encode()
         return hmac.new(self._key, text, hashlib.sha256).hexdigest()
@@ -248,6 +231,13 @@ class Downloads:
 
 def _said(error: Exception) -> str:
     return excerpt(str(error), 1000)
+
+
+def _sees(request: Request) -> str | None:
+    """The only caller whose files may be sent; None when those of all may."""
+    caller: Caller | None = getattr(request.state, "caller", None)
+    # A signed address was made for somebody who could see it.
+    return None if caller is None else visible_to(caller)
 
 
 def signing_key(data_dir: Path) -> bytes:

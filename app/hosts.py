@@ -77,8 +77,8 @@ class HostGuard:
                     receive,
                     send,
                     403,
-                    f"Pages of {excerpt(origin, 200)} may not call this server. Add the origin to PACKLINE_ALLOWED_ORIGINS to "
-                    "let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
+                    f"Pages of {excerpt(origin, 200)} may not call this server. Add the origin to "
+                    "PACKLINE_ALLOWED_ORIGINS to let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
                 )
                 return
         await self._app(scope, receive, send if socket else _with_headers(send))
@@ -94,13 +94,13 @@ class HostGuard:
         authority = read_authority(text)
         if authority is None:
             return (
-                f"The header Host is malformed: {excerpt(text, 200)!r}. It is a name or address, with a port or without, such "
-                "as `127.0.0.1:8420` or `[::1]:8420`."
+                f"The header Host is malformed: {excerpt(text, 200)!r}. It is a name or address, with a port or "
+                "without, such as `127.0.0.1:8420` or `[::1]:8420`."
             )
         if not (is_loopback(authority.name) or authority.name in self._hosts):
             return (
-                f"This server is not called {excerpt(text, 200)}. Use the address it printed at start, or add the name to "
-                "PACKLINE_ALLOWED_HOSTS."
+                f"This server is not called {excerpt(text, 200)}. Use the address it printed at start, or add the name "
+                "to PACKLINE_ALLOWED_HOSTS."
             )
         if len(self._known) < _REMEMBERED:
             self._known.add(host)

@@ -9,14 +9,14 @@ from store.run_heads import find_run_by_id
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from resolvers.context import Context
+    from resolvers.context import Caller, Context
     from store.pipeline_reads import PipelineRecord
     from store.run_reads import RunRecord
 
 
-def visible_to(context: Context) -> str | None:
-    """The only caller whose runs may be seen; None when those of all may."""
-    return None if context.caller.may(Scope.OBSERVE) else context.caller.id
+def visible_to(caller: Caller) -> str | None:
+    """The only caller whose runs somebody may see; None when they may see those of all."""
+    return None if caller.may(Scope.OBSERVE) else caller.id
 
 
 async def readable_run(context: Context, run_id: str) -> RunRecord:
@@ -25,7 +25,7 @@ async def readable_run(context: Context, run_id: str) -> RunRecord:
     Raises:
         NotFound: there is none, or it belongs to somebody else.
     """
-    run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context))
+    run = await find_run_by_id(context.services.store, run_id, visible_to=visible_to(context.caller))
     if run is None:
         raise NotFound("run", run_id, hint="You see your own runs; with the scope OBSERVE, everybody's.")
     return run

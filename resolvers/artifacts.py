@@ -84,12 +84,9 @@ class TextStretch:
     reason: str | None = None
 
 
-@operation("get_artifact", scope=Scope.READ, kind="query")
-async def get_artifact(context: Context, *, id: str) -> ArtifactRecord | None:
+async def find_visible_artifact(context: Context, artifact_id: str) -> ArtifactRecord | None:
     """An artifact the caller may see; None when there is none."""
-    found = await find_artifact(context.services.store, id)
-    only = visible_to(context)
-    return found if found is not None and (only is None or found.caller_id == only) else None
+    return await find_artifact(context.services.store, artifact_id, visible_to=visible_to(context.caller))
 
 
 @operation("list_artifacts", scope=Scope.READ, kind="query")
@@ -101,17 +98,17 @@ async def list_visible_artifacts(context: Context, *, query: ArtifactQuery, wind
 async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWindow) -> list[ArtifactRecord]:
     """As `list_visible_artifacts`, whatever the scope: part of what whoever starts a run is told of it."""
     if query.run is not None and query == ArtifactQuery(run=query.run):
-        return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context))
+        return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context.caller))
     wanted = await _filter(context, query)
     async with context.services.store.read() as connection:
-        return await list_artifacts(connection, wanted, window, visible_to=visible_to(context))
+        return await list_artifacts(connection, wanted, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int:
     """How many artifacts of a query the caller may see, counted up to 10,000."""
     wanted = await _filter(context, query)
     async with context.services.store.read() as connection:
-        return await count_artifacts(connection, wanted, visible_to=visible_to(context))
+        return await count_artifacts(connection, wanted, visible_to=visible_to(context.caller))
 
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
@@ -157,7 +154,7 @@ async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: 
             f"offset is {offset} and limitBytes {limit_bytes}.",
             [error(("limit_bytes",), "out_of_range", f"offset is 0 or more, limitBytes 1 to {TEXT_BYTES}.")],
         )
-    found = await get_artifact(context, id=id)
+    found = await find_visible_artifact(context, id)
     if found is None:
         return None
     if (withheld := _withheld(found)) is not None:
@@ -185,7 +182,7 @@ def _withheld(artifact: ArtifactRecord) -> str | None:
 
 async def small_picture(context: Context, *, id: str) -> bytes | None:
     """The content of an artifact that is a picture models take, and small enough; None for any other."""
-    found = await get_artifact(context, id=id)
+    found = await find_visible_artifact(context, id)
     if found is None or found.media_type not in PICTURE_TYPES or found.size_bytes > PICTURE_BYTES or _withheld(found):
         return None
     content = (await _read(context.services.engine.resources.blobs, found, 0, PICTURE_BYTES)).data
@@ -255,7 +252,7 @@ async def _read(blobs: Blobs, artifact: ArtifactRecord, offset: int, limit: int)
 @operation("pin_artifact", scope=Scope.RUN, kind="command", idempotent=True, target="id")
 async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactRecord:
     """Keeps an artifact for good, or lets it go with its run again."""
-    found = await get_artifact(context, id=id)
+    found = await find_visible_artifact(context, id)
     if found is None:
         raise NotFound("artifact", id)
     if found.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
@@ -265,7 +262,7 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
     else:
         keep_days = context.services.limits.artifact_days
         await context.services.store.write(unpin_artifact, id, keep_days=keep_days)
-    again = await get_artifact(context, id=id)
+    again = await find_visible_artifact(context, id)
     if again is None or (pinned and again.erased_at is not None):
         raise NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
     if pinned and not again.pinned:
@@ -276,7 +273,7 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
 @operation("release_artifact", scope=Scope.MANAGE, kind="command", target="id")
 async def release(context: Context, *, id: str) -> ArtifactRecord:
     """Lets an artifact out of quarantine; from then on it is handed out like any other."""
-    found = await get_artifact(context, id=id)
+    found = await find_visible_artifact(context, id)
     if found is None:
         raise NotFound("artifact", id)
 
@@ -285,7 +282,7 @@ async def release(context: Context, *, id: str) -> ArtifactRecord:
 
     if found.status != ArtifactStatus.QUARANTINED or not await write_audited(context, unit):
         raise Conflict(f"The artifact {id} is not in quarantine.", current_id=id)
-    again = await get_artifact(context, id=id)
+    again = await find_visible_artifact(context, id)
     assert again is not None, "a row is never deleted while its run is there"
     return again
 

@@ -183,7 +183,7 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
 )
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
-    only = visible_to(context)
+    only = visible_to(context.caller)
     if query == RunQuery():
         return await list_whole(context.services.store, window, visible_to=only)
     wanted = await filter_of(context, query)
@@ -195,14 +195,14 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
 @operation("list_run_heads", scope=Scope.READ, kind="query")
 async def list_run_heads(context: Context, *, columns: Sequence[str], window: PageWindow) -> list[Row]:
     """Some plain columns of all runs the caller may see, as `list_visible_runs` lists them; see `store.run_heads`."""
-    return await list_heads(context.services.store, columns, window, visible_to=visible_to(context))
+    return await list_heads(context.services.store, columns, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:
     """How many runs of a query the caller may see, counted up to 10,000."""
     wanted = await filter_of(context, query)
     async with context.services.store.read() as connection:
-        return await count_runs(connection, wanted, visible_to=visible_to(context))
+        return await count_runs(connection, wanted, visible_to=visible_to(context.caller))
 
 
 @operation(

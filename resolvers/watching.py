@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from resolvers import visible
 from resolvers.access import readable_run, visible_to
 from resolvers.operations import operation
 from resolvers.problems import NotFound
@@ -134,7 +135,7 @@ class _Book:
     def __init__(self, context: Context, wanted: RunFilter) -> None:
         self._store = context.services.store
         self._wanted = wanted
-        self._only = visible_to(context)
+        self._only = visible_to(context.caller)
         # Runs that match now and may cease to; an ordered set. Where nothing about a match can change, none are kept.
         self._matching: dict[str, None] = {}
         self._may_leave = wanted.states is not None or wanted.needs_attention is not None
@@ -210,13 +211,9 @@ async def watch_attempt(
         lines: Whether its log is told.
         entries: Whether its transcript is told.
     """
-    found = (await find_attempts(context.services.store, [id])).get(id)
+    found = (await visible.attempts(context, [id])).get(id)
     if found is None:
         raise NotFound("attempt", id)
-    try:
-        await readable_run(context, found.run_id)
-    except NotFound as hidden:
-        raise NotFound("attempt", id) from hidden
     return _output(context, found, after, with_lines=lines, with_entries=entries)
 
 

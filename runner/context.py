@@ -241,8 +241,8 @@ class AttemptContext:
         for own in self.files:
             if own.ref.artifact_id == artifact_id:
                 return own
-        found = await find_artifact(self._resources.store, artifact_id)
-        if found is None or found.caller_id != self.caller_id:
+        found = await find_artifact(self._resources.store, artifact_id, visible_to=self.caller_id)
+        if found is None:
             raise PackError(
                 FailureCode.ARTIFACT_FAILED,
                 f"There is no artifact {artifact_id} that this caller may read.",

@@ -43,18 +43,14 @@ async def lost_artifacts(resources: Resources, ids: Collection[str]) -> frozense
 async def unreadable_artifacts(
     resources: Resources, ids: Collection[str], *, caller_id: str | None = None
 ) -> Unreadable:
-    """Which of these cannot be read, and why; for a caller, other callers' do not exist.
+    """Which of these cannot be read, and why; for a caller, those they may not see do not exist.
 
     Where the place of contents does not answer, they count as there: nothing is made anew on a guess.
     """
     if not ids:
         return Unreadable(frozenset(), {})
-    found = await find_artifacts(resources.store, sorted(ids))
-    kept = {
-        artifact.id: artifact.digest
-        for artifact in found.values()
-        if artifact.erased_at is None and caller_id in (None, artifact.caller_id)
-    }
+    found = await find_artifacts(resources.store, sorted(ids), visible_to=caller_id)
+    kept = {artifact.id: artifact.digest for artifact in found.values() if artifact.erased_at is None}
     free = asyncio.Semaphore(_AT_ONCE)
     digests = sorted(set(kept.values()))
     here = await asyncio.gather(*(_is_here(resources.blobs, digest, free) for digest in digests))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.artifacts import download_address, get_artifact, preview_address, text_preview
+from resolvers.artifacts import download_address, preview_address, text_preview
 from schema.context import Info
 from schema.directives import Cost
 from schema.enums import described_enum
@@ -79,29 +79,33 @@ class Artifact(Node):
             record=record,
         )
 
-    @strawberry.field(description="The run it came from; null for an upload.")
+    @strawberry.field(
+        description="The run it came from; null for an upload, once pruned, and to those who may not see that run."
+    )
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")] | None':
         """Its run, while it is kept."""
         from schema.runs import load_run
 
         return None if self.record.run_id is None else await load_run(info, self.record.run_id)
 
-    @strawberry.field(description="The step whose success verified it.")
+    @strawberry.field(description="The step whose success verified it; null to those who may not see its run.")
     async def verified_by(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.steps")] | None':
         """The step that read it and succeeded."""
         from schema.steps import load_step
 
         return None if self.record.verified_by is None else await load_step(info, self.record.verified_by)
 
-    @strawberry.field(description="The attempt that produced it; null for an upload.")
+    @strawberry.field(
+        description=(
+            "The attempt that produced it; null for an upload, once pruned, and to those who may not see its run, as "
+            "when their own run reuses the output of another caller's."
+        )
+    )
     async def produced_by(self, info: Info) -> 'Annotated[Attempt, strawberry.lazy("schema.attempts")] | None':
         """Its attempt, while it is kept."""
-        from schema.attempts import Attempt
+        from schema.attempts import load_attempt
 
-        if self.record.attempt_id is None:
-            return None
-        found = await info.context.loaders.attempt.load(self.record.attempt_id)
-        return None if found is None else Attempt.of(found)
+        return None if self.record.attempt_id is None else await load_attempt(info, self.record.attempt_id)
 
     @strawberry.field(
         description=("Where to download it, with ranges; valid for some minutes; null once erased or in quarantine.")
@@ -194,5 +198,5 @@ class Artifact(Node):
 
 async def load_artifact(info: Info, artifact_id: str) -> Artifact | None:
     """An artifact the caller may see."""
-    found = await get_artifact(info.context.context, id=artifact_id)
+    found = await info.context.loaders.artifact.load(artifact_id)
     return None if found is None else Artifact.of(found)

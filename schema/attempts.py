@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
-from resolvers.access import visible_to
+from resolvers.visible import log_of_attempt, transcript_of_attempt
 from runner.agents.definition import AGENT
 from schema.artifacts import Artifact
 from schema.context import Info
@@ -22,10 +22,9 @@ from schema.pagination import After, Before, Connection, FirstOf500, Last, PageA
 from schema.scalars import JSON
 from schema.spending import SpendingCost
 from schema.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
-from store.logs import LogLineRecord, list_log
+from store.logs import LogLineRecord
 from store.states import AttemptState
 from store.step_reads import AttemptRecord
-from store.transcripts import list_transcript
 
 if TYPE_CHECKING:
     from schema.steps import RunStep
@@ -173,8 +172,7 @@ class Attempt(Node):
         arguments = PageArguments.parse(
             TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
-        async with info.context.context.services.store.read() as connection:
-            rows = await list_transcript(connection, self.record.id, arguments.window)
+        rows = await transcript_of_attempt(info.context.context, self.record.id, arguments.window)
         page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
         return TranscriptEntryConnection.of(page, TranscriptEntry.of)
 
@@ -216,8 +214,7 @@ class Attempt(Node):
         arguments = PageArguments.parse(
             LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
         )
-        async with info.context.context.services.store.read() as connection:
-            rows = await list_log(connection, self.record.id, arguments.window)
+        rows = await log_of_attempt(info.context.context, self.record.id, arguments.window)
         page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
         return LogLineConnection.of(page, LogLine.of)
 
@@ -225,11 +222,4 @@ class Attempt(Node):
 async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:
     """An attempt of a run the caller may see."""
     found = await info.context.loaders.attempt.load(attempt_id)
-    if found is None or not await sees_run(info, found.run_id):
-        return None
-    return Attempt.of(found)
-
-
-async def sees_run(info: Info, run_id: str) -> bool:
-    """Whether the caller may see a run that is there."""
-    return visible_to(info.context.context) is None or await info.context.loaders.run.load(run_id) is not None
+    return None if found is None else Attempt.of(found)

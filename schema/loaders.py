@@ -1,14 +1,16 @@
-"""Batched reads: whatever a page of a list needs of one kind is one query."""
+"""Batched reads: whatever a page of a list needs of one kind is one query.
+
+What belongs to runs comes from `resolvers.visible`, which leaves out what the caller may not see.
+"""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
-from resolvers.access import visible_to
+from resolvers import visible
 from resolvers.artifacts import known_previews, made_previews
 from schema.loading import Loader
-from store.artifacts import ArtifactRecord, artifacts_of_attempts, artifacts_of_runs, find_artifacts
 from store.callers import CallerRecord, find_callers
 from store.lookups import NEAR
 from store.pipeline_reads import (
@@ -20,22 +22,6 @@ from store.pipeline_reads import (
     find_pipelines,
     find_versions,
 )
-from store.run_heads import find_run_by_id
-from store.run_reads import RunPayload, RunRecord, find_payloads, find_runs, newest_runs
-from store.sessions import SessionRecord, find_sessions
-from store.spending import Spending, spending_of_runs, spending_of_steps
-from store.start_reads import Ahead, queue_places
-from store.step_reads import (
-    AttemptPayload,
-    AttemptRecord,
-    StepRecord,
-    attempt_payloads,
-    attempts_of_steps,
-    find_attempts,
-    find_steps,
-    milestones_of,
-    steps_of_runs,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -43,10 +29,17 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from resolvers.usage import Noun
     from schema.context import RequestContext
-    from store.engine import ReadConnection, Store
+    from store.artifacts import ArtifactRecord
+    from store.engine import Store
     from store.previews import PreviewRecord
+    from store.run_reads import RunPayload, RunRecord
+    from store.sessions import SessionRecord
+    from store.spending import Spending
+    from store.start_reads import Ahead
+    from store.step_reads import AttemptPayload, AttemptRecord, StepRecord
     from store.usage import Usage
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -57,22 +50,31 @@ class Loaders:
         self._context = context
         self._at_once = operation if operation.at_once else None
 
-    def _loader(
-        self, read: Callable[[ReadConnection, Sequence[str]], Awaitable[Mapping[str, V]]]
-    ) -> Loader[str, V | None]:
-        store = self._context.services.store
+    def _visible(
+        self,
+        read: Callable[[Context, Sequence[K]], Awaitable[Mapping[K, V]]],
+        together: int = 1,
+        *,
+        is_near: bool = True,
+    ) -> Loader[K, V | None]:
+        """A loader of what belongs to runs, as far as the caller may see it.
 
-        async def load(keys: list[str]) -> list[V | None]:
-            async with store.read() as connection:
-                found = await read(connection, keys)
+        Args:
+            read: One of `resolvers.visible`.
+            together: See `Loader`.
+            is_near: Whether it is read by prepared statements, which mostly answer few keys without waiting.
+        """
+
+        async def load(keys: list[K]) -> list[V | None]:
+            found = await read(self._context, keys)
             return [found.get(key) for key in keys]
 
-        return Loader(load)
+        return Loader(load, self._at_once if is_near else None, together)
 
     def _lookup(
         self, find: Callable[[Store, Sequence[str]], Awaitable[Mapping[str, V]]], together: int = 1
     ) -> Loader[str, V | None]:
-        """As `_loader`, for what is read by prepared statements."""
+        """A loader of what anybody may see."""
         store = self._context.services.store
 
         async def load(keys: list[str]) -> list[V | None]:
@@ -83,46 +85,31 @@ class Loaders:
 
     @cached_property
     def run(self) -> Loader[str, RunRecord | None]:
-        """Runs the caller may see, by id."""
-        only = visible_to(self._context)
-
-        store = self._context.services.store
-
-        async def load(ids: list[str]) -> list[RunRecord | None]:
-            if len(ids) == 1:
-                return [await find_run_by_id(store, ids[0], visible_to=only)]
-            async with store.read() as connection:
-                found = await find_runs(connection, ids, visible_to=only)
-            return [found.get(run_id) for run_id in ids]
-
-        return Loader(load, self._at_once)
+        """Runs by id."""
+        return self._visible(visible.runs)
 
     @cached_property
     def run_payload(self) -> Loader[str, RunPayload | None]:
         """Inputs of runs, by run id."""
-        return self._lookup(find_payloads)
+        return self._visible(visible.run_payloads)
 
     @cached_property
     def latest_run(self) -> Loader[str, RunRecord | None]:
-        """The newest run of a pipeline that the caller may see, by pipeline id."""
-        only = visible_to(self._context)
+        """The newest run of a pipeline, by pipeline id."""
 
-        async def latest(connection: ReadConnection, ids: Sequence[str]) -> dict[str, RunRecord]:
-            found = await newest_runs(connection, ids, 1, visible_to=only)
+        async def latest(context: Context, ids: Sequence[str]) -> dict[str, RunRecord]:
+            found = await visible.newest_runs(context, ids, 1)
             return {key: run for key, (run,) in found.items()}
 
-        return self._loader(latest)
+        return self._visible(latest, is_near=False)
 
     @cached_property
     def newest_runs(self) -> Loader[tuple[str, int], list[RunRecord]]:
-        """So many of the newest runs of a pipeline that the caller may see, by pipeline id and number."""
-        only = visible_to(self._context)
-        store = self._context.services.store
+        """So many of the newest runs of a pipeline, by pipeline id and number."""
 
         async def load(keys: list[tuple[str, int]]) -> list[list[RunRecord]]:
             most = max(each for _, each in keys)
-            async with store.read() as connection:
-                found = await newest_runs(connection, [key for key, _ in keys], most, visible_to=only)
+            found = await visible.newest_runs(self._context, [key for key, _ in keys], most)
             return [found.get(key, [])[:each] for key, each in keys]
 
         return Loader(load)
@@ -130,69 +117,62 @@ class Loaders:
     @cached_property
     def queue_place(self) -> Loader[str, Ahead | None]:
         """How many queued runs are ahead of one, by run id."""
-        return self._loader(queue_places)
+        return self._visible(visible.queue_places, is_near=False)
 
     @cached_property
     def steps(self) -> Loader[str, list[StepRecord] | None]:
         """Steps of a run in order, by run id."""
-        return self._lookup(steps_of_runs)
+        return self._visible(visible.steps_of_runs)
 
     @cached_property
     def step(self) -> Loader[str, StepRecord | None]:
         """Steps by id."""
-        return self._lookup(find_steps)
+        return self._visible(visible.steps)
 
     @cached_property
     def milestones(self) -> Loader[str, str | None]:
         """Milestones of a step as JSON text, by step id."""
-        return self._lookup(milestones_of)
+        return self._visible(visible.milestones)
 
     @cached_property
     def attempts(self) -> Loader[str, list[AttemptRecord] | None]:
         """Attempts of a step in order, by step id."""
-        return self._lookup(attempts_of_steps, NEAR)
+        return self._visible(visible.attempts_of_steps, NEAR)
 
     @cached_property
     def attempt(self) -> Loader[str, AttemptRecord | None]:
         """Attempts by id."""
-        return self._lookup(find_attempts, NEAR)
+        return self._visible(visible.attempts, NEAR)
 
     @cached_property
     def run_spending(self) -> Loader[str, Spending | None]:
         """What models of a run were paid for, by run id."""
-        return self._loader(spending_of_runs)
+        return self._visible(visible.run_spending, is_near=False)
 
     @cached_property
-    def step_spending(self) -> Loader[tuple[str, str], Spending]:
+    def step_spending(self) -> Loader[tuple[str, str], Spending | None]:
         """What models of a step were paid for, by run id and step id."""
-        store = self._context.services.store
-
-        async def load(steps: list[tuple[str, str]]) -> list[Spending]:
-            async with store.read() as connection:
-                found = await spending_of_steps(connection, steps)
-            return [found[step] for step in steps]
-
-        return Loader(load)
+        return self._visible(visible.step_spending, is_near=False)
 
     @cached_property
     def attempt_payload(self) -> Loader[str, AttemptPayload | None]:
         """Input and output of attempts, by attempt id."""
-        return self._lookup(attempt_payloads)
+        return self._visible(visible.attempt_payloads)
 
     @cached_property
     def artifact(self) -> Loader[str, ArtifactRecord | None]:
-        """Artifacts by id, whoever may see them: ask for those of runs the caller sees."""
-        return self._lookup(find_artifacts)
+        """Artifacts by id."""
+        return self._visible(visible.artifacts)
 
     @cached_property
     def artifacts_of_run(self) -> Loader[str, list[ArtifactRecord] | None]:
         """Artifacts of a run, oldest first, by run id."""
-        return self._lookup(artifacts_of_runs)
+        return self._visible(visible.artifacts_of_runs)
 
     @cached_property
     def artifacts_of_attempt(self) -> Loader[str, list[ArtifactRecord] | None]:
         """Artifacts of an attempt, oldest first, by attempt id."""
-        return self._lookup(artifacts_of_attempts)
+        return self._visible(visible.artifacts_of_attempts)
 
     @cached_property
     def known_preview(self) -> Loader[ArtifactRecord, PreviewRecord | None]:
@@ -216,7 +196,7 @@ class Loaders:
     @cached_property
     def session(self) -> Loader[str, SessionRecord | None]:
         """Sessions by id."""
-        return self._loader(find_sessions)
+        return self._visible(visible.sessions_by_id, is_near=False)
 
     @cached_property
     def caller(self) -> Loader[str, CallerRecord | None]:

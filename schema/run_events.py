@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.visible import events_of_run
 from schema.artifacts import Artifact
 from schema.attempts import Attempt
 from schema.context import Info
@@ -15,7 +16,7 @@ from schema.pagination import Connection, PageArguments, page_of
 from schema.run_states import RunState
 from schema.scalars import Cursor, Long
 from schema.steps import Milestone, RunStep
-from store.events import EventRecord, list_events
+from store.events import EventRecord
 from store.paging import PageWindow
 from store.states import ArtifactStatus, AttemptState, EventType, StepState
 
@@ -175,7 +176,7 @@ async def event_page(
         arguments.limit,
         arguments.reverse,
     )
-    rows = await list_events(info.context.context.services.store, run_id, window)
+    rows = await events_of_run(info.context.context, run_id, window)
     page = page_of(rows, arguments, lambda row: EVENTS.encode((row.run_id, row.sequence)))
     return RunEventConnection.of(page, event_of)
 

@@ -111,9 +111,15 @@ _STATUS_AT = 9
 _STATUSES = {status.value: status for status in ArtifactStatus}
 _DECODE = {"status": _STATUSES.__getitem__}
 _BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
-_BY_ID = Lookup(ARTIFACT, ArtifactRecord, "artifact.id", decode=_DECODE)
-_OF_RUNS = Lookup(ARTIFACT, ArtifactRecord, "artifact.run_id", order="artifact.id", decode=_DECODE)
-_OF_ATTEMPTS = Lookup(ARTIFACT, ArtifactRecord, "artifact.attempt_id", order="artifact.id", decode=_DECODE)
+#: A caller's own, and what came with an output that a run of theirs repeats.
+_VISIBLE = """artifact.caller_id = :visible_to OR EXISTS (
+        SELECT 1 FROM attempt JOIN run ON run.id = attempt.run_id
+        WHERE attempt.reused_from = artifact.attempt_id AND run.caller_id = :visible_to)"""
+_BY_ID = Lookup(ARTIFACT, ArtifactRecord, "artifact.id", visible=_VISIBLE, decode=_DECODE)
+_OF_RUNS = Lookup(ARTIFACT, ArtifactRecord, "artifact.run_id", order="artifact.id", visible=_VISIBLE, decode=_DECODE)
+_OF_ATTEMPTS = Lookup(
+    ARTIFACT, ArtifactRecord, "artifact.attempt_id", order="artifact.id", visible=_VISIBLE, decode=_DECODE
+)
 
 
 # ------------------------------------------------------------------------------------------------ units
@@ -208,20 +214,29 @@ def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def find_artifacts(store: Store, ids: Sequence[str]) -> dict[str, ArtifactRecord]:
-    """Artifacts by id, erased ones too."""
-    return {artifact.id: artifact for artifact in await _BY_ID.read(store, ids)}
+async def find_artifacts(
+    store: Store, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, ArtifactRecord]:
+    """Artifacts by id, erased ones too.
+
+    `visible_to` leaves those of one caller and those that came with outputs that runs of theirs repeat; None leaves
+    everybody's.
+    """
+    return {artifact.id: artifact for artifact in await _BY_ID.read(store, ids, visible_to=visible_to)}
 
 
-async def find_artifact(store: Store, artifact_id: str) -> ArtifactRecord | None:
-    """One artifact, also when erased."""
-    return (await find_artifacts(store, [artifact_id])).get(artifact_id)
+async def find_artifact(store: Store, artifact_id: str, *, visible_to: str | None = None) -> ArtifactRecord | None:
+    """One artifact, also when erased; see `find_artifacts`."""
+    return (await find_artifacts(store, [artifact_id], visible_to=visible_to)).get(artifact_id)
 
 
 async def list_artifacts(
     connection: AsyncConnection, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:
-    """Artifacts, newest first; the sort key is `(id,)`. `visible_to` leaves those of one caller, None everybody's."""
+    """Artifacts, newest first; the sort key is `(id,)`.
+
+    `visible_to` leaves those of one caller, and what came along with outputs where that is asked for; None everybody's.
+    """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
     return [_record(row) for row in await fetch_page(connection, statement, [(ARTIFACT.c.id, True)], window)]
 
@@ -249,19 +264,23 @@ async def count_artifacts(connection: AsyncConnection, wanted: ArtifactFilter, *
     return await capped_count(connection, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
-async def artifacts_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
+async def artifacts_of_runs(
+    store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[ArtifactRecord]]:
     """The artifacts of each run, oldest first, by run id; every id asked for has an entry."""
     artifacts: dict[str, list[ArtifactRecord]] = {run_id: [] for run_id in run_ids}
-    for artifact in await _OF_RUNS.read(store, run_ids):
+    for artifact in await _OF_RUNS.read(store, run_ids, visible_to=visible_to):
         assert artifact.run_id is not None, "it was looked up by it"
         artifacts[artifact.run_id].append(artifact)
     return artifacts
 
 
-async def artifacts_of_attempts(store: Store, attempt_ids: Sequence[str]) -> dict[str, list[ArtifactRecord]]:
+async def artifacts_of_attempts(
+    store: Store, attempt_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[ArtifactRecord]]:
     """The artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
     artifacts: dict[str, list[ArtifactRecord]] = {attempt_id: [] for attempt_id in attempt_ids}
-    for artifact in await _OF_ATTEMPTS.read(store, attempt_ids):
+    for artifact in await _OF_ATTEMPTS.read(store, attempt_ids, visible_to=visible_to):
         assert artifact.attempt_id is not None, "it was looked up by it"
         artifacts[artifact.attempt_id].append(artifact)
     return artifacts
@@ -277,7 +296,11 @@ def _page_of_run(bounds: frozenset[str], reverse: bool) -> Sql:
 
 def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
     conditions: list[Any] = []
-    if visible_to is not None:
+    if visible_to is not None and wanted.run_id is not None and wanted.reused:
+        # What came along belongs to others: the run decides.
+        own_run = sa.select(RUN.c.id).where(RUN.c.id == wanted.run_id, RUN.c.caller_id == visible_to)
+        conditions.append(own_run.exists())
+    elif visible_to is not None:
         conditions.append(ARTIFACT.c.caller_id == visible_to)
     if not wanted.erased:
         conditions.append(ARTIFACT.c.erased_at.is_(None))

@@ -38,6 +38,7 @@ class Lookup(Generic[R]):
         also: A condition that always holds.
         order: Columns that order the rows.
         large: Whether a record may hold a document of up to 1 MiB.
+        visible: What makes a row visible to a caller, as SQL of `:visible_to`; see `of_run`.
         decode: Makes a field's value from a column's, where that is more than instants and truth values.
     """
 
@@ -51,13 +52,16 @@ class Lookup(Generic[R]):
         also: str | None = None,
         order: str | None = None,
         large: bool = False,
+        visible: str | None = None,
         decode: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
         names = record._fields
         self._record = record._make
         self._head = f"SELECT {', '.join(f'{table.name}.{name}' for name in names)} FROM {source or table.name}"
         self._by = by
-        self._tail = (f" AND {also}" if also else "") + (f" ORDER BY {order}" if order else "")
+        self._also = f" AND {also}" if also else ""
+        self._visible = f" AND ({visible})" if visible else None
+        self._order = f" ORDER BY {order}" if order else ""
         self._decoders = [
             (index, decoder)
             for index, name in enumerate(names)
@@ -65,20 +69,25 @@ class Lookup(Generic[R]):
         ]
         self._near = _NEAR_LARGE if large else NEAR
         self._statement = lru_cache(maxsize=16)(self._make)
-        self._alone = self._make(1)
+        self._alone = self._make(1, is_bound=False)
 
-    async def read(self, store: Store, values: Sequence[str]) -> list[R]:
-        """The records whose column has one of these values, in order where the lookup has one and values are few."""
-        if len(values) == 1:  # as it mostly is
+    async def read(self, store: Store, values: Sequence[str], *, visible_to: str | None = None) -> list[R]:
+        """The records whose column has one of these values, in order where the lookup has one and values are few.
+
+        Only those that the caller `visible_to` may see; all of them when it is None.
+        """
+        if len(values) == 1 and visible_to is None:  # as it mostly is
             return [*map(self.make, await store.rows(self._alone, (values[0],), few=True))]
+        last = () if visible_to is None else (visible_to,)
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
             part = values[start : start + _VALUES_MAX]
             # Few sizes, so few statements: what is left over repeats the last value.
             size = 1 << (len(part) - 1).bit_length()
-            given = (*part, *[part[-1]] * (size - len(part)))
+            given = (*part, *[part[-1]] * (size - len(part)), *last)
             few = len(values) <= self._near
-            found += map(self.make, await store.rows(self._statement(size), given, few=few))
+            statement = self._statement(size, is_bound=visible_to is not None)
+            found += map(self.make, await store.rows(statement, given, few=few))
         return found
 
     def make(self, row: Row) -> R:
@@ -88,9 +97,18 @@ class Lookup(Generic[R]):
             values[index] = decode(values[index])
         return self._record(values)
 
-    def _make(self, size: int) -> Sql:
+    def _make(self, size: int, *, is_bound: bool) -> Sql:
         marks = ", ".join(f":v{index}" for index in range(size))
-        return Sql(f"{self._head} WHERE {self._by} IN ({marks}){self._tail}")
+        bound = ""
+        if is_bound:
+            assert self._visible is not None, "what anybody may see is not asked for a caller"
+            bound = self._visible
+        return Sql(f"{self._head} WHERE {self._by} IN ({marks}){self._also}{bound}{self._order}")
+
+
+def of_run(column: str) -> str:
+    """Visible is what belongs to a run of the caller's; `column` has the run's id."""
+    return f"EXISTS (SELECT 1 FROM run WHERE run.id = {column} AND run.caller_id = :visible_to)"
 
 
 def _decoder(kind: str) -> Callable[[Any], Any] | None:

@@ -103,7 +103,7 @@ class RunFilter:
 
 
 _COLUMNS = columns_of(RUN, RunRecord)
-_PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True)
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True, visible="run.caller_id = :visible_to")
 _STATE, _CAUSE = 6, 7
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
@@ -129,9 +129,9 @@ async def find_runs(
     return {row[0]: _record(row) for row in await connection.execute(wanted)}
 
 
-async def find_payloads(store: Store, ids: Sequence[str]) -> dict[str, RunPayload]:
-    """What runs were given, by run id."""
-    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}
+async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:
+    """What runs were given, by run id; without those of other callers than `visible_to`."""
+    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids, visible_to=visible_to)}
 
 
 async def list_runs(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from store import core as sa
 from store.dialects import Sql
-from store.tables import SESSION, columns_of
+from store.tables import RUN, SESSION, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,10 +85,15 @@ def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]
     return frozenset(row[0] for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
 
 
-async def find_sessions(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, SessionRecord]:
-    """Sessions by id."""
-    rows = await connection.execute(sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids)))
-    return {row[0]: SessionRecord(*list(row)) for row in rows}
+async def find_sessions(
+    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, SessionRecord]:
+    """Sessions by id; without those of other callers' runs than `visible_to`."""
+    wanted = sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids))
+    if visible_to is not None:
+        own_run = sa.select(RUN.c.id).where(RUN.c.id == SESSION.c.run_id, RUN.c.caller_id == visible_to)
+        wanted = wanted.where(own_run.exists())
+    return {row[0]: SessionRecord(*list(row)) for row in await connection.execute(wanted)}
 
 
 async def ended_or_unknown(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:

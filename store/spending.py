@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store import core as sa
-from store.tables import ATTEMPT, RUN_STEP
+from store.tables import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -31,25 +31,38 @@ class Spending:
 NOTHING = Spending()
 
 
-async def spending_of_runs(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, Spending]:
-    """Sums over all attempts of each run, by run id; every id asked for has an entry."""
-    return await _spending(connection, ATTEMPT.c.run_id, ATTEMPT.c.run_id.in_(run_ids), run_ids, run_ids)
+async def spending_of_runs(
+    connection: AsyncConnection, run_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, Spending]:
+    """Sums over all attempts of each run, by run id; every id asked for has an entry.
+
+    Of other callers' runs than `visible_to` nothing is known to be spent.
+    """
+    wanted = [ATTEMPT.c.run_id.in_(run_ids), *_visible(visible_to)]
+    return await _spending(connection, ATTEMPT.c.run_id, wanted, run_ids, run_ids)
 
 
 async def spending_of_steps(
-    connection: AsyncConnection, steps: Sequence[tuple[str, str]]
+    connection: AsyncConnection, steps: Sequence[tuple[str, str]], *, visible_to: str | None = None
 ) -> dict[tuple[str, str], Spending]:
-    """Sums over all attempts of each step, by run id and step id; every pair asked for has an entry."""
+    """Sums over all attempts of each step, by run id and step id, as `spending_of_runs` has them."""
     run_ids = {run_id for run_id, _ in steps}
-    wanted = ATTEMPT.c.run_id.in_(run_ids) & ATTEMPT.c.step_id.in_({step for _, step in steps})
+    step_ids = {step for _, step in steps}
+    wanted = [ATTEMPT.c.run_id.in_(run_ids), ATTEMPT.c.step_id.in_(step_ids), *_visible(visible_to)]
     found = await _spending(connection, ATTEMPT.c.step_id, wanted, [step for _, step in steps], run_ids)
     return {(run_id, step): found[step] for run_id, step in steps}
+
+
+def _visible(visible_to: str | None) -> list[ColumnElement[bool]]:
+    if visible_to is None:
+        return []
+    return [sa.select(RUN.c.id).where(RUN.c.id == ATTEMPT.c.run_id, RUN.c.caller_id == visible_to).exists()]
 
 
 async def _spending(
     connection: AsyncConnection,
     by: ColumnElement[str],
-    wanted: ColumnElement[bool],
+    wanted: Sequence[ColumnElement[bool]],
     ids: Sequence[str],
     run_ids: Collection[str],
 ) -> dict[str, Spending]:
@@ -62,7 +75,7 @@ async def _spending(
             *(sa.func.count(column) for column in told),
             *(sa.cast(sa.func.sum(column), sa.BigInteger) for column in told),
         )
-        .where(wanted, ATTEMPT.c.models.is_not(None))
+        .where(*wanted, ATTEMPT.c.models.is_not(None))
         .group_by(by)
     )
     asked = {name: counted for name, *counted in rows}

@@ -47,8 +47,10 @@ async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: s
     return max(found, key=lambda start: start.created_at, default=None)
 
 
-async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, Ahead]:
-    """Where queued runs stand, by run id; runs that are not queued are left out.
+async def queue_places(
+    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, Ahead]:
+    """Where queued runs stand, by run id; runs that are not queued, or not `visible_to`'s, are left out.
 
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """
@@ -56,11 +58,14 @@ async def queue_places(connection: AsyncConnection, ids: Sequence[str]) -> dict[
     queue = (
         sa.select(
             RUN.c.id,
+            RUN.c.caller_id,
             (sa.func.row_number().over(order_by=order) - 1).label("of_all"),
             (sa.func.row_number().over(partition_by=RUN.c.caller_id, order_by=order) - 1).label("of_caller"),
         )
         .where(RUN.c.state == RunState.QUEUED.value)
         .subquery()
     )
-    rows = await connection.execute(sa.select(queue).where(queue.c.id.in_(ids)))
-    return {row[0]: Ahead(row[1], row[2]) for row in rows}
+    wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller).where(queue.c.id.in_(ids))
+    if visible_to is not None:
+        wanted = wanted.where(queue.c.caller_id == visible_to)
+    return {row[0]: Ahead(row[1], row[2]) for row in await connection.execute(wanted)}

@@ -1,10 +1,13 @@
-"""Reads below a run: its steps and their attempts. Payloads are asked for by themselves."""
+"""Reads below a run: its steps and their attempts. Payloads are asked for by themselves.
+
+Each takes `visible_to`: only what belongs to that caller's runs is read then; None reads everybody's.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from store.lookups import Lookup
+from store.lookups import Lookup, of_run
 from store.states import AttemptState, StepState
 from store.tables import ATTEMPT, RUN_STEP
 
@@ -81,7 +84,8 @@ class _Milestones(NamedTuple):
 
 _STEP_STATE = {"state": {state.value: state for state in StepState}.__getitem__}
 _ATTEMPT_STATE = {"state": {state.value: state for state in AttemptState}.__getitem__}
-_STEP = Lookup(RUN_STEP, StepRecord, "run_step.id", decode=_STEP_STATE)
+_OF_STEPS, _OF_ATTEMPTS = of_run("run_step.run_id"), of_run("attempt.run_id")
+_STEP = Lookup(RUN_STEP, StepRecord, "run_step.id", visible=_OF_STEPS, decode=_STEP_STATE)
 # Steps that a switched definition retired have negative positions: their attempts stay, the list leaves them out.
 _STEPS = Lookup(
     RUN_STEP,
@@ -89,47 +93,59 @@ _STEPS = Lookup(
     "run_step.run_id",
     also="run_step.position > 0",
     order="run_step.run_id, run_step.position",
+    visible=_OF_STEPS,
     decode=_STEP_STATE,
 )
-_MILESTONES = Lookup(RUN_STEP, _Milestones, "run_step.id", large=True)
-_ATTEMPT = Lookup(ATTEMPT, AttemptRecord, "attempt.id", decode=_ATTEMPT_STATE)
+_MILESTONES = Lookup(RUN_STEP, _Milestones, "run_step.id", large=True, visible=_OF_STEPS)
+_ATTEMPT = Lookup(ATTEMPT, AttemptRecord, "attempt.id", visible=_OF_ATTEMPTS, decode=_ATTEMPT_STATE)
 _ATTEMPTS_OF_STEPS = Lookup(
-    ATTEMPT, AttemptRecord, "attempt.step_id", order="attempt.step_id, attempt.number", decode=_ATTEMPT_STATE
+    ATTEMPT,
+    AttemptRecord,
+    "attempt.step_id",
+    order="attempt.step_id, attempt.number",
+    visible=_OF_ATTEMPTS,
+    decode=_ATTEMPT_STATE,
 )
-_PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True)
+_PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True, visible=_OF_ATTEMPTS)
 
 
-async def steps_of_runs(store: Store, run_ids: Sequence[str]) -> dict[str, list[StepRecord]]:
+async def steps_of_runs(
+    store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[StepRecord]]:
     """The steps of each run in order, by run id; every id asked for has an entry."""
     steps: dict[str, list[StepRecord]] = {run_id: [] for run_id in run_ids}
-    for step in await _STEPS.read(store, run_ids):
+    for step in await _STEPS.read(store, run_ids, visible_to=visible_to):
         steps[step.run_id].append(step)
     return steps
 
 
-async def find_steps(store: Store, ids: Sequence[str]) -> dict[str, StepRecord]:
+async def find_steps(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, StepRecord]:
     """Steps by id."""
-    return {step.id: step for step in await _STEP.read(store, ids)}
+    return {step.id: step for step in await _STEP.read(store, ids, visible_to=visible_to)}
 
 
-async def milestones_of(store: Store, step_ids: Sequence[str]) -> dict[str, str]:
+async def milestones_of(store: Store, step_ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, str]:
     """What steps told about their progress, as JSON lists, by step id."""
-    return {step.id: step.milestones for step in await _MILESTONES.read(store, step_ids)}
+    return {step.id: step.milestones for step in await _MILESTONES.read(store, step_ids, visible_to=visible_to)}
 
 
-async def attempts_of_steps(store: Store, step_ids: Sequence[str]) -> dict[str, list[AttemptRecord]]:
+async def attempts_of_steps(
+    store: Store, step_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[AttemptRecord]]:
     """The attempts of each step, first to last, by step id; every id asked for has an entry."""
     attempts: dict[str, list[AttemptRecord]] = {step_id: [] for step_id in step_ids}
-    for attempt in await _ATTEMPTS_OF_STEPS.read(store, step_ids):
+    for attempt in await _ATTEMPTS_OF_STEPS.read(store, step_ids, visible_to=visible_to):
         attempts[attempt.step_id].append(attempt)
     return attempts
 
 
-async def find_attempts(store: Store, ids: Sequence[str]) -> dict[str, AttemptRecord]:
+async def find_attempts(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, AttemptRecord]:
     """Attempts by id."""
-    return {attempt.id: attempt for attempt in await _ATTEMPT.read(store, ids)}
+    return {attempt.id: attempt for attempt in await _ATTEMPT.read(store, ids, visible_to=visible_to)}
 
 
-async def attempt_payloads(store: Store, ids: Sequence[str]) -> dict[str, AttemptPayload]:
+async def attempt_payloads(
+    store: Store, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, AttemptPayload]:
     """What attempts got and gave, by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
-    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids)}
+    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids, visible_to=visible_to)}

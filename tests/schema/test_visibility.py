@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import BaseModel, Field
 
+from packline import PackContext, pack
 from tests.support.front_door import RUN, audit_rows, command, look, ran, save, start, step
 from tests.support.graphql_client import OperationFailed
-from tests.support.packs import Workbench
+from tests.support.packs import Echoed, Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -23,9 +25,21 @@ def bench() -> Workbench:
     return Workbench()
 
 
+class FileGiven(BaseModel):
+    """Which file to read."""
+
+    artifact_id: str = Field(description="Id of the artifact.")
+
+
+@pack("test.read", version="1.0.0", effects="none", repeatable=True)
+async def read_file(ctx: PackContext, given: FileGiven) -> Echoed:
+    """Gives what is in a file."""
+    return Echoed(text=(await ctx.open_artifact(given.artifact_id)).path.read_text())
+
+
 @pytest.fixture
 async def it(tmp_path: Path, bench: Workbench) -> AsyncIterator[Product]:
-    async with product(tmp_path, bench.packs) as running:
+    async with product(tmp_path, [*bench.packs, read_file]) as running:
         await save(running, "file", step("make", "test.artifact", name="tea.txt"), step("fail", "test.switch"))
         yield running
 
@@ -182,6 +196,74 @@ async def test_a_hidden_run_is_not_named_as_the_one_repeated(it: Product) -> Non
     again = (await command(it, "rerunRun", observing, id=run["id"], waitSeconds=20))["run"]
     assert again["rerunOf"] == {"id": run["id"]}
     assert (await look(it, again["id"], token=ben))["rerunOf"] is None
+
+
+ATTEMPT = """id input output log { nodes { text } } transcript { nodes { text } } transcriptUrl artifacts { id }
+    runStep { id key milestones { message } run { id title inputs } }"""
+REUSED = f"""query ($id: ID!) {{ run(id: $id) {{
+    rerunOf {{ id title }}
+    artifacts {{ totalCount
+        nodes {{ id name downloadUrl run {{ id }} verifiedBy {{ id }} producedBy {{ {ATTEMPT} }} }} }}
+    steps {{
+        key output {{ json }}
+        session {{ id alive producedBy {{ id key run {{ id }} attempts {{ {ATTEMPT} }} }} }}
+        artifacts {{ id run {{ id }} producedBy {{ {ATTEMPT} }} }}
+        attempts {{
+            number output reuse {{ madeBy {{ {ATTEMPT} }} }} cacheReceipt {{ madeBy {{ {ATTEMPT} }} }}
+            artifacts {{ id producedBy {{ {ATTEMPT} }} }} }} }} }} }}"""
+
+
+async def test_what_a_re_run_took_over_leads_to_nothing_else(it: Product) -> None:
+    """Whoever re-ran another's run keeps the output and the files, not the attempt that made them."""
+    anna = await it.token_for("anna", "READ", "RUN")
+    ben, observing = await it.token_for("ben", "READ", "RUN"), await it.token_for("ben", "READ", "RUN", "OBSERVE")
+    reads = step("read", "test.read", artifact_id="${{ steps.make.output.artifact_id }}")
+    await save(it, "handed", step("make", "test.artifact", name="tea.txt", content="Leaves."), reads)
+    run = await ran(it, "handed", token=anna)
+    made = run["steps"][0]["artifacts"][0]
+
+    again = (await command(it, "rerunRun", observing, id=run["id"], fromStep="read", waitSeconds=20))["run"]
+
+    assert (again["state"], again["steps"][1]["output"]["json"]) == ("SUCCEEDED", {"text": "Leaves.", "call": 1})
+    seen = (await it.query(REUSED, {"id": again["id"]}, token=observing))["run"]
+    assert seen["artifacts"]["nodes"][0]["producedBy"]["runStep"]["run"]["id"] == run["id"]
+    found = (await it.query(REUSED, {"id": again["id"]}, token=ben))["run"]
+    assert found["rerunOf"] is None
+    kept = {"id": made["id"], "run": None, "producedBy": None}
+    (listed,) = found["artifacts"]["nodes"]
+    assert {**listed, "name": made["name"]} == {**listed, **kept, "name": "tea.txt", "verifiedBy": None}
+    assert found["artifacts"]["totalCount"] == 1
+    (step_of_it, _), (attempt,) = found["steps"], found["steps"][0]["attempts"]
+    assert step_of_it["artifacts"] == [kept]
+    assert attempt == {
+        "number": 1,
+        "output": run["steps"][0]["output"]["json"],
+        "reuse": {"madeBy": None},
+        "cacheReceipt": None,
+        "artifacts": [{"id": made["id"], "producedBy": None}],
+    }
+
+    # The file is theirs to read wherever files are read, and not theirs to change.
+    (node,) = await nodes(it, [made["id"]], ben)
+    assert node == {"id": made["id"]}
+    text = "query ($id: ID!) { artifactText(id: $id) { text artifact { run { id } producedBy { id } } } }"
+    answer = (await it.query(text, {"id": made["id"]}, token=ben))["artifactText"]
+    assert answer == {"text": "Leaves.", "artifact": {"run": None, "producedBy": None}}
+    signed = it.client(None)
+    assert (await signed.http.get(it.url(listed["downloadUrl"]))).text == "Leaves."
+    headers = {"authorization": f"Bearer {ben}"}
+    assert (await signed.http.get(it.url(f"/artifacts/{made['id']}"), headers=headers)).text == "Leaves."
+    assert (await command(it, "pinArtifact", ben, id=made["id"]))["__typename"] == "ForbiddenProblem"
+    opened = await command(it, "runPack", ben, pack="test.read", input={"artifact_id": made["id"]}, waitSeconds=20)
+    assert opened["run"]["steps"][0]["output"]["json"]["text"] == "Leaves."
+
+    # What belongs to the attempt is nobody else's.
+    theirs = [run["id"], *(part for each in run["steps"] for part in (each["id"], each["attempts"][0]["id"]))]
+    assert await nodes(it, theirs, ben) == [None] * len(theirs)
+    carl = await it.token_for("carl", "READ", "RUN")
+    assert await nodes(it, [made["id"], *theirs], carl) == [None] * (1 + len(theirs))
+    headers = {"authorization": f"Bearer {carl}"}
+    assert (await signed.http.get(it.url(f"/artifacts/{made['id']}"), headers=headers)).status_code == 404
 
 
 async def test_a_run_read_by_its_node_is_the_same(it: Product) -> None:

@@ -17,14 +17,23 @@ import pytest
 from sqlalchemy import event
 
 import store.runs
+from store.artifacts import artifacts_of_attempts, artifacts_of_runs, find_artifacts
 from store.dialects import Sql
 from store.paging import PageWindow
-from store.run_reads import RunFilter, list_runs, newest_runs
+from store.run_reads import RunFilter, find_payloads, list_runs, newest_runs
 from store.runs import Spent, Succeed
 from store.schema import ensure_sqlite_schema
 from store.spending import spending_of_runs, spending_of_steps
 from store.start_reads import queue_places
 from store.states import RunState
+from store.step_reads import (
+    attempt_payloads,
+    attempts_of_steps,
+    find_attempts,
+    find_steps,
+    milestones_of,
+    steps_of_runs,
+)
 from tests.support.databases import sqlite_store
 from tests.support.rows import caller
 from tests.support.runs import submitted, working
@@ -114,7 +123,8 @@ def test_units_of_a_run_find_what_they_touch_by_an_index(tmp_path: Path):
 async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path: Path):
     seen: list[tuple[str, Any]] = []
     async with sqlite_store(tmp_path) as opened:
-        started = await submitted(opened, (await caller(opened)).id, steps=1)
+        who = (await caller(opened)).id
+        started = await submitted(opened, who, steps=1)
         worker = await working(opened, started.run_id)
         await worker.start()
         await worker.settle(Succeed(), spent=Spent(1, 2, 3, "[]"))
@@ -126,13 +136,50 @@ async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path:
                     (statement, parameters)
                 ),
             )
-            await spending_of_runs(connection, [started.run_id])
-            await spending_of_steps(connection, [(started.run_id, worker.step_id)])
+            for only in (None, who):
+                await spending_of_runs(connection, [started.run_id], visible_to=only)
+                await spending_of_steps(connection, [(started.run_id, worker.step_id)], visible_to=only)
             asked = list(seen)
             plans = [
                 str(row[-1])
                 for statement, parameters in asked
                 for row in (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)).all()
             ]
-    assert len(asked) == 4, "what was paid, and what was lost, of runs and of steps"
+    assert len(asked) == 8, "what was paid, and what was lost, of runs and of steps, of all and of one caller"
     assert [line for line in plans if "SCAN" in line] == [], plans
+
+
+async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
+    statements: list[tuple[str, tuple[object, ...]]] = []
+    async with sqlite_store(tmp_path) as opened:
+        rows = opened.rows
+
+        async def noted(statement: Sql, parameters: Any = (), **how: bool) -> Any:
+            statements.append((statement.sqlite, statement.bound(parameters)))
+            return await rows(statement, parameters, **how)
+
+        opened.rows = noted  # type: ignore[method-assign]
+        reads = (
+            find_payloads,
+            find_steps,
+            steps_of_runs,
+            milestones_of,
+            find_attempts,
+            attempts_of_steps,
+            attempt_payloads,
+            find_artifacts,
+            artifacts_of_runs,
+            artifacts_of_attempts,
+        )
+        for read in reads:
+            await read(opened, ["a", "b"], visible_to="call_1")
+    with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
+        plans = {
+            statement: [row[-1] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+            for statement, parameters in statements
+        }
+    assert len(plans) == len(reads)
+    for statement, plan in plans.items():
+        assert "call_1" not in statement
+        assert "caller_id = ?" in statement
+        assert [line for line in plan if "SCAN" in line] == [], (statement, plan)

@@ -35,7 +35,7 @@ class McpSurface(GraphQLSurface):
         declared = OPERATIONS.get(operation)
         tool = tools().get(operation)
         given = None if tool is None else given_of(tool, arguments)
-        if declared is None or (given is None and declared.kind == "command"):
+        if given is None and declared is not None and declared.kind == "command":
             return await super().call(operation, **arguments)
         authenticator = self.product.application.authenticator
         assert authenticator is not None

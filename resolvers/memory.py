@@ -53,12 +53,16 @@ _DEFAULTS = f"""learningPaused locked packs {{ target uses lastUsedAt {_VALUES} 
 )
 async def my_defaults(context: Context, *, caller: str | None = None, target: str | None = None) -> CallerDefaults:
     """What a caller usually chooses: for the targets used most, or for one alone."""
-    caller_id = await whose(context, caller)
-    found = await context.services.defaults.of(caller_id)
+    found = await defaults_of(context, caller)
     if target is None:
         return found
     kind, known = await target_of(context, target)
     return found.only(kind, known)
+
+
+async def defaults_of(context: Context, caller: str | None) -> CallerDefaults:
+    """As `my_defaults`, whatever the scope: part of what whoever changes them is told."""
+    return await context.services.defaults.of(await whose(context, caller))
 
 
 @operation("memory_entries", scope=Scope.READ, kind="query")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import strawberry
 
-from resolvers.memory import forget_memory, my_defaults, set_default, set_learning
+from resolvers.memory import defaults_of, forget_memory, set_default, set_learning
 from schema.context import Info
 from schema.directives import Requires, published
 from schema.learned import LearnedField
@@ -28,7 +28,7 @@ class ForgetMemorySuccess:
     @strawberry.field(description="The defaults as they are now.")
     async def defaults(self, info: Info) -> CallerDefaults:
         """What is left."""
-        return CallerDefaults.of(info, await my_defaults(info.context.context, caller=self.caller_id))
+        return CallerDefaults.of(info, await defaults_of(info.context.context, self.caller_id))
 
 
 @strawberry.type(description="Defaults were changed.")

@@ -210,7 +210,7 @@ class Pack(CatalogEntry):
         change = change_of(info.context.context, self.pack.name)
         return None if change is None else McpToolChange.of(change)
 
-    @strawberry.field(description="Pipelines that use it.")
+    @strawberry.field(description="Pipelines that use it.", directives=[Requires(scope=Scope.READ)])
     async def used_by(
         self,
         info: Info,

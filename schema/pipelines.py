@@ -18,6 +18,7 @@ from resolvers.pipeline_lookups import (
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
 from schema.definitions import Step, steps_of_document
+from schema.directives import Requires
 from schema.enums import described_enum
 from schema.issues import Availability
 from schema.loading import loaded
@@ -28,6 +29,7 @@ from schema.runs import Run
 from schema.scalars import JSON, JSONSchema, Key
 from schema.selections import fields_of_items
 from store.pipeline_reads import PipelineRecord, VersionBody, VersionRecord
+from store.states import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -234,7 +236,7 @@ class Pipeline(CatalogEntry):
         found = await info.context.loaders.latest_run.load(self.record.id)
         return None if found is None else Run.of(found)
 
-    @strawberry.field(description="Its runs, newest first.")
+    @strawberry.field(description="Its runs, newest first.", directives=[Requires(scope=Scope.READ)])
     async def runs(
         self,
         info: Info,

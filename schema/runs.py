@@ -14,7 +14,7 @@ from resolvers.runs import RunAction, queue_message, run_actions
 from schema.artifact_lists import ArtifactConnection, artifact_page
 from schema.context import Info
 from schema.cursors import EVENTS
-from schema.directives import Cost
+from schema.directives import Cost, Requires
 from schema.failures import Failure
 from schema.learned import LearnedField, LearnedValue
 from schema.loading import loaded
@@ -31,7 +31,7 @@ from schema.spending import SpendingCost
 from schema.steps import OF_ATTEMPT, RunStep, retry_wait
 from schema.waits import Wait, WaitReason
 from store.run_reads import RunRecord
-from store.states import StepState
+from store.states import Scope, StepState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -284,7 +284,7 @@ class Run(Node):
 
     @strawberry.field(
         description="What a resume would do; null unless it FAILED or was CANCELLED. Changes nothing.",
-        directives=[Cost(weight=10)],
+        directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def resume_preview(
         self,
@@ -307,7 +307,7 @@ class Run(Node):
 
     @strawberry.field(
         description="What running it again would do. Changes nothing.",
-        directives=[Cost(weight=10)],
+        directives=[Requires(scope=Scope.READ), Cost(weight=10)],
     )
     async def rerun_preview(
         self,

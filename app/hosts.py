@@ -78,7 +78,8 @@ class HostGuard:
                     send,
                     403,
                     f"Pages of {excerpt(origin, 200)} may not call this server. Add the origin to "
-                    "PACKLINE_ALLOWED_ORIGINS to let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host name.",
+                    "PACKLINE_ALLOWED_ORIGINS to let them, or set PACKLINE_PUBLIC_URL when a proxy changes the host "
+                    "name.",
                 )
                 return
         await self._app(scope, receive, send if socket else _with_headers(send))

@@ -35,11 +35,12 @@ Composite = GraphQLObjectType | GraphQLInterfaceType | GraphQLUnionType
 _SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
 #: What is given to fields below the root that want something, as GraphQL text.
 ARGUMENTS: Final = {"Pipeline.versionByNumber": "number: 1", "Run.step": 'key: "a"'}
-#: Items asked of each list that has pages.
-PAGE: Final = 20
+#: Items asked of a list that has pages, and of one below the items of another.
+PAGE: Final = 50
+PAGE_BELOW: Final = 2
 #: Selections and words of one request at most; the server counts fields, words, and pairs that share a name.
-_TOGETHER: Final = 12
-_WORDS: Final = 400
+_TOGETHER: Final = 25
+_WORDS: Final = 600
 _FRAGMENT: Final = re.compile(r"\.\.\. on (\w+)")
 #: Scopes that a scope carries, besides itself.
 CARRIED: Final = {"OBSERVE": {"READ"}, "MANAGE": {"READ", "OBSERVE", "RUN", "WRITE"}}
@@ -87,66 +88,68 @@ def members(kind: Composite) -> Sequence[GraphQLObjectType]:
     return sdl().get_possible_types(kind) if is_abstract_type(kind) else [kind]  # type: ignore[list-item]
 
 
-def packed(name: str, depth: int, scopes: Collection[str]) -> Iterator[str]:
+def packed(name: str, depth: int, scopes: Collection[str], page: int = PAGE) -> Iterator[str]:
     """Selections that together ask something of a type for all that may be asked with some scopes.
 
     Args:
         name: The type.
         depth: How many objects with ids one behind the other; what has no id of its own is asked for throughout.
         scopes: Fields that need another one are left out.
+        page: Items asked of the first list on the way that has pages.
     """
     held = frozenset(scopes).union(*(CARRIED.get(scope, ()) for scope in scopes))
-    together: list[str] = []
-    inside: list[str] = []
-    words = 0
-    for selection in _selections(name, depth, held):
-        # Members of a union or an interface may have fields of one name and several types: each goes by itself.
-        fragments = _FRAGMENT.findall(selection)
-        size = len(selection.split())
-        if together and (fragments != inside or len(together) == _TOGETHER or words + size > _WORDS):
+    # Members of a union or an interface may have fields of one name and several types: each goes by itself.
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for selection in _selections(name, depth, held, (), page):
+        together = kinds.setdefault(tuple(_FRAGMENT.findall(selection)), [])
+        if len(together) == _TOGETHER or sum(len(each.split()) for each in (*together, selection)) > _WORDS:
             yield " ".join(together)
-            together, words = [], 0
-        inside = fragments
+            together.clear()
         together.append(selection)
-        words += size
-    yield " ".join(together)
+    yield from (" ".join(together) for together in kinds.values())
 
 
-def _selections(name: str, depth: int, held: frozenset[str], inside: tuple[str, ...] = ()) -> Iterator[str]:
+def _selections(name: str, depth: int, held: frozenset[str], inside: tuple[str, ...], page: int) -> Iterator[str]:
     kind = composite(name)
     for member in members(kind):
-        for selection in _of_member(member, depth, held, inside):
+        for selection in _of_member(member, depth, held, inside, page):
             yield selection if member is kind else f"__typename ... on {member.name} {{ {selection} }}"
 
 
-def _of_member(kind: GraphQLObjectType, depth: int, held: frozenset[str], inside: tuple[str, ...]) -> Iterator[str]:
+def _of_member(
+    kind: GraphQLObjectType, depth: int, held: frozenset[str], inside: tuple[str, ...], page: int
+) -> Iterator[str]:
     leaves = ["__typename"]
     for name, field in kind.fields.items():
         if (scope := scope_of(field)) is not None and scope not in held:
             continue
         below = get_named_type(field.type)
-        called = name + _arguments(kind, name, field)
+        called = name + _arguments(kind, name, field, page)
+        below_page = PAGE_BELOW if "first" in field.args else page
         if is_leaf_type(below):
             leaves.append(called)
             continue
         target = composite(below.name)
         if is_object(target):
-            if depth:
-                yield from (f"{called} {{ {part} }}" for part in _selections(target.name, depth - 1, held))
+            # What the edges of a page hold is in its nodes, too.
+            if depth and not kind.name.endswith("Edge"):
+                yield from (
+                    f"{called} {{ {part} }}" for part in _selections(target.name, depth - 1, held, (), below_page)
+                )
             else:
-                leaves.append(f"{called} {{ __typename }}")
+                leaves.append(f"{called} {{ __typename id }}")
         elif target.name not in inside:
-            nested = _selections(target.name, depth, held, (*inside, kind.name))
+            nested = _selections(target.name, depth, held, (*inside, kind.name), below_page)
             yield from (f"{called} {{ {part} }}" for part in nested)
     yield " ".join(leaves)
 
 
-def _arguments(kind: Composite, name: str, field: GraphQLField) -> str:
+def _arguments(kind: Composite, name: str, field: GraphQLField, page: int) -> str:
     given = ARGUMENTS.get(f"{kind.name}.{name}")
     if given is None:
         wanting = [argument for argument, declared in field.args.items() if is_required_argument(declared)]
         assert not wanting, f"say in ARGUMENTS what to give to {kind.name}.{name}: {wanting}"
-        given = f"first: {PAGE}" if "first" in field.args else ""
+        given = f"first: {page}" if "first" in field.args else ""
     return f"({given})" if given else ""
 
 

@@ -147,7 +147,7 @@ async def refuse(
     if scope["type"] == "websocket":
         await receive()  # websocket.connect
         if "websocket.http.response" not in scope.get("extensions", {}):
-            await send({"type": "websocket.close", "code": 1008, "reason": message[:120]})
+            await send({"type": "websocket.close", "code": 1008, "reason": excerpt(message, 120)})
             return
         await send({"type": "websocket.http.response.start", "status": status, "headers": fields})
         await send({"type": "websocket.http.response.body", "body": body})

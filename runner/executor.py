@@ -20,6 +20,7 @@ from pydantic import BaseModel, ValidationError
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
 from runner.lost_numbers import lost_number
+from runner.revalidation import find_misfit
 from runner.step_inputs import without_session
 
 if TYPE_CHECKING:
@@ -217,10 +218,12 @@ class Attempt:
                     error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}", self.redactor
                 ) from error
         assert isinstance(result, BaseModel), "validated above"
-        self._check_complete(result)
+        if (misfit := find_misfit(result)) is not None:
+            path, wrong = misfit
+            what = f"The output of {self.pack.name}"
+            raise _invalid(wrong, FailureCode.INVALID_OUTPUT, what, self.redactor, path) from wrong
         value: Any = None
         try:
-            # A model that was made without validation, or changed afterwards, does not serialize as declared.
             # As `model_dump` does it, which passes on fourteen arguments by name.
             value = type(result).__pydantic_serializer__.to_python(result, mode="json", warnings="error")
             text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
@@ -256,16 +259,6 @@ class Attempt:
         if redacted is not value:
             text = orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS)
         return Outcome(output=redacted, output_text=text.decode())
-
-    def _check_complete(self, result: BaseModel) -> None:
-        fields = self.pack.output_model.__pydantic_fields__.keys()
-        if not fields <= result.__dict__.keys():
-            missing = fields - result.__dict__.keys()
-            raise PackError(
-                FailureCode.INVALID_OUTPUT,
-                f"The output of {self.pack.name} lacks {', '.join(sorted(missing))}.",
-                hint="Report it to the pack's author.",
-            )
 
     def _refuse_forbidden(self, value: JSONValue) -> None:
         """Raises for the characters and numbers that are refused everywhere (CONTRACT 1.4), naming the place."""
@@ -349,11 +342,13 @@ def _forget(body: asyncio.Task[BaseModel]) -> None:
         body.exception()
 
 
-def _invalid(error: ValidationError, code: FailureCode, what: str, redactor: Redactor) -> PackError:
-    """What pydantic found, as one failure naming the first field and telling of the rest."""
+def _invalid(
+    error: ValidationError, code: FailureCode, what: str, redactor: Redactor, path: tuple[str | int, ...] = ()
+) -> PackError:
+    """What pydantic found below a path, as one failure naming the first field and telling of the rest."""
     found = error.errors(include_url=False, include_context=False)
     first = found[0]
-    field = ".".join(str(part) for part in first["loc"]) or None
+    field = ".".join(str(part) for part in (*path, *first["loc"])) or None
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
     return PackError(
@@ -362,6 +357,7 @@ def _invalid(error: ValidationError, code: FailureCode, what: str, redactor: Red
         field=field if code is FailureCode.INVALID_INPUT else None,
         hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
         detail=[
-            {"field": ".".join(str(part) for part in issue["loc"]), "message": issue["msg"]} for issue in found[:20]
+            {"field": ".".join(str(part) for part in (*path, *issue["loc"])), "message": issue["msg"]}
+            for issue in found[:20]
         ],
     )

@@ -1,0 +1,129 @@
+"""Models checked again once they are made: pydantic takes an instance of a model for valid, however it was made.
+
+`model_construct`, `model_copy(update=…)`, an assignment and a change of a list inside it all go past the checks.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import typing
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import BaseModel, RootModel, ValidationError
+from pydantic_core import InitErrorDetails
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, KeysView
+
+    Path = tuple[str | int, ...]
+
+_SCALAR = (str, int, float, type(None))
+
+
+def find_misfit(model: BaseModel) -> tuple[Path, ValidationError] | None:
+    """A model, this one or one inside it, that does not fit its own class: the path to it and what is wrong.
+
+    Models are looked for where fields declare them: what an `Any` holds was promised to nobody. Nothing is changed,
+    since validators may not give the same twice.
+    """
+    holder: Path = ()
+    name: str | int | None = None
+    try:
+        if not _validate(model):
+            return None
+        pending: list[tuple[Path, Any]] = [(holder, model)]
+        entered: set[int] = set()  # models may point back at those that hold them
+        while pending:
+            holder, value = pending.pop()
+            if id(value) in entered:
+                continue
+            entered.add(id(value))
+            for name, item in _inside(value):
+                if not isinstance(item, _SCALAR) and (not isinstance(item, BaseModel) or _validate(item)):
+                    pending.append((_below(holder, name), item))
+    except ValidationError as error:
+        return _below(holder, name), error
+    return None
+
+
+def _below(holder: Path, name: str | int | None) -> Path:
+    return holder if name is None else (*holder, name)
+
+
+def _validate(model: BaseModel) -> bool:
+    """Makes a second model of the same values; whether the class declares models inside it.
+
+    Raises:
+        ValidationError: The values do not fit the class.
+    """
+    traits = _traits(type(model))
+    values = model.__dict__.copy()  # validators may change what they get
+    if values.keys() != traits.fields:
+        if missing := traits.fields - values.keys():  # one that was deleted would be given its default
+            lacks = [InitErrorDetails(type="missing", loc=(name,), input=values) for name in sorted(missing)]
+            raise ValidationError.from_exception_data(type(model).__name__, lacks)
+        # Cached properties, and what `model_copy` was given too much.
+        values = {name: value for name, value in values.items() if name in traits.fields}
+    if model.__pydantic_extra__:
+        values |= model.__pydantic_extra__
+    traits.validate(values)
+    return bool(traits.nesting)
+
+
+def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN401 - whatever a field holds
+    """What may hold a model or be one, each with its name; a root has none."""
+    match value:
+        case RootModel():
+            return ((None, value.root),)
+        case BaseModel():
+            return ((name, value.__dict__[name]) for name in _traits(type(value)).nesting)
+        case dict():
+            return ((str(key), item) for key, item in value.items())
+        case list() | tuple() | set() | frozenset():
+            return enumerate(value)
+        case _ if dataclasses.is_dataclass(value):
+            return ((field.name, getattr(value, field.name, None)) for field in dataclasses.fields(value))
+        case _:
+            return ()
+
+
+class _Traits(NamedTuple):
+    """What is asked of a class for each of its models.
+
+    Attributes:
+        validate: Takes the values of its fields by name.
+        fields: Their names.
+        nesting: The names of those declared to hold models, at whatever depth.
+    """
+
+    validate: Callable[[dict[str, Any]], object]
+    fields: KeysView[str]
+    nesting: tuple[str, ...]
+
+
+@lru_cache(maxsize=1024)
+def _traits(kind: type[BaseModel]) -> _Traits:
+    fields = kind.__pydantic_fields__
+    validate: Callable[..., object] = partial(kind.__pydantic_validator__.validate_python, by_alias=True, by_name=True)
+    nesting = tuple(name for name, field in fields.items() if _holds_models(field.annotation, set()))
+    if issubclass(kind, RootModel):
+        return _Traits(lambda values: validate(values["root"]), fields.keys(), nesting)
+    if kind.__pydantic_custom_init__:  # such a class may take other arguments than its fields
+        return _Traits(lambda values: validate(values, self_instance=kind.__new__(kind)), fields.keys(), nesting)
+    return _Traits(validate, fields.keys(), nesting)
+
+
+def _holds_models(annotation: Any, seen: set[int]) -> bool:  # noqa: ANN401 - whatever may annotate
+    if id(annotation) in seen:  # an alias may name itself
+        return False
+    seen.add(id(annotation))
+    arguments = typing.get_args(annotation)
+    if isinstance(annotation, type) and not arguments:
+        # A dataclass, a typed dictionary or a named tuple may declare some.
+        is_record = dataclasses.is_dataclass(annotation) or any(hasattr(annotation, each) for each in _RECORD)
+        return issubclass(annotation, BaseModel) or is_record
+    return any(_holds_models(each, seen) for each in (*arguments, getattr(annotation, "__value__", None)))
+
+
+_RECORD = ("__total__", "_fields")

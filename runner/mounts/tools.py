@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from runner.failures import JSONValue
@@ -104,10 +104,11 @@ class _Shaped(BaseModel):
     shape: ClassVar[dict[str, JSONValue]]
     check: ClassVar[CompiledSchema]
 
+    @model_validator(mode="before")
     @classmethod
-    def model_validate(cls, obj: Any, **_: Any) -> Self:  # noqa: ANN401 - as pydantic has it
-        """The object, checked by the schema."""
-        issues = cls.check.issues(obj)
+    def fits(cls, given: Any) -> Any:  # noqa: ANN401 - any JSON
+        """The object, once it fits the schema."""
+        issues = cls.check.issues(given)
         if issues:
             raise ValidationError.from_exception_data(
                 cls.__name__,
@@ -115,12 +116,12 @@ class _Shaped(BaseModel):
                     InitErrorDetails(
                         type=PydanticCustomError("tool_schema", "{told}", {"told": issue.message}),
                         loc=issue.path,
-                        input=_at(obj, issue.path),
+                        input=_at(given, issue.path),
                     )
                     for issue in issues
                 ],
             )
-        return cls.model_construct(**obj)
+        return given
 
     @classmethod
     def model_json_schema(cls, *_: Any, **__: Any) -> dict[str, Any]:  # noqa: ANN401 - as pydantic has it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from packline import PackError
-from tests.support.front_door import audit_rows, command, ended, look, save, start, step
+from tests.support.front_door import audit_rows, command, ended, look, ran, save, start, step
 from tests.support.product import product
 from tests.support.waiting import eventually
 
@@ -97,6 +97,18 @@ async def test_a_pipeline_is_checked_against_a_tools_schemas_and_passes_typed_va
         assert (await look(it, run["run"]["id"], select="output { json }"))["output"]["json"] == {"sum": 13}
         with pytest.raises(AssertionError, match="words"):
             await save(it, "bad", step("a", "mcp.tools.echo", words="x"))
+
+        twice = "${{ steps.say.output.text }}" * 2
+        await save(
+            it,
+            "echoes",
+            step("say", "mcp.tools.echo", text="${{ inputs.text }}"),
+            step("again", "mcp.tools.echo", text=twice),
+        )
+        assert (await ran(it, "echoes", {"text": "x" * 50}))["state"] == "SUCCEEDED"
+        long = await ran(it, "echoes", {"text": "x" * 51})
+        assert (long["failure"]["code"], long["failure"]["stepKey"]) == ("INVALID_INPUT", "again")
+        assert long["failure"]["field"] == "text"
 
 
 async def test_a_changed_tool_is_refused_until_it_is_accepted(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from store.runs import NotClaimed, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
+    from datetime import datetime
     from typing import TypeAlias
 
     from store.dialects import Connection
@@ -52,6 +53,9 @@ class Dispatcher(Protocol):
 
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers runs the rescue found, unless they are queued or being handled already."""
+
+    def waited_for(self, run_id: str) -> datetime | None:
+        """The stored time that a run which is being handled has waited for here, if it has; for `store.runs.claim`."""
 
     async def stop(self) -> None:
         """Delivers nothing more. What is being handled goes on; the worker drains it."""
@@ -89,7 +93,9 @@ class EmbeddedDispatcher:
         self._parked_runs: set[str] = set()
         self._freed = 0  # slots that came free so far, and the last of them by caller
         self._freed_at: dict[str, int] = {}
-        self._timers: dict[str, asyncio.TimerHandle] = {}
+        # Waits are measured by a clock nobody sets: what a run waits for, and what those that are due have waited for.
+        self._timers: dict[str, tuple[datetime | None, asyncio.TimerHandle]] = {}
+        self._waited: dict[str, datetime] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Handler | None = None
         store.on_wake(self._woken, "dispatch", "slot")
@@ -113,7 +119,8 @@ class EmbeddedDispatcher:
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
 
-        How long a run is to wait is taken anew each time: the clock may have been set, and this process may have slept.
+        How long a run is to wait is looked at each time, and may become shorter: the clock may have been set forward,
+        and this process may have slept.
         """
         tried: set[str] = set()
         for due in found:
@@ -125,16 +132,20 @@ class EmbeddedDispatcher:
                     self._unpark(due.caller_id)
                 continue
             if due.wait_seconds > 0:
-                self._later(due.run_id, due.wait_seconds)
+                self._later(due.run_id, due.wait_seconds, due.not_before)
             else:
                 self._stop_timer(due.run_id)
                 self._push(due.run_id, due.priority)
         self._deliver()
 
+    def waited_for(self, run_id: str) -> datetime | None:
+        """What its timer was set for, once that has gone off."""
+        return self._waited.get(run_id)
+
     async def stop(self) -> None:
         """Delivers nothing more; harmless before `serve` and twice."""
         self._handler = None
-        for timer in self._timers.values():
+        for _, timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
 
@@ -191,6 +202,8 @@ class EmbeddedDispatcher:
         try:
             refusal = await handler(run_id)
         finally:
+            if refusal is None or refusal.reason is not Refusal.SLOT:
+                self._waited.pop(run_id, None)
             self._handled.discard(run_id)
             if (priority := self._again.pop(run_id, None)) is not None:
                 self._push(run_id, priority)
@@ -201,7 +214,7 @@ class EmbeddedDispatcher:
             self._park(run_id, caller_id, is_stale=self._freed_at.get(caller_id, 0) > began)
             return
         if refusal.reason is Refusal.LATER and refusal.wait_seconds is not None:
-            self._later(run_id, refusal.wait_seconds)
+            self._later(run_id, refusal.wait_seconds, refusal.not_before)
         if delivery.caller_id is not None:  # it did not use the slot it was given
             self._unpark(delivery.caller_id)
 
@@ -225,17 +238,24 @@ class EmbeddedDispatcher:
                 del self._parked[caller_id]
             self._push(run_id, 0, caller_id)
 
-    def _later(self, run_id: str, delay: float) -> None:
+    def _later(self, run_id: str, delay: float, not_before: datetime | None) -> None:
         def due() -> None:
             self._timers.pop(run_id, None)
+            if not_before is not None:
+                self._waited[run_id] = not_before
             self._push(run_id, 0)
             self._deliver()
 
+        if self._handler is None:
+            return
+        loop = asyncio.get_running_loop()
+        due_at = loop.time() + max(LEAST_WAIT_SECONDS, delay)
+        waits_for, timer = self._timers.get(run_id, (None, None))
+        if timer is not None and waits_for == not_before and timer.when() <= due_at:
+            return
         self._stop_timer(run_id)
-        if self._handler is not None:
-            delay = max(LEAST_WAIT_SECONDS, delay)
-            self._timers[run_id] = asyncio.get_running_loop().call_later(delay, due)
+        self._timers[run_id] = not_before, loop.call_at(due_at, due)
 
     def _stop_timer(self, run_id: str) -> None:
-        if (timer := self._timers.pop(run_id, None)) is not None:
-            timer.cancel()
+        if (waiting := self._timers.pop(run_id, None)) is not None:
+            waiting[1].cancel()

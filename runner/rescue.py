@@ -51,7 +51,7 @@ class Rescue:
 
     async def sweep(self) -> None:
         """Offers everything that is due to the dispatcher."""
-        self._dispatcher.offer(await self._store.write(due))
+        self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds))
 
     async def _look(self) -> None:
         while True:

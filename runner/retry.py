@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from runner.definition import RetryPolicy
     from runner.failures import Failure
     from runner.pack import Effects
@@ -17,21 +15,27 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 10
 
 
-def next_attempt_at(
+@dataclass(frozen=True, slots=True)
+class TooLate:
+    """Another attempt would follow, but its wait would reach the run's deadline."""
+
+    wait_seconds: float
+
+
+def next_attempt_in(
     policy: RetryPolicy,
     attempts_in_stretch: int,
     failure: Failure,
     *,
     effects: Effects,
     takes_idempotency_key: bool,
-    now: datetime,
-    deadline_at: datetime | None,
+    seconds_left: float,
     random: float,
-) -> datetime | None:
-    """The instant of the next attempt, or None to give up.
+) -> float | TooLate | None:
+    """The seconds to wait for the next attempt, or why there is none.
 
-    Gives up when the failure is not retryable, the attempts are used up, the pack has outside effects that could
-    happen twice, or the wait would reach the run's deadline.
+    None when the failure is not retryable, the attempts are used up, or the pack has outside effects that could happen
+    twice.
 
     Args:
         policy: The step's.
@@ -39,8 +43,7 @@ def next_attempt_at(
         failure: Why that one failed; its `retry_after_seconds` is the least wait.
         effects: Of the pack.
         takes_idempotency_key: Whether repeats with one key have one effect.
-        now: Aware UTC.
-        deadline_at: Of this stretch of the run; None when it has none.
+        seconds_left: Until the deadline of this stretch of the run.
         random: From [0, 1); how much of the share left to chance is waited.
     """
     if not failure.retryable or attempts_in_stretch >= min(policy.max_attempts, MAX_ATTEMPTS):
@@ -49,14 +52,10 @@ def next_attempt_at(
         return None
     wait_seconds = _wait_seconds(policy, attempts_in_stretch, random)
     if failure.retry_after_seconds is not None:
-        if not math.isfinite(failure.retry_after_seconds):
+        if math.isnan(failure.retry_after_seconds):
             return None
         wait_seconds = max(wait_seconds, failure.retry_after_seconds)
-    try:
-        at = now + timedelta(seconds=wait_seconds)
-    except OverflowError:
-        return None
-    return None if deadline_at is not None and at >= deadline_at else at
+    return TooLate(wait_seconds) if wait_seconds >= seconds_left else wait_seconds
 
 
 def _wait_seconds(policy: RetryPolicy, attempts: int, random: float) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import timedelta
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +11,6 @@ import orjson
 from store.states import StepState
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from runner.compiled import CompiledPipeline, CompiledStep
     from runner.executor import Attempt
     from runner.failures import Failure, JSONValue
@@ -59,7 +56,6 @@ class Stretch:
         attempt: What is under way now.
         stopped: Why the run is to be let go; an attempt that begins afterwards is stopped at once.
         lost: Somebody else owns the run by now.
-        wait_until: When the run is due again, once it waits for a retry.
     """
 
     claim: Claim
@@ -74,7 +70,6 @@ class Stretch:
     attempt: Attempt | None = None
     stopped: Failure | None = None
     lost: bool = False
-    wait_until: datetime | None = None
     _claimed_at: float = field(default_factory=monotonic)
     _seconds_at_claim: float | None = None
 
@@ -94,19 +89,11 @@ class Stretch:
             states={step.key: step.state for step in claim.steps},
         )
 
-    def now(self) -> datetime:
-        """The store's clock: what it said at the claim, and the time since. The worker's own clock may be wrong."""
-        return self.claim.now + timedelta(seconds=monotonic() - self._claimed_at)
-
     def seconds_left(self) -> float:
-        """Until the deadline; negative once it has passed."""
+        """Until the deadline, by a clock nobody sets; negative once it has passed."""
         if self._seconds_at_claim is None:
             self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
         return self._seconds_at_claim - (monotonic() - self._claimed_at)
-
-    def seconds_to_wait(self) -> float | None:
-        """Until the run is due again, by the store's clock; None when it does not wait."""
-        return None if self.wait_until is None else (self.wait_until - self.now()).total_seconds()
 
     def begin(self, attempt: Attempt) -> None:
         """An attempt is under way; it is stopped at once when the run was to be let go before it began."""

@@ -9,6 +9,8 @@ from runner.stretch import Prepared, Stretch
 from store.runs import Claim, Fence, NotClaimed, Settled, claim, start_attempt
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from runner.preparation import Preparation
     from runner.resources import RunLimits
     from store.dialects import Connection
@@ -42,7 +44,7 @@ class Takeover:
         self._limits = limits
         self._owner = owner
 
-    def take(self, conn: Connection, run_id: str) -> Taken | NotClaimed:
+    def take(self, conn: Connection, run_id: str, waited_for: datetime | None = None) -> Taken | NotClaimed:
         """Claims a run and begins its first step, as a part of a unit of work; see `store.runs.claim`.
 
         The step is made ready here, in the transaction: it takes a fraction of what a commit of its own would.
@@ -54,6 +56,7 @@ class Takeover:
             owner=self._owner,
             lease_seconds=limits.lease_seconds,
             caller_limit=limits.concurrent_runs,
+            waited_for=waited_for,
         )
         if isinstance(claimed, NotClaimed):
             return claimed

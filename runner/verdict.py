@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.failures import Failure, FailureCode
 from runner.json_values import canonical_json
-from runner.retry import next_attempt_at
+from runner.retry import TooLate, next_attempt_in
 from runner.stand_ins import find_pack
 from runner.stretch import Prepared, Refused, Stretch
 from store.runs import Fail, FailNext, GoOn, Pause, Succeed, Wait
@@ -41,21 +42,31 @@ def what_follows(
     if outcome.cancelled or current.pack.at_most_once:
         return Fail(stored(failure), failure.message), None
     tries = stretch.tries[current.step.key]
-    not_before = next_attempt_at(
+    wait = next_attempt_in(
         current.compiled.retry,
         tries,
         failure,
         effects=current.pack.effects,
         takes_idempotency_key=current.pack.takes_idempotency_key,
-        now=stretch.now(),
-        deadline_at=stretch.claim.deadline_at,
+        seconds_left=stretch.seconds_left(),
         random=random.random(),
     )
-    if not_before is None:
+    if isinstance(wait, TooLate):
+        failure, wait = _not_tried_again(failure, wait), None
+    if wait is None:
         return Fail(stored(failure), failure.message), None
     reason = f"{failure.code}: attempt {tries + 1} of {current.compiled.retry.max_attempts} follows"
-    stretch.wait_until = not_before
-    return Wait(not_before, reason), None
+    return Wait(wait, reason), None
+
+
+def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
+    """The failure of a run whose step was to be tried again, had its deadline not come first."""
+    return replace(
+        failure,
+        message=f"{failure.message} It was not tried again: the wait of {late.wait_seconds:.1f} s would have passed "
+        "the run's deadline.",
+        hint=" ".join(filter(None, (failure.hint, "Resume it for another stretch, or give it a longer deadline."))),
+    )
 
 
 def _go_on(

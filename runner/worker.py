@@ -128,7 +128,8 @@ class Worker:
         with self._busy(run_id):
             try:
                 async with self._claiming:
-                    taken = await self._store.write_few(self._takeover.take, run_id)
+                    waited_for = self._dispatcher.waited_for(run_id)
+                    taken = await self._store.write_few(self._takeover.take, run_id, waited_for)
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
@@ -221,14 +222,14 @@ class Worker:
                 stretch.stop(CANCELLED)
             elif begun is not None and self._stopping:
                 stretch.stop(STOPPED)
-            state = await self._drive(stretch, begun)
+            left = await self._drive(stretch, begun)
         except CompileError as error:
             await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
             return None
-        if state is RunState.SUCCEEDED and stretch.sessions:
+        if left.state is RunState.SUCCEEDED and stretch.sessions:
             await self._store.write_few(end_sessions_of_run, claimed.run_id)
-        if state is RunState.WAITING:
-            return NotClaimed(Refusal.LATER, claimed.caller_id, stretch.seconds_to_wait())
+        if left.not_before is not None:
+            return NotClaimed(Refusal.LATER, claimed.caller_id, left.wait_seconds, left.not_before)
         return None
 
     async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
@@ -247,18 +248,18 @@ class Worker:
 
     # -------------------------------------------------------------------------------------------- the walk
 
-    async def _drive(self, stretch: Stretch, begun: Begun | None) -> RunState:
+    async def _drive(self, stretch: Stretch, begun: Begun | None) -> Settled:
         """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
         opened = await self._begin(stretch) if begun is None else (begun.first, begun.settled)
         if isinstance(opened, RunState):
-            return opened
+            return Settled(opened)
         current, started = opened
         while started.started:
             outcome, end = await run_attempt(self._resources, stretch, current)
             if stretch.lost:
                 raise LostLeaseError(f"Run {stretch.fence.run_id} was taken over while a step ran.")
             if outcome.failure is STOPPED:
-                return await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent)
+                return Settled(await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent))
             following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
             started = await self._store.write_few(
                 settle,
@@ -272,7 +273,7 @@ class Worker:
             if upcoming is None:
                 break
             current = upcoming
-        return started.state
+        return started
 
     async def _begin(self, stretch: Stretch) -> tuple[Prepared, Settled] | RunState:
         """Begins the first step that has not succeeded; or the state, where there is none to begin."""

@@ -78,7 +78,11 @@ _ABANDON = Sql(
 # is gone goes before what waits, as where it was let go (`_ABANDON`): nobody is left to give it a priority of its own.
 _DUE = Sql(
     """
-    SELECT id, caller_id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency, not_before
+    SELECT id, caller_id, CASE WHEN state IN ('running', 'cancelling') THEN 10 ELSE priority END AS urgency, not_before,
+        CASE WHEN not_before > :now THEN (
+            SELECT attempt.ended_at FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
+            WHERE step.run_id = run.id AND step.state = 'waiting'
+        ) END
     FROM run
     WHERE ended_at IS NULL AND (
         state = 'queued' OR state = 'waiting'
@@ -88,8 +92,29 @@ _DUE = Sql(
 )
 
 
-def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, caller_limit: int) -> Claim | NotClaimed:
+# A lease of a worker that is gone, written before the clock was set back, would hold its run until the clock is there
+# again. A living worker writes its own anew.
+_CUT_LEASES = Sql(
+    """
+    UPDATE run SET lease_until = :longest
+    WHERE state IN ('running', 'cancelling') AND ended_at IS NULL AND lease_until > :longest
+    """
+)
+
+
+def claim(
+    conn: Connection,
+    run_id: str,
+    *,
+    owner: str,
+    lease_seconds: float,
+    caller_limit: int,
+    waited_for: datetime | None = None,
+) -> Claim | NotClaimed:
     """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
+
+    `waited_for` is the stored instant that the worker has waited for, by a clock nobody sets: the store's own may have
+    been set back meanwhile.
 
     A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
     `lost`, as of the owner's last sign of life; it does not use up a retry. The first claim of a stretch sets the
@@ -120,8 +145,8 @@ def claim(conn: Connection, run_id: str, *, owner: str, lease_seconds: float, ca
     if cancel_requested:
         end_cancelled(conn, run_id, caller_id, state, now, next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
-    if not_before is not None and not_before > now:
-        return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds())
+    if not_before is not None and not_before > now and not_before != waited_for:
+        return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds(), not_before)
     if state is not RunState.RUNNING:
         if _held(conn, {"caller_id": caller_id}) >= caller_limit:
             return NotClaimed(Refusal.SLOT, caller_id)
@@ -249,21 +274,35 @@ def abandon(conn: Connection, run_id: str, epoch: int, owner: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A run that should be dispatched, now or in `wait_seconds`; 0 or less when its time has come."""
+    """A run that should be dispatched, now or in `wait_seconds`; 0 or less when its time has come.
+
+    Attributes:
+        not_before: The time it waits for, as it is stored.
+    """
 
     run_id: str
     caller_id: str
     priority: int
     wait_seconds: float
+    not_before: datetime | None = None
 
 
-def due(conn: Connection, *, limit: int = 5_000) -> list[Due]:
-    """Every run under way that no living worker holds, most urgent first; works from the store alone."""
+def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
+    """Every run under way that no living worker holds, most urgent first; works from the store alone.
+
+    Where the clock was set back, a run waits no longer than it was to wait at first, and a worker that is gone holds
+    its runs no longer than a lease.
+    """
     now = conn.now()
-    return [
-        Due(row[0], row[1], row[2], 0.0 if (at := instant(row[3])) is None else (at - now).total_seconds())
-        for row in conn.all(_DUE, {"now": now, "limit": limit})
-    ]
+    conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
+    found = []
+    for run_id, caller_id, priority, until, since in conn.all(_DUE, {"now": now, "limit": limit}):
+        not_before, waits_since = instant(until), instant(since)
+        seconds = 0.0 if not_before is None else (not_before - now).total_seconds()
+        if not_before is not None and waits_since is not None:
+            seconds = min(seconds, (not_before - waits_since).total_seconds())
+        found.append(Due(run_id, caller_id, priority, seconds, not_before))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

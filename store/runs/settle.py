@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.contents import note_content
@@ -157,7 +158,7 @@ def settle(
     if end.session_ended is not None:
         conn.run(_END_SESSION, {"id": end.session_ended, "now": now})
     if isinstance(then, Wait) and not (cancelled or late):
-        conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": then.not_before})
+        conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": conn.later(then.seconds)})
         ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
     else:
         ledger.step(end.step_id, StepState.RUNNING, _end_step(conn, end, now))
@@ -170,13 +171,13 @@ def settle(
             outcome = _STARTED
         case Pause():
             outcome = Settled(RunState.RUNNING)
-        case Wait(not_before, reason):
+        case Wait(seconds, reason):
             require_run_transition(state, RunState.WAITING)
-            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": not_before})
+            conn.run(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})
             ledger.run(state, RunState.WAITING, reason)
             conn.wake("runs")
             conn.wake("slot:" + fence.caller_id)
-            outcome = Settled(RunState.WAITING)
+            outcome = Settled(RunState.WAITING, False, seconds, conn.now() + timedelta(seconds=seconds))
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)
         case Fail(failure, message):

@@ -200,11 +200,13 @@ class NotClaimed:
     Attributes:
         caller_id: Whose run it is; None when there is no such run.
         wait_seconds: Until its time comes, by the store's clock; the machine's own may be wrong.
+        not_before: That time as it is stored; whoever has waited for it tells the next claim so.
     """
 
     reason: Refusal
     caller_id: str | None = None
     wait_seconds: float | None = None
+    not_before: datetime | None = None
 
 
 class AttemptStart(NamedTuple):
@@ -326,17 +328,24 @@ class FailNext:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """After a failed attempt: the step is tried again, not before an instant that is stored."""
+    """After a failed attempt: the step is tried again after some seconds; the instant is stored."""
 
-    not_before: datetime
+    seconds: float
     reason: str
 
 
 class Settled(NamedTuple):
-    """Where a settle left the run, and whether a next attempt began."""
+    """Where a settle left the run, and whether a next attempt began.
+
+    Attributes:
+        wait_seconds: How long it waits for a retry, if it does.
+        not_before: Until when, as it is stored.
+    """
 
     state: RunState
     started: bool = False
+    wait_seconds: float | None = None
+    not_before: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from contextvars import ContextVar
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tests.support.engine import Laboratory
 
 SLOW = [step("a", "test.scripted")]
+NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -389,6 +391,46 @@ async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatc
     await until(lambda: sorted(calls) == ["run_1", "run_2"])
     dispatcher.offer([Due("run_1", "ada", 0, 0.0), Due("run_2", "ada", 0, 0.05)])
     await until(lambda: sorted(calls) == ["run_1", "run_1", "run_2", "run_2"])
+
+
+async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_remembered(
+    source: Source, dispatcher: EmbeddedDispatcher
+):
+    """The clock was set back: the store says an hour each time it is asked."""
+    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), NotClaimed(Refusal.SLOT, "ada"), None]
+    told: list[datetime | None] = []
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        told.append(dispatcher.waited_for(run_id))
+        return answers[len(told) - 1]
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: dispatcher._timers)
+    dispatcher.offer([Due("run_1", "ada", 0, 3600.0, NOON)])
+    await until(lambda: parked(dispatcher) == 1)
+    assert told == [None, NOON]
+    source.wake("slot:ada")
+    await until(lambda: len(told) == 3)
+    assert told[2] == NOON, "it has waited, whether or not its caller had a slot"
+    await until(lambda: dispatcher.waited_for("run_1") is None)
+
+
+async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source, dispatcher: EmbeddedDispatcher):
+    calls: list[datetime | None] = []
+    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), None]
+
+    async def handler(run_id: str) -> NotClaimed | None:
+        calls.append(dispatcher.waited_for(run_id))
+        return answers[len(calls) - 1]
+
+    await dispatcher.serve(handler)
+    source.wake("dispatch:0:run_1")
+    await until(lambda: dispatcher._timers)
+    later = NOON + timedelta(hours=1)
+    dispatcher.offer([Due("run_1", "ada", 0, 0.1, later)])
+    await until(lambda: len(calls) == 2)
+    assert calls == [None, later]
 
 
 async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, dispatcher: EmbeddedDispatcher):

@@ -1,14 +1,10 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 
 from runner.definition import RetryPolicy
 from runner.failures import RETRYABLE, Failure, FailureCode
-from runner.retry import next_attempt_at
-
-NOW = datetime(2026, 1, 31, 12, tzinfo=UTC)
+from runner.retry import TooLate, next_attempt_in
 
 
 def wait(
@@ -22,17 +18,15 @@ def wait(
     after=None,
     random=0.0,
 ):
-    at = next_attempt_at(
+    return next_attempt_in(
         policy or RetryPolicy(jitter=0),
         attempts,
         Failure(code, "x", retry_after_seconds=after),
         effects=effects,
         takes_idempotency_key=keyed,
-        now=NOW,
-        deadline_at=None if deadline is None else NOW + timedelta(seconds=deadline),
+        seconds_left=deadline,
         random=random,
     )
-    return None if at is None else (at - NOW).total_seconds()
 
 
 @pytest.mark.parametrize("code", list(FailureCode))
@@ -79,13 +73,18 @@ def test_retry_after_is_the_least_wait_even_past_the_longest():
     assert wait(code=FailureCode.RATE_LIMITED, after=-5) == 1
 
 
-@pytest.mark.parametrize("after", [float("inf"), float("nan"), 1e300, 1801])
-def test_a_wait_nobody_can_keep_gives_up(after):
-    assert wait(code=FailureCode.RATE_LIMITED, after=after) is None
+def test_a_wait_that_is_no_number_gives_up():
+    assert wait(code=FailureCode.RATE_LIMITED, after=float("nan")) is None
 
 
-def test_a_wait_that_reaches_the_deadline_gives_up():
+@pytest.mark.parametrize("after", [float("inf"), 1e300, 1801])
+def test_a_wait_that_reaches_the_deadline_gives_up_and_says_so(after):
+    assert wait(code=FailureCode.RATE_LIMITED, after=after) == TooLate(after)
     assert wait(deadline=1.5) == 1
-    assert wait(deadline=1) is None
-    assert wait(deadline=-1) is None
-    assert wait(deadline=None) == 1
+    assert wait(deadline=1) == TooLate(1)
+    assert wait(deadline=-1) == TooLate(1)
+
+
+def test_what_would_not_be_tried_again_anyway_says_nothing_of_the_deadline():
+    assert wait(code=FailureCode.INVALID_INPUT, deadline=0) is None
+    assert wait(3, deadline=0) is None

@@ -144,7 +144,7 @@ async def check_whole(store: Store, folder: Path, runs: int, *, most_repeats: in
         assert [event.sequence for event in by_run[run_id]] == list(range(1, next_seq)), "events have no gap"
         ends = [each.after for each in by_run[run_id] if each.type == "run_state" and each.after in _FINAL]
         assert ends == ["succeeded"]
-    assert await store.write(due) == []
+    assert await store.write(due, 30.0) == []
     ran = Counter((line[0], line[1]) for line in executions(folder))
     assert len(ran) == runs * STEPS
     repeats = ran.total() - len(ran)

@@ -60,7 +60,7 @@ from store.step_reads import attempt_payloads, steps_of_runs
 from store.tables import RUN, RUN_STEP
 from tests.support.rows import caller
 from tests.support.run_rows import attempts_of_run, record
-from tests.support.runs import FAILURE, claimed, expire_lease, new_run, submitted, working
+from tests.support.runs import FAILURE, LEASE, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
     from store.engine import Store
@@ -366,13 +366,14 @@ async def test_a_wait_is_stored_and_not_claimed_before_its_time(store: Store):
     made = await submitted(store, ada.id, 1)
     worker = await working(store, made.run_id)
     await worker.start()
-    later = datetime.now(UTC) + timedelta(hours=1)
-    assert await worker.settle(Wait(later, "retry 2 of 3"), AttemptState.FAILED) == Settled(RunState.WAITING)
+    waits = await worker.settle(Wait(3600, "retry 2 of 3"), AttemptState.FAILED)
+    later = waits.not_before
+    assert waits == Settled(RunState.WAITING, False, 3600, later)
     refused = await claimed(store, made.run_id)
     assert isinstance(refused, NotClaimed)
-    assert refused.reason is Refusal.LATER
+    assert (refused.reason, refused.not_before) == (Refusal.LATER, later)
     assert refused.wait_seconds == pytest.approx(3600, abs=60), "told by the store's clock"
-    assert await store.write(due) == [Due(made.run_id, ada.id, 0, pytest.approx(3600, abs=60))]
+    assert await store.write(due, LEASE) == [Due(made.run_id, ada.id, 0, pytest.approx(3600, abs=60), later)]
     (step,) = await steps(store, made.run_id)
     assert (step.state, step.wait_until) == (StepState.WAITING, later)
     sooner = Sql("UPDATE run SET not_before = :now WHERE id = :id")
@@ -465,7 +466,7 @@ async def test_a_cancel_ends_at_once_what_nobody_holds(store: Store, state: str)
     if state == "waiting":
         worker = await working(store, made.run_id)
         await worker.start()
-        await worker.settle(Wait(datetime.now(UTC) + timedelta(hours=1), "r"), AttemptState.FAILED)
+        await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
     assert await store.write(request_cancel, made.run_id, "enough") is RunState.CANCELLED
     with pytest.raises(WrongStateError) as refused:
         await store.write(request_cancel, made.run_id, "again")
@@ -537,7 +538,7 @@ async def test_a_released_run_goes_first_and_its_attempt_is_lost(store: Store):
     await worker.start()
     second = await submitted(store, ada.id, 2)
     await store.write(release, worker.fence, (worker.step_id, worker.attempt_id), "the server stops")
-    found = await store.write(due)
+    found = await store.write(due, LEASE)
     assert [each.run_id for each in found] == [first.run_id, second.run_id]
     assert found[0].priority > found[1].priority
     again = await working(store, first.run_id, owner="w2")
@@ -550,9 +551,9 @@ async def test_at_boot_every_lease_is_released_and_the_runs_are_due(store: Store
     ada = await caller(store)
     made = await submitted(store, ada.id, 2)
     await (await working(store, made.run_id)).start()
-    assert await store.write(due) == []
+    assert await store.write(due, LEASE) == []
     assert await store.write(release_leases) == 1
-    assert [each.run_id for each in await store.write(due)] == [made.run_id]
+    assert [each.run_id for each in await store.write(due, LEASE)] == [made.run_id]
     again = await working(store, made.run_id, owner="w2")
     assert again.claim.lost_attempt is not None
 

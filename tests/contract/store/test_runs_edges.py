@@ -141,7 +141,7 @@ async def test_leaving_a_slot_tells_who_waits_for_one(store: Store, leaves: str)
     if leaves == "ends":
         await worker.settle(Succeed())
     elif leaves == "waits":
-        await worker.settle(Wait(datetime.now(UTC) + timedelta(hours=1), "r"), AttemptState.FAILED)
+        await worker.settle(Wait(3600, "r"), AttemptState.FAILED)
     elif leaves == "is released":
         await store.write(release, worker.fence, None, "r")
     else:
@@ -172,9 +172,9 @@ async def test_what_a_lost_worker_had_under_way_is_due_before_what_waits(store: 
     ada = await caller(store)
     waiting, lost = [(await submitted(store, ada.id, 1)).run_id for _ in range(2)]
     await (await working(store, lost)).start()
-    assert [found.run_id for found in await store.write(due)] == [waiting]
+    assert [found.run_id for found in await store.write(due, LEASE)] == [waiting]
     await expire_lease(store, lost)
-    found = await store.write(due)
+    found = await store.write(due, LEASE)
     assert [each.run_id for each in found] == [lost, waiting]
     assert found[0].priority > found[1].priority
 
@@ -184,11 +184,11 @@ async def test_a_worker_can_let_go_of_what_it_cannot_go_on_with(store: Store):
     made = await submitted(store, ada.id, 1)
     worker = await working(store, made.run_id, owner="w1")
     await worker.start()
-    assert await store.write(due) == []
+    assert await store.write(due, LEASE) == []
     assert not await store.write(abandon, made.run_id, worker.claim.epoch, "w2")
     assert not await store.write(abandon, made.run_id, worker.claim.epoch + 1, "w1")
     assert await store.write(abandon, made.run_id, worker.claim.epoch, "w1")
-    assert [found.run_id for found in await store.write(due)] == [made.run_id]
+    assert [found.run_id for found in await store.write(due, LEASE)] == [made.run_id]
     again = await working(store, made.run_id, owner="w2")
     assert again.claim.lost_attempt == worker.attempt_id
     with pytest.raises(LostLeaseError):
@@ -288,7 +288,7 @@ async def test_a_retry_wait_counts_and_being_late_after_it_does_not(store: Store
     made = await submitted(store, ada.id, 1, deadline_seconds=100.0)
     worker = await working(store, made.run_id)
     await worker.start()
-    await worker.settle(Wait(worker.claim.now + timedelta(seconds=30), "r"), AttemptState.FAILED)
+    await worker.settle(Wait(30, "r"), AttemptState.FAILED)
     # 90 s later: 30 s of wait, which count, and 60 s in which nobody took it.
     await change(store, made.run_id, deadline_at=10, not_before=-60, idle_since=-60)
     again = await working(store, made.run_id, owner="w2")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -188,7 +188,7 @@ class RunMachine(RuleBasedStateMachine):
         hand = self._hand(which, busy=True)
         if hand is None:
             return
-        then = Wait(datetime.now(UTC) + timedelta(hours=1), "once more") if waits else Fail(FAILURE, "it failed")
+        then = Wait(3600, "once more") if waits else Fail(FAILURE, "it failed")
         end = hand.end(AttemptState.FAILED if waits else AttemptState(state))
         if self._fenced(hand, settle, end, then, artifact_days=7) is not None:
             hand.running = None

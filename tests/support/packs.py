@@ -14,7 +14,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from packline import Metadata, Pack, PackContext, PackError, pack
 
@@ -90,34 +90,6 @@ class Size(BaseModel):
 
     size_bytes: int = Field(default=2 << 20, description="How large an output.", ge=0)
     lines: int = Field(default=0, description="How many lines to log.", ge=0)
-
-
-class Unfit(BaseModel):
-    """How an output is made past its model."""
-
-    how: str = Field(description="`constructed`, `copied`, `assigned`, `nested`, `listed`, `mapped` or `fitting`.")
-
-
-class Amount(BaseModel):
-    """One amount."""
-
-    amount: int = Field(description="A positive number.", ge=1)
-
-    @field_validator("amount")
-    @classmethod
-    def even(cls, value: int) -> int:
-        if value % 2:
-            raise ValueError("odd amounts are not kept")
-        return value
-
-
-class Bill(Amount):
-    """An amount, and those it is made of."""
-
-    main: Amount | None = Field(default=None, description="The largest.")
-    parts: list[Amount] = Field(default_factory=list, description="All of them.")
-    by_name: dict[str, list[Amount]] = Field(default_factory=dict, description="The same, by name.")
-    note: Any = Field(default=None, description="Anything.")
 
 
 @dataclass
@@ -372,26 +344,4 @@ class Workbench:
                     await asyncio.sleep(0)
             return Echoed(text="flooded", call=call)
 
-        @pack("test.unfit", version="1.0.0", effects="none", repeatable=True)
-        async def unfit(ctx: PackContext, given: Unfit) -> Bill:
-            """Gives an instance of its model that does not fit it."""
-            self._called("test.unfit", ctx, given)
-            wrong, bill = Amount.model_construct(amount=-2), Bill(amount=2)
-            match given.how:
-                case "constructed":
-                    return Bill.model_construct(amount=-2)
-                case "copied":
-                    return bill.model_copy(update={"amount": 3})
-                case "assigned":
-                    bill.amount = -2
-                case "nested":
-                    bill.main = wrong
-                case "listed":
-                    bill.parts.extend((Amount(amount=2), wrong))
-                case "mapped":
-                    bill.by_name["a"] = [wrong]
-                case _:
-                    bill = Bill(amount=4, main=Amount(amount=2), parts=[Amount(amount=2)], note=wrong)
-            return bill
-
-        return [huge, raises, flood, unfit]
+        return [huge, raises, flood]

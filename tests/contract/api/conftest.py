@@ -102,7 +102,8 @@ async def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     bench = Workbench()
     folder = tmp_path_factory.mktemp("house")
     more = request.module.settings(folder) if hasattr(request.module, "settings") else {}
-    async with product(folder, bench.packs, database_url=request.param, caller_concurrent_runs=2, **more) as running:
+    packs = [*bench.packs, *getattr(request.module, "PACKS", ())]
+    async with product(folder, packs, database_url=request.param, caller_concurrent_runs=2, **more) as running:
         yield House(running, bench)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from catalog.metadata import kinds
 from resolvers.problems import NotFound
 from runner.issues import nearest
+from runner.registry import REPAIR
 from store.pipeline_reads import find_pipeline, list_pipeline_names
 
 if TYPE_CHECKING:
@@ -22,13 +23,17 @@ if TYPE_CHECKING:
 
 async def no_pipeline(context: Context, ref: str) -> NotFound:
     """There is no pipeline of that id, key or alias."""
+    if (broken := context.services.registry.unloaded(ref)) is not None:
+        return NotFound("pipeline", ref, hint=f"{broken.says(ref)} {REPAIR}")
     if context.services.registry.find(ref) is not None:
         return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: run_pack calls it, or it is a step of a pipeline.")
     return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
 
 
 async def no_pack(context: Context, ref: str) -> NotFound:
-    """There is no pack of that name."""
+    """There is no pack of that name, or none that could be loaded."""
+    if (broken := context.services.registry.unloaded(ref)) is not None:
+        return NotFound("pack", ref, message=broken.says(ref), hint=REPAIR)
     if await find_pipeline(context.services.store, ref) is not None:
         return NotFound("pack", ref, hint=f"`{ref}` is a pipeline: run_pipeline runs it.")
     return NotFound("pack", ref, suggestion=nearest(ref, context.services.registry.names()))
@@ -36,6 +41,8 @@ async def no_pack(context: Context, ref: str) -> NotFound:
 
 async def no_target(context: Context, ref: str) -> NotFound:
     """There is neither a pack nor a pipeline called so."""
+    if (broken := context.services.registry.unloaded(ref)) is not None:
+        return NotFound("pack or pipeline", ref, message=broken.says(ref), hint=REPAIR)
     names = [*await list_pipeline_names(context.services.store), *context.services.registry.names()]
     return NotFound("pack or pipeline", ref, suggestion=nearest(ref, names))
 

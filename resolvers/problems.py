@@ -64,10 +64,17 @@ class NotFound(Problem):
     code = ProblemCode.NOT_FOUND
 
     def __init__(
-        self, what: str, ref: str, *, of: str = "", suggestion: str | None = None, hint: str | None = None
+        self,
+        what: str,
+        ref: str,
+        *,
+        of: str = "",
+        message: str | None = None,
+        suggestion: str | None = None,
+        hint: str | None = None,
     ) -> None:
         near = f"Did you mean `{suggestion}`?" if suggestion else None
-        super().__init__(f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}.", hint=hint or near)
+        super().__init__(message or f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}.", hint=hint or near)
         self.ref = excerpt(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 

@@ -223,6 +223,8 @@ async def run_pack(
     found = registry.find(pack, version)
     if found is None:
         versions = registry.versions(pack)
+        if registry.unloaded(pack) is not None:
+            raise unavailable(preflight([CalledStep(CALL_STEP, pack, version)], registry))
         if versions:
             raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
         raise await no_pack(context, pack)

@@ -14,6 +14,7 @@ from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
+from runner.registry import REPAIR
 from runner.schema_admission import check_schema
 from runner.schema_types import ABSENT, OPEN, Fit, Schema, field_schema, fits, inlined
 from runner.schemas import compile_schema
@@ -102,8 +103,12 @@ def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
 def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
     known = packs.names()
     for index, name in enumerate(definition.metadata.supersedes):
-        if name not in known:
-            path = ("metadata", "supersedes", str(index))
+        if name in known:
+            continue
+        path = ("metadata", "supersedes", str(index))
+        if (broken := packs.unloaded(name)) is not None:
+            yield error(path, "pack_not_loaded", broken.says(name), REPAIR)
+        else:
             yield error(path, "unknown_pack", f"There is no pack `{name}` to supersede.", _near(name, known))
 
 
@@ -189,9 +194,13 @@ class _StepChecker:
 
     def _unknown_pack(self, step: StepDefinition, prefix: tuple[str, ...]) -> Issue:
         versions = self._packs.versions(step.pack)
+        broken = self._packs.unloaded(step.pack)
         if versions and step.version is not None:
             message = f"The pack `{step.pack}` has no version `{step.version}` here."
-            return error((*prefix, "version"), "unknown_pack_version", message, f"Installed: {', '.join(versions)}.")
+            hint = " ".join((f"Installed: {', '.join(versions)}.", *((broken.says(step.pack),) if broken else ())))
+            return error((*prefix, "version"), "unknown_pack_version", message, hint)
+        if broken is not None:
+            return error((*prefix, "pack"), "pack_not_loaded", broken.says(step.pack), REPAIR)
         hint = _near(step.pack, self._packs.names()) or "See `packline packs` for those there are."
         return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", hint)
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.pack import Pack
     from runner.references import Reference
+    from runner.registry import LoadError
     from runner.templating import Template
 
 _PLACEHOLDER = re.compile(r"\s*\{\{\s*[A-Z][A-Z0-9_]*\s*\}\}\s*\Z")
@@ -41,6 +42,9 @@ class PackLookup(Protocol):
 
     def versions(self, name: str) -> Sequence[str]:
         """Installed versions of a pack, newest first."""
+
+    def unloaded(self, name: str) -> LoadError | None:
+        """Why a pack that somebody put here is not among them."""
 
 
 def derive_input_schema(

@@ -16,6 +16,7 @@ from runner.availability import (
     missing_services,
     of_service,
 )
+from runner.registry import REPAIR
 from runner.step_packs import SteppedPack, pack_of_step
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ def _missing_session(step_key: str, pack: Pack) -> Requirement:
 
 
 def _missing_pack(step_key: str, name: str, version: str | None, registry: Registry) -> Requirement:
+    broken = registry.unloaded(name)
     installed = registry.versions(name)
     if installed:
         return Requirement(
@@ -114,8 +116,10 @@ def _missing_pack(step_key: str, name: str, version: str | None, registry: Regis
             f"{name}@{version}",
             (step_key,),
             f"Pack {name} has no version {version} here; installed: {', '.join(installed)}.",
-            "Use an installed version, or install the pack's missing one.",
+            broken.says(name) if broken else "Use an installed version, or install the pack's missing one.",
         )
+    if broken is not None:
+        return Requirement("pack", name, (step_key,), broken.says(name), REPAIR)
     near = difflib.get_close_matches(name, registry.names(), n=1)
     hint = f"Did you mean `{near[0]}`?" if near else "Install the pack, or add its folder to PACKLINE_PACK_PATH."
     return Requirement("pack", name, (step_key,), f"There is no pack {name} here.", hint)

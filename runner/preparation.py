@@ -110,7 +110,8 @@ class Preparation:
     def _no_pack(self, stretch: Stretch, step: ClaimedStep) -> Failure:
         registry = self._resources.registry
         installed = ", ".join(registry.versions(step.pack)) or "none"
-        why = misfit(registry, stretch.pipeline, stretch.claim.steps, step)
+        broken = registry.unloaded(step.pack)
+        why = broken.says(step.pack) if broken else misfit(registry, stretch.pipeline, stretch.claim.steps, step)
         return Failure(
             FailureCode.SCHEMA_MISMATCH,
             why

@@ -31,6 +31,9 @@ SourceKind = Literal["builtin_folder", "user_folder", "entry_point", "mcp_server
 ENTRY_POINT_GROUP = "packline.packs"
 #: Packs of mounted MCP servers are called `mcp.<server>.<tool>` (CONTRACT 4.3).
 MOUNT_AREA = "mcp."
+_DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
+#: What to do about a pack that could not be loaded.
+REPAIR = "Whoever manages this server repairs it and starts again; `packline doctor` lists all that was not loaded."
 _HERE = Path(__file__).resolve().parent
 
 
@@ -41,10 +44,17 @@ class LoadError:
     Attributes:
         origin: The file, folder or entry point at fault.
         message: What is wrong, naming the line where there is one.
+        packs: Names of the packs it would have given, as far as can be told.
     """
 
     origin: str
     message: str
+    packs: tuple[str, ...] = ()
+
+    def says(self, pack: str) -> str:
+        """Why there is no such pack, one sentence; of the file, what every installation has alike."""
+        place = "/".join(Path(self.origin).parts[-3:])
+        return f"The pack `{pack}` could not be loaded from {place}: {self.message.rstrip('.')}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +139,10 @@ class Registry:
         """Everything that could not be loaded, in the order it was met."""
         return [error for source in self._sources.values() for error in source.load_errors]
 
+    def unloaded(self, name: str) -> LoadError | None:
+        """Why a pack that somebody put here is not among the rest; None when nothing is known of it."""
+        return next((error for error in self.load_errors() if name in error.packs), None)
+
     def put(self, source: PackSource, packs: Iterable[tuple[str, Pack]]) -> PackSource:
         """Adds a source with its packs, replacing what that source had before.
 
@@ -148,7 +162,7 @@ class Registry:
         for origin, pack in packs:
             problem = self._objection(pack, source.kind)
             if problem is not None:
-                errors.append(LoadError(origin, problem))
+                errors.append(LoadError(origin, problem, (pack.name,)))
                 continue
             if any(entry.pack is pack for entry in self._versions.get(pack.name, ())):
                 continue  # imported by a sibling, or named by two entry points
@@ -235,7 +249,7 @@ def _load_folder(registry: Registry, kind: SourceKind, source: str, folder: Path
                 module = importlib.import_module(f"{package}.{area}.{verb}")
                 packs += [(str(file), pack) for pack in _packs_in(module)]
             except BaseException as error:  # a pack file may do anything, sys.exit(), panics and interrupts included
-                errors.append(LoadError(str(file), _describe(error, file)))
+                errors.append(LoadError(str(file), _describe(error, file), _names_in(file)))
     registry.put(PackSource(kind, str(folder), tuple(errors)), packs)
 
 
@@ -263,6 +277,15 @@ def _require_identifiers(*names: str) -> None:
 def _packs_in(module: ModuleType) -> list[Pack]:
     """The packs at the top level of a module, those it imported from a sibling too."""
     return [value for value in vars(module).values() if isinstance(value, Pack)]
+
+
+def _names_in(file: Path) -> tuple[str, ...]:
+    """Names of the packs that a file which cannot be loaded is there for: its own, and those its text declares."""
+    try:
+        text = file.read_text("utf-8", "replace")
+    except OSError:
+        text = ""
+    return tuple(dict.fromkeys((f"{file.parent.name}.{file.stem}", *_DECLARED.findall(text))))
 
 
 def _load_entry_points(registry: Registry) -> None:

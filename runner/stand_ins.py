@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from runner.compiled import CompiledPipeline, CompiledStep
     from runner.pack import Pack
     from runner.references import Reference
-    from runner.registry import Registry
+    from runner.registry import LoadError, Registry
     from store.runs import ClaimedStep
 
 
@@ -100,6 +100,10 @@ class StandIns:
     def versions(self, name: str) -> Sequence[str]:
         """Installed versions of a pack, newest first."""
         return self._registry.versions(name)
+
+    def unloaded(self, name: str) -> LoadError | None:
+        """Why a pack that somebody put here is not among them."""
+        return self._registry.unloaded(name)
 
 
 def _same_major(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from runner.inputs import PackLookup
     from runner.issues import Issue
 
-_MISSING_PACK = frozenset({"unknown_pack", "unknown_pack_version"})
+_MISSING_PACK = frozenset({"unknown_pack", "unknown_pack_version", "pack_not_loaded"})
 _REMEDY = "Mend the pipeline and save it, or install the version of the pack it was made for."
 
 

@@ -40,7 +40,7 @@ class Client:
         self.target = target
         self._clock = clock
         self._http: httpx2.Client | None = None
-        self._missed: dict[str, str | None] = {}
+        self._missed: dict[str, tuple[str, str | None]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -73,13 +73,13 @@ class Client:
             raise CliError("\n".join(_error_line(error) for error in errors))
         data: JSON = body["data"]
         misses = body.get("extensions", {}).get("notFound", ())
-        self._missed.update({miss["ref"]: miss.get("hint") for miss in misses})
+        self._missed.update({miss["ref"]: (miss["message"], miss.get("hint")) for miss in misses})
         return data
 
-    def hint_for(self, ref: str) -> str:
-        """What the server said of a name it did not find, such as the nearest there is; with a space before it."""
-        hint = self._missed.get(ref)
-        return f" {in_own_words(hint)}" if hint else ""
+    def missed(self, kind: str, ref: str, otherwise: str = "") -> str:
+        """What the server said of a name it did not find, with its hint, such as the nearest name, or `otherwise`."""
+        message, hint = self._missed.get(ref, (f"There is no {kind} `{ref}`.", None))
+        return in_own_words(f"{message} {hint or otherwise}".rstrip())
 
     def refuse_missed(self, kind: str, asked: Iterable[str], otherwise: str) -> None:
         """Refuses names that the server did not find, when it was asked for them.
@@ -87,11 +87,9 @@ class Client:
         Raises:
             CliError: there is no such thing; each is told with the nearest there is, or `otherwise`.
         """
-        missed = [ref for ref in asked if ref in self._missed]
+        missed = [self.missed(kind, ref, otherwise) for ref in asked if ref in self._missed]
         if missed:
-            raise CliError(
-                "\n".join(f"There is no {kind} `{ref}`.{self.hint_for(ref) or f' {otherwise}'}" for ref in missed)
-            )
+            raise CliError("\n".join(missed))
 
     def pages(
         self, document: str, field: str, variables: Mapping[str, object], *, limit: int | None, page_size: int = 50

@@ -166,9 +166,7 @@ def export(
             for name in pipeline:
                 one = client.execute(documents.EXPORT_ONE, {"id": name})["pipeline"]
                 if one is None:
-                    raise CliError(
-                        f"There is no pipeline `{name}`.{client.hint_for(name)} `packline pipelines` lists them."
-                    )
+                    raise CliError(f"{client.missed('pipeline', name)} `packline pipelines` lists them.")
                 found.append(one)
         else:
             found = list(client.pages(documents.EXPORT_ALL, "pipelines", {}, limit=None))

@@ -301,7 +301,7 @@ def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | 
         found = client.execute(documents.PIPELINE_INPUTS, {"id": target, **numbered})["pipeline"]
     if found is None:
         kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
-        raise CliError(f"There is no {kind} `{target}`.{client.hint_for(target)} `packline {listing}` lists them.")
+        raise CliError(f"{client.missed(kind, target)} `packline {listing}` lists them.")
     # A version there is none of is for the server to refuse.
     schema: dict[str, Any] = (found.get("versionByNumber") or found)["inputSchema"]
     for earlier in found.get("earlierNames", ()):

@@ -154,6 +154,8 @@ class Session:
         mounted = tuple(f"{MOUNT_AREA}{server.spec.key}." for server in services.mounts.servers())
         for name in self.selection.packs:
             if services.registry.find(name) is None and not name.startswith(mounted):
+                if (broken := services.registry.unloaded(name)) is not None:
+                    raise SelectionError(broken.says(name))
                 near = did_you_mean(name, services.registry.names()) or "`packline packs` lists those there are."
                 raise SelectionError(f"There is no pack `{excerpt(name, 100)}`. {near}")
 

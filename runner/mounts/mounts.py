@@ -193,7 +193,7 @@ class Mounts:
                 if wrong is None and name in names:
                     wrong = f"Tool {tool.name}: `{names[name]}` has the pack name {name} already."
                 if wrong is not None:
-                    errors.append(LoadError(origin, wrong))
+                    errors.append(LoadError(origin, wrong, (name,)))
                     continue
                 names[name] = tool.name
                 packs.append((origin, self._pack(record, tool)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from graphql import build_client_schema, get_introspection_query, is_required_argument, value_from_ast_untyped
 from graphql.utilities import get_default_value_ast
 
 from app.settings import Settings
+from tests.support.front_door import command, save, start, step
 from tests.support.packs import Workbench
 from tests.support.product import product
 
@@ -85,6 +87,71 @@ async def test_a_broken_pack_file_is_told_and_the_rest_load(tmp_path: Path) -> N
         assert mine["packCount"] == 0
         assert "nothing_of_this_name" in mine["loadErrors"][0]["message"]
         assert (await it.query("{catalog {totalCount}}"))["catalog"]["totalCount"] == 16
+
+
+GOOD = '''
+from pydantic import BaseModel
+from packline import PackContext, pack
+
+class Nothing(BaseModel):
+    pass
+
+@pack("area.verb", version="1.0.0", effects="none", repeatable=True)
+async def verb(ctx: PackContext, input: Nothing) -> Nothing:
+    """Does nothing."""
+    return Nothing()
+
+other = pack(
+    "area.another", version="1.0.0", effects="none", repeatable=True
+)(verb.handler)
+'''
+
+
+async def test_whoever_asks_for_a_pack_whose_file_is_broken_is_told_so(tmp_path: Path) -> None:
+    file = tmp_path / "mine" / "packs" / "area" / "verb.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(GOOD)
+    steps = [step("a", "area.verb"), step("b", "area.another")]
+    async with product(tmp_path, Workbench().packs, pack_path=(tmp_path / "mine",)) as it:
+        await save(it, "mine", *steps)
+    file.write_text(f"{GOOD}\nfrom packline import nothing_of_this_name\n")
+    for name, module in list(sys.modules.items()):  # a process imports each file once
+        if getattr(module, "__file__", None) == str(file.resolve()):
+            del sys.modules[name]
+    async with product(tmp_path, Workbench().packs, pack_path=(tmp_path / "mine",)) as it:
+        why = {
+            name: f"The pack `{name}` could not be loaded from packs/area/verb.py: ImportError: cannot import name "
+            "'nothing_of_this_name' from 'packline'"
+            for name in ("area.verb", "area.another")
+        }
+
+        def is_told(messages: list[str], *names: str) -> bool:
+            return all(message.startswith(why[name]) for message, name in zip(messages, names, strict=True))
+
+        found = await it.query(
+            "query ($of: JSON!) {checkPipeline(definition: {document: $of}) {valid issues {path rule message hint}"
+            " preflight {usable missing {kind name message hint}}}}",
+            {"of": {"key": "new", "name": "New", "steps": steps, "metadata": {"supersedes": ["area.verb"]}}},
+        )
+        issues = found["checkPipeline"]["issues"]
+        assert [issue["rule"] for issue in issues] == ["pack_not_loaded"] * 3, issues
+        assert is_told([issue["message"] for issue in issues], "area.verb", "area.verb", "area.another"), issues
+        assert "packline doctor" in issues[0]["hint"]
+
+        started = await start(it, "mine")
+        assert (started["__typename"], started["code"]) == ("UnavailableProblem", "UNAVAILABLE")
+        assert is_told([lack["message"] for lack in started["missing"]], "area.verb", "area.another"), started
+        called = await command(it, "runPack", pack="area.verb", input={})
+        assert called["__typename"] == "UnavailableProblem"
+        assert is_told([lack["message"] for lack in called["missing"]], "area.verb"), called
+
+        answer = await it.answer('{pack(id: "area.another") {id}}')
+        assert answer.body["data"]["pack"] is None
+        (missed,) = answer.body["extensions"]["notFound"]
+        assert is_told([missed["message"]], "area.another"), missed
+        assert (await command(it, "runPack", pack="area.verbs", input={}))[
+            "message"
+        ] == "There is no pack `area.verbs`."
 
 
 async def test_packs_without_complete_metadata_are_marked(tmp_path: Path) -> None:

@@ -87,3 +87,6 @@ class Packs:
 
     def versions(self, name: str) -> list[str]:
         return [self._packs[name].version] if name in self._packs else []
+
+    def unloaded(self, name: str) -> None:
+        """All of them were loaded."""

@@ -15,13 +15,20 @@ def test_every_wording_is_one_of_the_servers():
 
 
 def test_hints_and_kinds_against_a_real_server(tmp_path):
+    broken = tmp_path / "mine" / "packs" / "text" / "broken.py"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("import nothing_of_this_name\n")
     machine = Machine(tmp_path)
+    machine.environment["PACKLINE_PACK_PATH"] = str(tmp_path / "mine")
+    why = "The pack `text.broken` could not be loaded from packs/text/broken.py: ModuleNotFoundError"
     with machine.up():
         for arguments, told in (
             (("token", "revoke", "nope"), "`packline token list` shows those there are."),
             (("memory", "forget", "entry:nope", "--yes"), "`packline memory entries` lists those there are."),
             (("memory", "defaults", "--caller", "nope"), "`packline token list` shows those there are."),
             (("run", "slides_outline", "--input", "text=x"), "There is no pipeline"),
+            (("run", "text.broken"), why),
+            (("export", "text.broken"), why),
             (("export", "slides.outline"), "`slides.outline` is a pack: `packline run` calls it"),
             (("packs", "--accepts", "markdwon"), "There is no kind `markdwon`. Did you mean `markdown`?"),
             (("packs", "--produces", "bogus", "--json"), "no kind `bogus`. `packline packs` shows those there are."),

@@ -179,7 +179,8 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
     target="pipeline",
     tool=Tool(
         title="Delete a pipeline",
-        description="Deletes a pipeline you own; its runs stay. Its key must be given twice.",
+        description="Deletes a pipeline you own: it cannot be started any more. Its runs stay, and can be resumed and "
+        "run again. Its key must be given twice.",
         select="deletedId",
         toolset="author",
     ),

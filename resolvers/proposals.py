@@ -61,7 +61,7 @@ class Target:
         schema: The same, read.
         changed: Whether it is another than the run's.
         newer: Whether the pipeline has a newer one than the run's.
-        issues: Why the one asked for cannot be had.
+        issues: Why the one asked for cannot be had, or what is worth knowing of it.
     """
 
     version_id: str | None
@@ -258,10 +258,12 @@ async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice)
     if pipeline is None:
         return own
     if pipeline.deleted_at is not None:
+        gone = f"The {'starter' if pipeline.builtin else 'pipeline'} {pipeline.key} is deleted"
         if choice is DefinitionChoice.OF_RUN:
-            return own
-        message = f"The pipeline {pipeline.key} is deleted; it has no current definition."
-        hint = "Go on with the run's own definition."
+            message = f"{gone}; the version that the run executed is used."
+            return replace(own, issues=(warning(("definition",), "pipeline_deleted", message),))
+        hint = "Use the run's own definition."
+        message = f"{gone}; it has no current definition."
         return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
     current = await context.services.versions.get(context, pipeline)
     if current.record.id == found.version_id:

@@ -192,7 +192,8 @@ def _instead_of_resuming(state: RunState) -> str:
     target="id",
     tool=Tool(
         title="Run again",
-        description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted.",
+        description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted. "
+        "It uses the version that run executed, even when the pipeline has been deleted.",
         select=STARTED,
         lift="run",
         open_world=True,
@@ -227,7 +228,7 @@ async def rerun_run(
     await readable_run(context, id)
     found = await get_snapshot(context, id)
     target = await target_of(context, found, definition)
-    if target.issues:
+    if has_errors(target.issues):
         raise Invalid(target.issues[0].message, target.issues)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs"), target)
@@ -239,7 +240,7 @@ async def rerun_run(
     steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
     if agent is None and not target.changed:
         steps = _with_same_agents(found, steps)
-    warnings: tuple[Issue, ...] = ()
+    warnings = target.issues
     text = canonical_json(values)
     if from_step is None and (gone := await unreadable_inputs(context, target.compiled.steps, values, text)):
         raise Invalid(f"The inputs do not fit: {gone[0].message}", gone)
@@ -252,7 +253,7 @@ async def rerun_run(
         if not plan.allowed:
             wrong = next(issue for issue in plan.issues if issue.severity == "error")
             raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
-        warnings = plan.issues
+        warnings += plan.issues
         steps = _with_reused(found, plan, steps)
     labels = Labels.of(
         context, values, text, title=found.title if values == before else None, name=target.compiled.name

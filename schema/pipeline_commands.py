@@ -181,7 +181,8 @@ class PipelineMutations:
         return await _saved(info, saved)
 
     @strawberry.mutation(
-        description="Deletes a pipeline. Its runs stay.",
+        description="Deletes a pipeline: it cannot be started any more. Runs under way finish; its runs and versions "
+        "stay, and its runs can be resumed and run again.",
         directives=[Requires(scope=Scope.WRITE), published(delete)],
     )
     @refusable

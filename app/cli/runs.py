@@ -217,7 +217,7 @@ def rerun(
 ) -> None:
     """Begin a new run with an earlier one's inputs.
 
-    Only changes are given.
+    Only changes are given. It uses the version that run executed, even when the pipeline has been deleted.
     """
     from app.cli import start_documents as documents
     from app.cli.client import Client

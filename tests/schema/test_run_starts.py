@@ -355,9 +355,31 @@ async def test_starts_of_a_deleted_pipeline_are_refused_and_its_runs_stay(it: Pr
     assert (await start(it, "echo"))["__typename"] == "NotFoundProblem"
     kept = await look(it, run["id"])
     assert kept["pipeline"]["key"] == "echo"
-    assert (await command(it, "rerunRun", id=run["id"], waitSeconds=20))["run"]["state"] == "SUCCEEDED"
+    again = await command(it, "rerunRun", id=run["id"], waitSeconds=20)
+    assert again["run"]["state"] == "SUCCEEDED"
+    assert (again["run"]["pipeline"]["key"], again["run"]["version"]) == ("echo", run["version"])
+    told = "The pipeline echo is deleted; the version that the run executed is used."
+    assert [(issue["severity"], issue["message"]) for issue in again["warnings"]] == [("WARNING", told)]
+    preview = """query ($id: ID!) { run(id: $id) {
+        rerunPreview { allowed issues { severity rule message } }
+        later: rerunPreview(definition: CURRENT) { allowed issues { severity rule } } } }"""
+    previewed = (await it.query(preview, {"id": run["id"]}))["run"]
+    assert previewed["rerunPreview"]["allowed"]
+    assert [issue["message"] for issue in previewed["rerunPreview"]["issues"]] == [told]
+    assert not previewed["later"]["allowed"]
     refused = await command(it, "rerunRun", id=run["id"], definition="CURRENT", waitSeconds=20)
     assert [issue["rule"] for issue in refused["issues"]] == ["pipeline_deleted"]
+
+
+async def test_a_failed_run_of_a_deleted_pipeline_is_resumed(it: Product) -> None:
+    await save(it, "failing", step("only", "test.fail"))
+    run = await ran(it, "failing")
+    await it.mutate('mutation { deletePipeline(pipeline: "failing", confirmKey: "failing") { __typename } }')
+    preview = "query ($id: ID!) { run(id: $id) { resumePreview { allowed issues { rule } } } }"
+    previewed = (await it.query(preview, {"id": run["id"]}))["run"]["resumePreview"]
+    assert (previewed["allowed"], [issue["rule"] for issue in previewed["issues"]]) == (True, ["pipeline_deleted"])
+    again = await command(it, "resumeRun", id=run["id"], stepInput={"code": "not_found"}, waitSeconds=20)
+    assert again["run"]["failure"]["code"] == "NOT_FOUND"
 
 
 async def test_force_takes_nothing_from_the_caches_of_packs(tmp_path: Path) -> None:

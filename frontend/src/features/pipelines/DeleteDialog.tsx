@@ -27,7 +27,7 @@ export function DeleteDialog({ pipeline, onClose }: { pipeline: { id: string; ke
   return (
     <Dialog title={`Delete ${pipeline.name}?`} onClose={onClose}>
       <form onSubmit={(event) => void go(event)}>
-        <p className="mb-3">It can no longer be started. Runs under way finish; its runs and what they made stay.</p>
+        <p className="mb-3">It can no longer be started. Runs under way finish. Its runs and what they made stay, and can be resumed and run again.</p>
         <label htmlFor={id} className="mb-1 block font-medium">
           Type its key, <span className="font-mono text-dense">{pipeline.key}</span>, to delete it
         </label>

@@ -17,11 +17,12 @@ from runner.references import escape_text
 from runner.schema_types import inlined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from runner.failures import JSONValue
 
-#: A value that says less than this, in characters of JSON, may be the same by chance.
+#: A value that says less than this, in characters of JSON, may be the same by chance: it counts only where the very
+#: call before gave it, see `_Short`.
 TELLING_CHARACTERS = 8
 #: A text that stands inside a longer one is recognised from this length on.
 EMBEDDED_CHARACTERS = 24
@@ -58,12 +59,16 @@ def chain_of(last: PackCall, before: Sequence[PackCall]) -> list[PackCall]:
     """
     chain = [last]
     open_values = list(_leaves(last.input))
+    following: PackCall | None = last
     for call in before:
         known = _values(call.output)
         fed = [value for value in open_values if _source(value, [("", known)]) is not None]
-        if fed:
+        if fed or (following is not None and _Short(call.output).feeds(following)):
             chain.append(call)
             open_values = [value for value in open_values if value not in fed] + list(_leaves(call.input))
+            following = call
+        else:
+            following = None  # what was called before this one was not called right before the chain
     return chain[::-1]
 
 
@@ -73,11 +78,13 @@ def definition_of(calls: Sequence[PackCall], *, name: str, description: str) -> 
     known: list[tuple[str, dict[str, Path]]] = []
     steps: list[JSONValue] = []
     keys: set[str] = set()
+    short = _Short(None)
     for call in calls:
         key = _step_key(call.pack, keys)
         keys.add(key)
-        steps.append({"id": key, "pack": call.pack, "input": _step_input(call, key, known, inputs)})
+        steps.append({"id": key, "pack": call.pack, "input": _step_input(call, key, known, short, inputs)})
         known.insert(0, (key, _values(call.output)))
+        short = _Short(call.output)
     document: dict[str, JSONValue] = {"name": name, "description": description}
     document["inputs"] = inputs.schema()
     document["steps"] = steps
@@ -147,12 +154,66 @@ class _Inputs:
         return schema
 
 
+class _Short:
+    """The short texts and numbers of an output, such as the id of what was made, which the next call may take.
+
+    Blank texts, -1, 0 and 1 say too little even there, as does what an input has by default or takes from a list of
+    choices. Of several places that hold a value, the one of the input's name counts, then the one nearest the top;
+    where two are alike, neither does.
+    """
+
+    def __init__(self, output: JSONValue) -> None:
+        self._places: dict[str, list[Path]] = {}
+        for path, value in _within(output):
+            if path and _is_short(value):
+                self._places.setdefault(canonical_json(value), []).append(path)
+
+    def feeds(self, call: PackCall) -> bool:
+        """Whether one of them reappears in a call's input."""
+        return any(
+            self.place(call, path, value) is not None
+            for path, value in _within(call.input)
+            if path and _is_short(value)
+        )
+
+    def place(self, call: PackCall, path: Path, value: JSONValue) -> Path | None:
+        """Where the value at a place of a call's input came from; None when that cannot be told."""
+        places = self._places.get(canonical_json(value), ()) if _is_short(value) else ()
+        if not places or (len(path) == 1 and _is_usual(call, str(path[0]), value)):
+            return None
+        name = next((part for part in reversed(path) if isinstance(part, str)), None)
+        best = min((place[-1] != name, len(place)) for place in places)
+        found = [place for place in places if (place[-1] != name, len(place)) == best]
+        return found[0] if len(found) == 1 else None
+
+
+def _is_short(value: JSONValue) -> bool:
+    """Whether a value is a text or a number that may have been handed on although it is short."""
+    if isinstance(value, str):
+        return bool(value.strip()) and len(canonical_json(value)) < TELLING_CHARACTERS
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and value not in (-1, 0, 1) and len(canonical_json(value)) < TELLING_CHARACTERS
+
+
+def _is_usual(call: PackCall, field: str, value: JSONValue) -> bool:
+    """Whether an input has this value anyway, or is a choice among a few."""
+    properties = call.input_schema.get("properties")
+    found = properties.get(field) if isinstance(properties, dict) else None
+    schema = inlined(found, dict(call.input_schema)) if isinstance(found, dict) else True
+    return isinstance(schema, dict) and (schema.get("default") == value or "enum" in schema or "const" in schema)
+
+
 def _step_input(
-    call: PackCall, step_key: str, known: Sequence[tuple[str, dict[str, Path]]], inputs: _Inputs
+    call: PackCall, step_key: str, known: Sequence[tuple[str, dict[str, Path]]], short: _Short, inputs: _Inputs
 ) -> dict[str, JSONValue]:
     made: dict[str, JSONValue] = {}
+
+    def handed_on(path: Path, value: JSONValue) -> str | None:
+        place = short.place(call, path, value) if known else None
+        return None if place is None else _reference(known[0][0], place)
+
     for field, value in call.input.items():
-        templated = _templated(value, known)
+        templated = _templated(value, known, (field,), handed_on)
         if templated != _escaped(value):
             made[field] = templated
         else:
@@ -160,15 +221,25 @@ def _step_input(
     return made
 
 
-def _templated(value: JSONValue, known: Sequence[tuple[str, dict[str, Path]]]) -> JSONValue:
-    """The value with references in place of what earlier calls gave; the rest as templates leave it unchanged."""
+def _templated(
+    value: JSONValue,
+    known: Sequence[tuple[str, dict[str, Path]]],
+    path: Path = (),
+    handed_on: Callable[[Path, JSONValue], str | None] = lambda _path, _value: None,
+) -> JSONValue:
+    """The value with references in place of what earlier calls gave; the rest as templates leave it unchanged.
+
+    `handed_on` is asked for a reference to a value that is too short to be told by itself, with its path.
+    """
     source = _source(value, known, embedded=False)
     if source is not None:
         return _reference(*source)
+    if (reference := handed_on(path, value)) is not None:
+        return reference
     if isinstance(value, dict):
-        return {key: _templated(part, known) for key, part in value.items()}
+        return {key: _templated(part, known, (*path, key), handed_on) for key, part in value.items()}
     if isinstance(value, list):
-        return [_templated(part, known) for part in value]
+        return [_templated(part, known, (*path, number), handed_on) for number, part in enumerate(value)]
     if isinstance(value, str):
         return _embedded(value, known)
     return value
@@ -215,21 +286,27 @@ def _source(
 def _values(output: JSONValue) -> dict[str, Path]:
     """Everything in an output that says enough to be recognised, as JSON, with the place nearest its top."""
     found: dict[str, Path] = {}
-    level: list[tuple[Path, JSONValue]] = [((), output)]
+    for path, value in _within(output):
+        spelled = canonical_json(value)
+        if path and len(spelled) >= TELLING_CHARACTERS:
+            found.setdefault(spelled, path)
+    return found
+
+
+def _within(whole: JSONValue) -> Iterator[tuple[Path, JSONValue]]:
+    """A value and those in it, nearest the top first, with their places: the first thousands."""
+    level: list[tuple[Path, JSONValue]] = [((), whole)]
     seen = 0
     while level and seen < VALUES_MAX:
         below: list[tuple[Path, JSONValue]] = []
         for path, value in level:
             seen += 1
-            spelled = canonical_json(value)
-            if path and len(spelled) >= TELLING_CHARACTERS:
-                found.setdefault(spelled, path)
+            yield path, value
             if isinstance(value, dict):
                 below += [((*path, key), part) for key, part in value.items()]
             elif isinstance(value, list):
                 below += [((*path, number), part) for number, part in enumerate(value)]
         level = below
-    return found
 
 
 def _leaves(value: JSONValue) -> Iterator[JSONValue]:

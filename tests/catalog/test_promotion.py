@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,10 +76,57 @@ def test_the_chain_is_found_among_other_calls() -> None:
 
 
 def test_what_may_be_the_same_by_chance_is_no_reference() -> None:
-    first = call(1, "a.one", {}, {"count": 3, "ok": True, "kind": "pdf", "none": None, "empty": []})
-    second = call(2, "a.two", {"count": 3, "ok": True, "kind": "pdf", "none": None, "empty": []}, {})
+    chance = {"count": 1, "zero": 0.0, "less": -1, "ok": True, "text": "", "blank": " ", "none": None, "empty": []}
+    first = call(1, "a.one", {}, {**chance, "format": "pdf"})
+    second = call(2, "a.two", {**chance, "format": "pdf"}, {})
     document: dict[str, Any] = definition_of([first, second], name="n", description="d")
     assert "steps." not in str(document["steps"][1])
+    assert chain_of(second, [first]) == [second]
+
+
+@pytest.mark.parametrize("value", ["7", 42, "pdf", 0.5, -3, "é"])
+def test_a_short_value_of_the_call_right_before_is_a_reference(value: Any) -> None:
+    made = call(1, "a.create", {"url": "https://example.org"}, {"record": {"id": value}, "ok": True})
+    read = call(2, "a.read", {"record_id": value, "deep": [{"of": value}]}, {"text": "What it says."})
+    assert chain_of(read, [made]) == [made, read]
+    document: dict[str, Any] = definition_of([made, read], name="n", description="d")
+    there = "${{ steps.create.output.record.id }}"
+    assert document["steps"][1]["input"] == {"record_id": there, "deep": [{"of": there}]}
+    assert replayed(document, [made, read]) == [made.input, read.input]
+
+
+def test_a_short_value_of_an_earlier_call_is_none() -> None:
+    made = call(1, "a.create", {"url": "https://example.org"}, {"id": 42, "text": "A text that is handed on"})
+    between = call(2, "a.say", {"text": "A text that is handed on"}, {"said": "A text that was said"})
+    read = call(3, "a.read", {"id": 42}, {})
+    assert chain_of(read, [between, made]) == [read]
+    told = call(4, "a.tell", {"id": 42, "text": "A text that was said"}, {})
+    assert chain_of(told, [between, made]) == [made, between, told]
+    document: dict[str, Any] = definition_of([made, between, told], name="n", description="d")
+    assert document["steps"][2]["input"] == {"id": "${{ inputs.id }}", "text": "${{ steps.say.output.said }}"}
+
+
+@pytest.mark.parametrize(
+    ("output", "place"),
+    [
+        ({"rows": 42, "columns": 42}, None),
+        ({"rows": 42, "deep": {"columns": 42}}, "rows"),
+        ({"rows": 42, "deep": {"id": 42}}, "deep.id"),
+        ({"rows": 42, "id": 42, "deep": {"id": 42}}, "id"),
+    ],
+)
+def test_a_short_value_in_two_places_is_the_one_of_its_name_or_nearest_the_top(output: Any, place: str | None) -> None:
+    calls = [call(1, "a.create", {}, output), call(2, "a.read", {"id": 42}, {})]
+    document: dict[str, Any] = definition_of(calls, name="n", description="d")
+    expected = "inputs.id" if place is None else f"steps.create.output.{place}"
+    assert document["steps"][1]["input"] == {"id": f"${{{{ {expected} }}}}"}
+
+
+def test_a_choice_among_a_few_is_an_input() -> None:
+    taken = {"type": "object", "$defs": {"F": {"enum": ["pdf", "doc"]}}, "properties": {"as": {"$ref": "#/$defs/F"}}}
+    calls = [call(1, "a.one", {}, {"as": "doc"}), PackCall("run_2", "a.two", {"as": "doc"}, {}, taken)]
+    document: dict[str, Any] = definition_of(calls, name="n", description="d")
+    assert document["steps"][1]["input"] == {"as": "${{ inputs.as }}"}
 
 
 def test_two_inputs_of_one_name_and_two_values_are_told_apart() -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def called(api: Api, pack: str, **given: str) -> dict[str, Any]:
+async def called(api: Api, pack: str, **given: Any) -> dict[str, Any]:
     run: dict[str, Any] = (await api.me.call("run_pack", pack=pack, input=given, waitSeconds=10))["run"]
     assert run["endedAt"], run
     return run
@@ -44,6 +44,23 @@ async def test_a_chain_of_calls_becomes_a_pipeline_that_runs(api: Api) -> None:
     unknown = await api.refusal("promote_run", id=last["id"], include=["run_01J00000000000000000000000"])
     assert unknown.code == "INVALID"
     assert (await api.refusal("promote_run", id=last["id"], name="")).code == "INVALID"
+
+
+@states("promote_run", "run_pack", "create_pipeline", "run_pipeline")
+async def test_a_short_value_of_the_call_right_before_is_handed_on(api: Api) -> None:
+    counted = await called(api, "test.progress", count=3)
+    last = await called(api, "test.echo", text=counted["output"]["json"]["text"])
+
+    made = await api.me.call("promote_run", id=last["id"], name=f"Counted by {api.subject}")
+
+    assert [run["id"] for run in made["madeFrom"]] == [counted["id"], last["id"]]
+    assert [one["input"] for one in made["document"]["steps"]] == [
+        {"count": "${{ inputs.count }}"},
+        {"text": "${{ steps.progress.output.text }}"},
+    ]
+    key = (await api.me.call("create_pipeline", definition={"yaml": made["yaml"]}))["pipeline"]["key"]
+    run = (await api.me.call("run_pipeline", pipeline=key, inputs={"count": 5}, waitSeconds=10))["run"]
+    assert (run["state"], run["output"]["json"]["text"]) == ("SUCCEEDED", "5")
 
 
 @states("promote_run", "run_pipeline", "create_pipeline", "run_pack")

@@ -58,7 +58,19 @@ def _validate(model: BaseModel) -> bool:
         ValidationError: The values do not fit the class.
     """
     traits = _traits(type(model))
-    values = model.__dict__.copy()  # validators may change what they get
+    try:
+        traits.validate(_values(model, traits))
+    except ValidationError:
+        values, untouched = _values(model, traits), _untouched(model)
+        if not untouched:
+            raise
+        traits.validate({name: value for name, value in values.items() if name not in untouched})
+    return bool(traits.nesting)
+
+
+def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
+    """A model's values by field name, for validators to change as they like."""
+    values = model.__dict__.copy()
     if values.keys() != traits.fields:
         if missing := traits.fields - values.keys():  # one that was deleted would be given its default
             lacks = [InitErrorDetails(type="missing", loc=(name,), input=values) for name in sorted(missing)]
@@ -67,8 +79,16 @@ def _validate(model: BaseModel) -> bool:
         values = {name: value for name, value in values.items() if name in traits.fields}
     if model.__pydantic_extra__:
         values |= model.__pydantic_extra__
-    traits.validate(values)
-    return bool(traits.nesting)
+    return values
+
+
+def _untouched(model: BaseModel) -> set[str]:
+    """Fields nobody set that have their default still: pydantic does not hold defaults to what is given."""
+    return {
+        name
+        for name, field in type(model).__pydantic_fields__.items()
+        if name not in model.__pydantic_fields_set__ and model.__dict__[name] == field.default
+    }
 
 
 def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN401 - whatever a field holds

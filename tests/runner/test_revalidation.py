@@ -97,6 +97,18 @@ def test_a_misfit_is_found_at_its_place(field: str, value: object, path: tuple[s
     assert found[1].error_count() == 1
 
 
+class Lax(BaseModel):
+    """Its default is one it would refuse when given."""
+
+    number: int = Field(default=0, ge=1)
+    others: list[int] = Field(default=[], min_length=1)
+
+
+@pytest.mark.parametrize("model", [Lax.model_construct(number=0), Lax().model_copy(update={"number": -1})])
+def test_a_default_that_was_given_is_held_to_the_rules(model: BaseModel) -> None:
+    assert find_misfit(model) is not None
+
+
 def test_a_list_changed_after_its_check_is_found() -> None:
     class Numbers(BaseModel):
         numbers: list[int] = []
@@ -189,6 +201,8 @@ def named() -> Named:
         named(),
         Growing(text="a", words=["b"]),
         Open(more=Item(number=1)),  # type: ignore[call-arg]
+        Lax(),
+        Lax(others=[2]),
         Everything(free=[WRONG], json_value={"a": [1, None]}),
         Everything(box=Box(Item(number=2)), pair=Pair(Item(number=1), Item(number=1)), row={"item": Item(number=3)}),
         looped(),

@@ -123,7 +123,7 @@ async def _issues_of_inputs(
     issues = [issue.under("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)]
     if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
         return issues
-    values = with_defaults(schema, inputs)
+    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
     if not may_name_artifacts(text):
         return issues

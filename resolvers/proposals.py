@@ -332,10 +332,16 @@ async def _live(context: Context, found: Snapshot) -> frozenset[str]:
 
 
 def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:
-    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent."""
+    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent.
+
+    What was recorded by the same definition stays as it is: steps have read it so.
+    """
     merged = {**before, **changes}
     kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
-    return with_defaults(target.schema, kept) if target.schema is not None else kept
+    if target.schema is None:
+        return kept
+    recorded = {} if target.changed else {name: value for name, value in kept.items() if name not in changes}
+    return {**with_defaults(target.schema, kept), **recorded}
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:

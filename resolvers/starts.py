@@ -32,6 +32,7 @@ from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
 from runner.json_values import canonical_json, digest
 from runner.preflight import CalledStep, preflight
+from runner.reading import apart_if_large
 from store.run_heads import read_run
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
 from store.states import Scope
@@ -144,7 +145,7 @@ async def run_pipeline(
         raise no_longer_fits(found.key, [*unfit, *missing_issues(missing)])
     if missing:
         raise unavailable(missing)
-    values = with_defaults(schema, inputs)
+    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
     if gone := await unreadable_inputs(context, definition.steps, values, text):
         raise Invalid(f"The inputs do not fit pipeline {found.key}: {gone[0].message}", gone)

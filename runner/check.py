@@ -11,7 +11,7 @@ from runner.agents.pack import AgentPack
 from runner.definition import Definition, DefinitionLimits, StepDefinition, read_definition
 from runner.flows import destination, mismatch, takes
 from runner.input_schemas import is_required
-from runner.inputs import PackLookup, default_issues, derive_input_schema
+from runner.inputs import PackLookup, default_issues, derive_input_schema, inner_default_issues
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
 from runner.registry import REPAIR
@@ -98,6 +98,8 @@ def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
         name, *rest = issue.path
         path = ("inputs", "properties", name, "default", *rest)
         yield replace(issue, path=path, hint="Change the default, or what the input takes.")
+    for issue in inner_default_issues(input_schema):
+        yield replace(issue.under("inputs"), hint="Change the default, or what is taken there.")
 
 
 def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,13 +14,14 @@ from runner.input_schemas import combined, is_required
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
 from runner.pack_schemas import pack_schemas
-from runner.schema_types import field_schema
+from runner.schema_defaults import declared_defaults, filled
+from runner.schema_types import field_schema, inlined
 from runner.schemas import compile_schema, property_defaults
 from runner.step_packs import pack_of_step
 from runner.templating import compile_template
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from runner.definition import Definition
     from runner.failures import JSONValue
@@ -67,7 +69,7 @@ def derive_input_schema(
         for reference in template.references:
             if reference.source_step is None:
                 uses[str(reference.source_path[0])].append(_use(reference, step.input, pack))
-    properties: dict[str, JSONValue] = {name: _with_fitting_default(_schema(found)) for name, found in uses.items()}
+    properties: dict[str, JSONValue] = {name: _with_fitting_defaults(_schema(found)) for name, found in uses.items()}
     required: list[JSONValue] = [name for name, found in uses.items() if any(use.required for use in found)]
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
@@ -154,11 +156,27 @@ def _schema(uses: list[_Use]) -> dict[str, Any]:
     return schema
 
 
-def _with_fitting_default(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without a default it does not take itself: a pack may have one that it would refuse when given."""
-    if "default" not in schema or not compile_schema(schema).issues(schema["default"]):
+def _with_fitting_defaults(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without defaults it does not take itself: a pack may have some that it would refuse when given.
+
+    Inside, null goes, too: what may be left out is left out, for a template tells nothing given from null.
+    """
+    if "default" in schema and compile_schema(schema).issues(schema["default"]):
+        schema = {key: value for key, value in schema.items() if key != "default"}
+    inside = [path for path, inner in declared_defaults({"properties": {"": schema}}) if _is_unfit(inner)]
+    if not inside:
         return schema
-    return {key: value for key, value in schema.items() if key != "default"}
+    copy: dict[str, Any] = deepcopy(schema)
+    for _, _, *path in inside:
+        node: Any = copy
+        for part in path:
+            node = node[int(part) if isinstance(node, list) else part]
+        del node["default"]
+    return copy
+
+
+def _is_unfit(schema: Mapping[str, Any]) -> bool:
+    return schema["default"] is None or bool(compile_schema(dict(schema)).issues(schema["default"]))
 
 
 def declared_optional(schema: Mapping[str, JSONValue]) -> Callable[[tuple[str | int, ...]], bool]:
@@ -228,7 +246,19 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
         issues.append(issue)
     if absent := property_defaults(schema).keys() - inputs.keys():
         issues += [issue for issue in default_issues(schema) if issue.path[0] in absent]
-    return issues
+    return [*issues, *_wrong_inside(schema, inputs)]
+
+
+def _wrong_inside(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> Iterator[Issue]:
+    """What is wrong with the defaults that would be put into the inputs, but for those of whole inputs."""
+    at_top = property_defaults(schema)
+    looked_at: set[int] = set()
+    for path, declaring in filled(schema, inputs)[1]:
+        if id(declaring) in looked_at or (len(path) == 1 and path[0] in at_top):
+            continue
+        looked_at.add(id(declaring))  # thousands of items may leave out the same
+        for issue in _default_issues(schema, declaring):
+            yield _wrong_default(issue.under(*path), ".".join(path))
 
 
 def _no_inputs(names: Mapping[str, object]) -> str | None:
@@ -259,9 +289,8 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
 
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """The inputs a run keeps: as given, absent ones filled in where the schema declares a `default`."""
-    absent = {name: value for name, value in property_defaults(schema).items() if name not in inputs}
-    return {**inputs, **absent}
+    """The inputs a run keeps: as given, what is absent filled in where the schema declares a `default`."""
+    return filled(schema, inputs)[0]
 
 
 def default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
@@ -270,14 +299,34 @@ def default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
     A run gets them as if they had been given, so they have to pass what is given has to pass.
     """
     found = [*placeholder_issues(property_defaults(schema)), *compile_schema(dict(schema)).default_issues]
-    return [
-        replace(
-            issue,
-            message=f"The default of the input `{issue.path[0]}` does not fit: {issue.message}",
-            hint="Give the input a value, or have its default mended.",
-        )
-        for issue in found
-    ]
+    return [_wrong_default(issue, issue.path[0]) for issue in found]
+
+
+def inner_default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
+    """What is wrong with all other defaults of a schema, wherever it declares them; each path is one in the schema."""
+    found = (
+        replace(issue.under(*path, "default"), message=f"The default does not fit: {issue.message}")
+        for path, declaring in declared_defaults(schema)
+        for issue in _default_issues(schema, declaring)
+    )
+    return list(itertools.islice(found, MAX_TOLD))
+
+
+def _default_issues(schema: Mapping[str, JSONValue], declaring: Mapping[str, JSONValue]) -> list[Issue]:
+    """What a schema that is part of another says of its own default."""
+    default = declaring["default"]
+    alone = inlined(declaring, schema)
+    assert isinstance(alone, dict), "a schema that declares something is no boolean"
+    placeholders = [replace(issue, path=issue.path[1:]) for issue in placeholder_issues({"": default})]
+    return [*placeholders, *compile_schema(alone).issues(default)]
+
+
+def _wrong_default(issue: Issue, name: str) -> Issue:
+    return replace(
+        issue,
+        message=f"The default of the input `{name}` does not fit: {issue.message}",
+        hint="Give the input a value, or have its default mended.",
+    )
 
 
 #: Longest title made of inputs.

@@ -181,6 +181,12 @@ def _types(schema: Mapping[str, Any]) -> frozenset[str] | None:
     return types | {"integer"} if "number" in types else types
 
 
+def admits_type(schema: Mapping[str, Any], value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a schema's own keywords allow values of this one's type; what they refer to is not looked at."""
+    types = _types(schema)
+    return types is None or _type_of(value) in types
+
+
 def _type_of(value: JSONValue) -> str:
     match value:
         case None:

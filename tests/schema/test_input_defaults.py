@@ -9,7 +9,9 @@ from pydantic import BaseModel, Field
 
 from packline import PackContext, pack
 from runner import check
-from tests.support.front_door import ran, save, start, step
+from store.dialects import Sql
+from tests.support.front_door import command, ran, save, start, step
+from tests.support.packs import Workbench
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -83,6 +85,66 @@ async def test_a_default_that_was_saved_before_is_refused_at_the_start(
         assert issue["path"] == ["inputs", "q"]
         assert "The default of the input `q`" in issue["message"]
         assert (await ran(it, "asks", {"q": 7}))["state"] == "SUCCEEDED"
+
+
+@pytest.mark.parametrize(
+    ("field", "path", "told"),
+    [
+        ({"properties": {"n": {"type": "integer", "default": "foo"}}}, ["properties", "n"], '"foo"'),
+        ({"items": {"properties": {"n": {"enum": [1], "default": 2}}}}, ["items", "properties", "n"], "2"),
+        (
+            {"allOf": [{"properties": {"n": {"$ref": "#/$defs/few", "default": 5}}}]},
+            ["allOf", "0", "properties", "n"],
+            "5",
+        ),
+        ({"properties": {"n": {"default": "{{REPO_URL}}"}}}, ["properties", "n"], "placeholder"),
+    ],
+)
+async def test_a_default_inside_an_input_that_does_not_fit_is_refused_at_save(
+    tmp_path: Path, field: dict[str, Any], path: list[str], told: str
+) -> None:
+    async with product(tmp_path, [takes]) as it:
+        checked = (await it.query(_CHECK, {"d": {"document": document(**field)}}))["checkPipeline"]
+        (issue,) = checked["issues"]
+        assert (checked["valid"], issue["path"]) == (False, ["inputs", "properties", "q", *path, "default"])
+        assert issue["message"].startswith("The default does not fit: ")
+        assert told in issue["message"]
+
+
+async def test_a_default_inside_an_input_that_was_saved_before_is_refused_where_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = {"type": "object", "properties": {"n": {"type": "integer", "default": "foo"}}}
+    async with product(tmp_path, [takes]) as it:
+        with monkeypatch.context() as earlier:
+            earlier.setattr(check, "inner_default_issues", lambda schema: [])
+            saved = await it.mutate(_CREATE, {"d": {"document": document(**field)}})
+        assert saved["__typename"] == "PipelineSuccess"
+        refused = await start(it, "asks", {"q": {}})
+        (issue,) = refused["issues"]
+        assert issue["path"] == ["inputs", "q", "n"]
+        assert issue["message"].startswith("The default of the input `q.n` does not fit: ")
+        assert (await ran(it, "asks", {"q": {"n": 7}}))["state"] == "SUCCEEDED"
+        assert (await ran(it, "asks"))["state"] == "SUCCEEDED"
+
+
+async def test_what_a_run_recorded_without_a_default_is_no_change_when_it_is_resumed(tmp_path: Path) -> None:
+    inner = {"type": "object", "properties": {"n": {"default": 1}}}
+    inputs = {"type": "object", "properties": {"q": inner, "code": {"type": "string"}}}
+    async with product(tmp_path, [takes, *Workbench().packs]) as it:
+        read = step("a", "test.takes", q="${{ inputs.q }}")
+        await save(it, "fails", read, step("b", "test.fail", code="${{ inputs.code }}"), inputs=inputs)
+        run = await ran(it, "fails", {"q": {}, "code": "invalid_input"})
+        assert run["inputs"]["q"] == {"n": 1}
+        earlier = Sql("UPDATE run SET inputs = :inputs WHERE id = :id")
+        recorded = {"inputs": '{"code":"invalid_input","q":{}}', "id": run["id"]}
+        await it.services.store.write(lambda conn: conn.run(earlier, recorded))
+        resumed = await command(it, "resumeRun", id=run["id"], inputs={"code": "not_found"}, waitSeconds=20)
+        assert resumed["__typename"] == "RunSuccess", resumed
+        assert resumed["run"]["inputs"] == {"q": {}, "code": "not_found"}
+        assert len(resumed["run"]["steps"][0]["attempts"]) == 1
+        again = await command(it, "rerunRun", id=run["id"], inputs={"q": {}}, waitSeconds=20)
+        assert again["run"]["inputs"]["q"] == {"n": 1}
 
 
 async def test_a_default_a_pack_would_refuse_itself_is_not_derived(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Conflict
-from runner.json_values import canonical_json, digest
+from runner.json_values import comparable_json, digest
 from store.runs.spent_keys import IDEMPOTENCY_KEEP
 from store.start_reads import find_earlier_start
 
@@ -34,9 +34,10 @@ async def earlier_run(context: Context, key: str, request: str | None) -> str | 
 def request_digest(key: str | None, operation_name: str, *arguments: JSONValue) -> str | None:
     """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
 
-    How long the caller waits for the answer is no part of it. None without a key: nothing asks for it then.
+    How long the caller waits for the answer is no part of it, nor how a number is written. None without a key: nothing
+    asks for it then.
     """
-    return None if key is None else digest(canonical_json([operation_name, *arguments]))
+    return None if key is None else digest(comparable_json([operation_name, *arguments]))
 
 
 def used_for_another(key: str | None, run_id: str) -> Conflict:

@@ -7,7 +7,7 @@ import itertools
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -20,7 +20,7 @@ from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.inputs import check_inputs, with_defaults
 from runner.issues import Issue, error, has_errors, shown, warning
-from runner.json_values import canonical_json
+from runner.json_values import canonical_json, comparable_json
 from runner.preflight import CalledStep, preflight
 from runner.resume import UNCHANGED, ResumePlan, StepInputChange, plan_rerun, plan_resume
 from runner.sessions import usable_sessions
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from runner.availability import Requirement
     from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
-
-_MISSING: Any = object()
 
 
 class DefinitionChoice(StrEnum):
@@ -137,13 +135,14 @@ async def propose(
     values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
     if not target.changed:
         step_input = _without_its_session(found, step_input)
+    changed = changed_inputs(before, values)
     plan = plan_resume(
         await _snapshots(context, found),
         run_state=found.state,
         live_sessions=await _live(context, found),
         gone_artifacts=await gone_outputs(context, found),
         given_artifacts=given_artifacts(found),
-        changed_inputs=changed_inputs(before, values),
+        changed_inputs=changed,
         step_input=step_input,
         new_steps=_fresh(context, target) if target.changed else None,
     )
@@ -155,7 +154,7 @@ async def propose(
     )
     issues += await _changed_profiles(context, found, target, plan)
     issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
-    if values != before or target.changed:
+    if changed or target.changed:
         issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
     if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
         issues += _step_input_issues(context, found, target, plan.entry, step_input)
@@ -345,9 +344,10 @@ def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], ta
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
-    """Names of the inputs that differ, added and removed ones too."""
-    names = before.keys() | after.keys()
-    return frozenset(name for name in names if before.get(name, _MISSING) != after.get(name, _MISSING))
+    """Names of the inputs that differ, added and removed ones too; 1 and 1.0 do not, 1 and true do."""
+    shared = before.keys() & after.keys()
+    differ = (name for name in shared if comparable_json(before[name]) != comparable_json(after[name]))
+    return frozenset(before.keys() ^ after.keys()).union(differ)
 
 
 async def input_issues(

@@ -15,6 +15,7 @@ from resolvers.problems import Invalid, WrongState
 from resolvers.proposals import (
     DefinitionChoice,
     Proposal,
+    changed_inputs,
     get_snapshot,
     given_inputs,
     input_issues,
@@ -302,7 +303,7 @@ def _change(context: Context, proposal: Proposal) -> Resume:
         if step.key in rows
     )
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
-    text = canonical_json(proposal.inputs) if proposal.inputs != before else None
+    text = canonical_json(proposal.inputs) if changed_inputs(before, proposal.inputs) else None
     change = Resume(
         run_id=found.run_id,
         based_on=found.resume_count,

@@ -30,7 +30,7 @@ from runner.aliases import translated
 from runner.compiled import CALL_STEP, pack_call_document
 from runner.inputs import check_inputs, run_title, with_defaults
 from runner.issues import Issue, has_errors
-from runner.json_values import canonical_json, digest
+from runner.json_values import canonical_json, comparable_json, digest
 from runner.preflight import CalledStep, preflight
 from runner.reading import apart_if_large
 from store.run_heads import read_run
@@ -166,7 +166,7 @@ async def run_pipeline(
         version_id=chosen.record.id,
         client_name=context.client_name,
         force=force,
-        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{_agents_of(steps)}{text}"),
+        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{_agents_of(steps)}{comparable_json(values)}"),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,
@@ -265,7 +265,7 @@ async def run_pack(
         document=document,
         client_name=context.client_name,
         force=force,
-        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{text}"),
+        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{comparable_json(input)}"),
         idempotency_key=idempotency_key,
         request_digest=request,
         search_text=labels.search_text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -20,6 +21,8 @@ MAX_DEPTH = 64
 MAX_KEPT_DEPTH = 200
 #: Integers kept exactly everywhere: what fits a signed or an unsigned 64-bit number.
 MIN_INTEGER, MAX_INTEGER = -(1 << 63), (1 << 64) - 1
+#: A number with a fraction or an exponent; seldom also a piece of a text that looks like one.
+_FRACTION = re.compile(r"(?:^|[\[:,])-?\d+[.e]")
 
 
 class DocumentError(Exception):
@@ -53,6 +56,31 @@ def canonical_bytes(value: JSONValue) -> bytes:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     except TypeError as refused:
         raise DocumentError(f"The value cannot be kept as JSON: {refused}.") from refused
+
+
+def comparable_json(value: JSONValue) -> str:
+    """The canonical JSON of a value in which equal numbers look alike: `1`, `1.0` and `1e0` are one, as are 0 and -0.
+
+    For telling whether two requests are the same. What is kept keeps the look it was given.
+
+    Raises:
+        DocumentError: as `canonical_json`.
+    """
+    text = canonical_json(value)
+    return canonical_json(_plain_numbers(value)) if _FRACTION.search(text) else text
+
+
+def _plain_numbers(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The value with each float that is a whole number of at most 64 bits as that integer."""
+    match value:
+        case dict():
+            return {key: _plain_numbers(item) for key, item in value.items()}
+        case list():
+            return [_plain_numbers(item) for item in value]
+        case float() if value.is_integer() and MIN_INTEGER <= value <= MAX_INTEGER:
+            return int(value)
+        case _:
+            return value
 
 
 def digest(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
 
 from runner.formats import compile_pattern, is_of_format
-from runner.json_values import DocumentError, canonical_json
+from runner.json_values import DocumentError, comparable_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,20 +106,8 @@ def _counted(keyword: Any) -> Any:  # noqa: ANN401
 
 def _identity(value: Any) -> str:  # noqa: ANN401
     """A text equal for equal JSON values, 1 and 1.0 among them."""
-
-    def plain(node: Any) -> Any:  # noqa: ANN401
-        match node:
-            case float() if node.is_integer() and abs(node) < 1 << 53:
-                return int(node)
-            case dict():
-                return {key: plain(item) for key, item in node.items()}
-            case list():
-                return [plain(item) for item in node]
-            case _:
-                return node
-
     try:
-        return canonical_json(plain(value))
+        return comparable_json(value)
     except DocumentError:
         return f"\0{id(value)}"
 

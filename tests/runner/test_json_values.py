@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.json_values import MAX_DEPTH, DocumentError, canonical_json, forbidden_text
+from runner.json_values import MAX_DEPTH, DocumentError, canonical_json, comparable_json, forbidden_text
 
 
 class TestCanonicalJson:
@@ -16,6 +16,25 @@ class TestCanonicalJson:
 
     def test_keeps_integers_exact_to_64_bits(self):
         assert canonical_json([2**64 - 1, -(2**63)]) == "[18446744073709551615,-9223372036854775808]"
+
+
+class TestComparableJson:
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            (-0.0, "0"),
+            ([1.0, -3e2, 2.0**63], "[1,-300,9223372036854775808]"),
+            ({"a": {"b": [1e0, "1.0"]}, "c": True}, '{"a":{"b":[1,"1.0"]},"c":true}'),
+            ([2**53 + 1, 2.0**53], "[9007199254740993,9007199254740992]"),
+            ([1.5, 1e-7, 2.0**64, 1e300], "[1.5,1e-7,1.8446744073709552e+19,1e+300]"),
+        ],
+    )
+    def test_equal_numbers_look_alike(self, value, text):
+        assert comparable_json(value) == text
+
+    def test_is_canonical_json_where_all_numbers_are_integers(self):
+        value = {"text": "[1.0, 2.0]", "n": [1, 2]}
+        assert comparable_json(value) == canonical_json(value)
 
 
 class TestForbiddenText:

@@ -577,3 +577,14 @@ async def test_the_preview_tells_when_the_packs_version_is_gone(tmp_path: Path) 
         assert (await preview(it, run["id"]))["allowed"]
         await command(it, "resumeRun", id=run["id"], waitSeconds=20)
         assert (await look(it, run["id"]))["state"] == "SUCCEEDED"
+
+
+async def test_true_and_1_are_two_values_and_1_and_1_0_are_one(it: Product) -> None:
+    declared = {"type": "object", "properties": {"flag": {}, "code": {"type": "string"}}}
+    failing = step("a", "test.fail", code="${{ inputs.code }}", message="It is ${{ inputs.flag }}.")
+    await save(it, "flags", failing, inputs=declared)
+    run = await ran(it, "flags", {"flag": True, "code": "invalid_input"})
+    assert run["failure"]["message"] == "It is true."
+    for given, said in ((1, "It is 1."), (1.0, "It is 1."), (False, "It is false.")):
+        resumed = await command(it, "resumeRun", id=run["id"], inputs={"flag": given}, waitSeconds=20)
+        assert resumed["run"]["failure"]["message"] == said

@@ -80,6 +80,47 @@ async def test_one_start_is_one_run(api: Api) -> None:
     assert api.bench.calls("test.slow") == 2
 
 
+BEYOND = 1 << 53
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "same"),
+    [
+        (1, 1.0, True),
+        ({"deep": [1, {"n": 2.0}]}, {"deep": [1.0, {"n": 2}]}, True),
+        (0, -0.0, True),
+        (1000, 1e3, True),
+        (BEYOND, float(BEYOND), True),
+        (BEYOND + 1, float(BEYOND), False),
+        (BEYOND + 1, BEYOND, False),
+        (1, 1.5, False),
+        (1, True, False),
+        (1, "1.0", False),
+        ("[1.0", "[1", False),
+    ],
+)
+@states("run_pipeline", "cancel_run")
+async def test_a_number_is_the_same_however_it_is_written(api: Api, first: Any, second: Any, same: bool) -> None:
+    hold = step("hold", "test.slow", text="n: ${{ inputs.n? }}")
+    await api.save(hold, inputs={"type": "object", "properties": {"n": {}}})
+    started, again = [
+        await api.me.call("run_pipeline", pipeline=api.key, inputs={"n": value}) for value in (first, second)
+    ]
+    assert again["coalesced"] is same
+    assert (again["run"]["id"] == started["run"]["id"]) is same
+    assert started["run"]["inputs"] == {"n": first}, "what is kept keeps its look"
+    for run in {started["run"]["id"], again["run"]["id"]}:
+        await api.me.call("cancel_run", id=run)
+
+    pipeline = {"pipeline": api.key, "idempotencyKey": f"{api.key}-n"}
+    led = await api.me.call("run_pipeline", **pipeline, inputs={"n": first})
+    if same:
+        assert (await api.me.call("run_pipeline", **pipeline, inputs={"n": second}))["replayed"] is True
+    else:
+        assert (await api.refusal("run_pipeline", **pipeline, inputs={"n": second})).code == "CONFLICT"
+    await api.me.call("cancel_run", id=led["run"]["id"])
+
+
 @states("run_pipeline", "run_pack")
 async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
     await api.save(ECHO, inputs={"type": "object", "required": ["words"], "properties": {"words": {"type": "string"}}})

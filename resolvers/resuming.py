@@ -256,9 +256,7 @@ async def rerun_run(
             raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
         warnings += plan.issues
         steps = _with_reused(found, plan, steps)
-    labels = Labels.of(
-        context, values, text, title=found.title if values == before else None, name=target.compiled.name
-    )
+    labels = Labels.of(context, values, title=found.title if values == before else None, name=target.compiled.name)
     declared = target.compiled.deadline_seconds if target.changed else None
     new = NewRun(
         caller_id=context.caller.id,

@@ -34,6 +34,7 @@ from runner.json_values import canonical_json, comparable_json, digest
 from runner.preflight import CalledStep, preflight
 from runner.reading import apart_if_large
 from store.run_heads import read_run
+from store.run_reads import FOUND_BY_WORDS
 from store.runs import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
 from store.states import Scope
 
@@ -153,7 +154,7 @@ async def run_pipeline(
     if dry_run:
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
-    labels = Labels.of(context, values, text, title=title, name=found.name)
+    labels = Labels.of(context, values, title=title, name=found.name)
     new = NewRun(
         caller_id=caller.id,
         title=labels.title,
@@ -252,7 +253,7 @@ async def run_pack(
     if dry_run:
         return Started(None)
     caller = context.caller
-    labels = Labels.of(context, input, text, name=found.name)
+    labels = Labels.of(context, input, name=found.name)
     new = NewRun(
         caller_id=caller.id,
         title=labels.title,
@@ -347,29 +348,41 @@ class Labels:
 
     Attributes:
         title: As the caller wants it, or made from the inputs.
-        search_text: Title and inputs in lower case, the first 4,000 characters.
+        search_text: Title and what the inputs say in lower case, the first 4,000 characters.
     """
 
     title: str
     search_text: str
 
     @classmethod
-    def of(
-        cls, context: Context, values: dict[str, JSONValue], text: str, *, title: str | None = None, name: str
-    ) -> Labels:
+    def of(cls, context: Context, values: dict[str, JSONValue], *, title: str | None = None, name: str) -> Labels:
         """Masks first and cuts then: nothing recognises half a secret.
 
         Args:
             context: Whose redactor is used.
             values: Inputs of the run.
-            text: The same as canonical JSON.
             title: As the caller wants it, if so.
             name: Of the pipeline or pack, for a title made here.
         """
         redactor = context.services.redactor
         masked = redactor.value(values)
         assert isinstance(masked, dict), "masking keeps the shape"
-        if masked is not values:
-            text = canonical_json(masked)
         label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
-        return cls(label, f"{label}\n{text[:SEARCHED_CHARACTERS]}".lower())
+        return cls(label, f"{FOUND_BY_WORDS}{label}\n{_said(masked)}".lower())
+
+
+def _said(inputs: dict[str, JSONValue]) -> str:
+    """The texts and numbers of inputs, a line for each, as far as they can be searched."""
+    lines: list[str] = []
+    left = SEARCHED_CHARACTERS
+    pending: list[JSONValue] = [inputs]
+    while pending and left > 0:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            pending.extend(reversed(value))
+        elif value is not None and not isinstance(value, bool):
+            lines.append((value if isinstance(value, str) else canonical_json(value))[:left])
+            left -= len(lines[-1]) + 1
+    return "\n".join(lines)

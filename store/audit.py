@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from store import core as sa
 from store.dialects import Sql
 from store.ids import new_id
-from store.paging import capped_count, fetch_page, words_in
+from store.paging import capped_count, fetch_page, words_in_json
 from store.tables import AUDIT, columns_of
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _conditions(wanted: AuditFilter) -> list[Any]:
     if wanted.actions is not None:
         conditions.append(AUDIT.c.action.in_(wanted.actions))
     if wanted.text:
-        conditions.extend(words_in(sa.func.lower(AUDIT.c.detail), wanted.text))
+        conditions.extend(words_in_json(sa.func.lower(AUDIT.c.detail), wanted.text))
     if wanted.from_at is not None:
         conditions.append(AUDIT.c.at >= wanted.from_at)
     if wanted.before_at is not None:

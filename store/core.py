@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import bindparam as bindparam
     from sqlalchemy import case as case
     from sqlalchemy import cast as cast
+    from sqlalchemy import false as false
     from sqlalchemy import func as func
     from sqlalchemy import literal as literal
     from sqlalchemy import literal_column as literal_column

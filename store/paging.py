@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from ulid import ULID
 
 from store import core as sa
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from store.ids import Prefix
 
+_JSON_MARKS = frozenset("{}[]:,")
 #: Counts stop here: beyond it nobody wants to know exactly, and counting on would cost more than the page.
 COUNT_CAP = 10_000
 #: A page of so many items at most counts as a few rows where an index has them in order; see `Store.rows`.
@@ -86,6 +88,19 @@ async def capped_count(connection: AsyncConnection, statement: Select[Any]) -> i
 def words_in(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:
     """Conditions that all words of `text` occur in a column of lower-case text."""
     return [column.contains(word, autoescape=True) for word in text.lower().split()]
+
+
+def words_in_json(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:
+    """Conditions that all words of `text` occur in a column of lower-case JSON: in what it says, not in its marks.
+
+    A word of nothing but brackets, colons and commas occurs in none: nothing tells it from those of the JSON.
+    """
+    return [
+        sa.false()
+        if _JSON_MARKS.issuperset(word)
+        else column.contains(orjson.dumps(word).decode()[1:-1], autoescape=True)
+        for word in text.lower().split()
+    ]
 
 
 def oldest_id(prefix: Prefix, at: datetime) -> str:

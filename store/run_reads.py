@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from store import core as sa
 from store.lookups import Lookup
-from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in
+from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in, words_in_json
 from store.states import FINAL_RUN_STATES, RunCause, RunState
 from store.tables import RUN, columns_of
 
@@ -102,6 +102,8 @@ class RunFilter:
     created_before: datetime | None = None
 
 
+#: What the text begins with that a run is found by.
+FOUND_BY_WORDS = "\n"
 _COLUMNS = columns_of(RUN, RunRecord)
 _PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True, visible="run.caller_id = :visible_to")
 _STATE, _CAUSE = 6, 7
@@ -216,7 +218,7 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
     if wanted.needs_attention is not None:
         conditions.append(sa.text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
     if wanted.text:
-        conditions.extend(words_in(RUN.c.search_text, wanted.text))
+        conditions.extend(_words_in_run(wanted.text))
     if wanted.created_from is not None:
         # The id leads, since there is an index on it.
         conditions.append(RUN.c.id >= oldest_id("run", wanted.created_from - _CLOCKS_APART))
@@ -225,6 +227,19 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
         conditions.append(RUN.c.id < oldest_id("run", wanted.created_before + _CLOCKS_APART))
         conditions.append(RUN.c.created_at < wanted.created_before)
     return conditions
+
+
+def _words_in_run(text: str) -> list[ColumnElement[bool]]:
+    """Conditions that all words of `text` occur in what a run is found by.
+
+    Runs of releases before `FOUND_BY_WORDS` keep their inputs as JSON there.
+    """
+    column = RUN.c.search_text
+    is_words = column.startswith(FOUND_BY_WORDS)
+    return [
+        plain if plain.compare(in_json) else sa.case((is_words, plain), else_=in_json)
+        for plain, in_json in zip(words_in(column, text), words_in_json(column, text), strict=True)
+    ]
 
 
 def _newest() -> list[SortKey]:

@@ -77,7 +77,7 @@ class RunRow(SQLModel, table=True):
     resume_count: int = 0
     progress: float = 0.0
     acknowledged_at: datetime | None = None
-    search_text: str = Field(default="", sa_column=long_text())  # lower-case title, inputs and failure message
+    search_text: str = Field(default="", sa_column=long_text())  # lower-case words of title, inputs and failure message
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None

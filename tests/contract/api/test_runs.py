@@ -121,6 +121,36 @@ async def test_a_number_is_the_same_however_it_is_written(api: Api, first: Any, 
     await api.me.call("cancel_run", id=led["run"]["id"])
 
 
+@states("run_pipeline", "list_runs")
+async def test_history_is_searched_for_words_and_not_for_the_marks_of_json(api: Api) -> None:
+    hold = step("say", "test.echo", text="said: ${{ inputs.given? }}")
+    await api.save(hold, inputs={"type": "object", "properties": {"given": {}}})
+
+    async def of(given: Any) -> str:
+        run: dict[str, Any] = (await api.me.call("run_pipeline", pipeline=api.key, inputs={"given": given}))["run"]
+        return run["id"]
+
+    plain = await of("Green tea, 100%_pure")
+    quoted = await of({"deep": ['a "quoted" \\ word\nand Ünïcode', 4217, True, None]})
+
+    async def found(text: str) -> list[str]:
+        return [run["id"] for run in (await api.me.call("list_runs", filter={"text": text}))["nodes"]]
+
+    for text, runs in (
+        ("green TEA", [plain]),
+        ("100%_pure", [plain]),
+        ("tea,", [plain]),
+        ('"', [quoted]),
+        ('"quoted"', [quoted]),
+        ("\\", [quoted]),
+        ("word and ÜNÏCODE", [quoted]),
+        ("4217", [quoted]),
+        (api.key, [quoted, plain]),
+        *((marks, []) for marks in ("{", "}", "[", '":', "given", "deep", "true", "null", "1%0", "100__pure", "tea/")),
+    ):
+        assert await found(text) == runs, text
+
+
 @states("run_pipeline", "run_pack")
 async def test_what_is_wrong_is_refused_before_anything_runs(api: Api) -> None:
     await api.save(ECHO, inputs={"type": "object", "required": ["words"], "properties": {"words": {"type": "string"}}})

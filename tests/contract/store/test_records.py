@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import orjson
 import pytest
 
 from store import logs
@@ -46,6 +47,13 @@ async def test_audit_is_filtered_and_newest_first(store: Store):
     assert sorted(await ids(AuditFilter())) == ["forget", "sign_in", "start_run"]
     assert await ids(AuditFilter(actor_ids=("call_a", "call_b"), actions=("forget",))) == ["forget"]
     assert await ids(AuditFilter(text="BERLIN")) == ["sign_in"]
+    said = orjson.dumps({"title": 'Say "Hello" 100%', "list": [1, "c:\\x"]}).decode()
+    await store.write(append_audit, actor_id=None, action="say", accepted=True, detail=said)
+    for words in ('"', '"hello"', "100%", "c:\\x", "SAY title"):
+        assert await ids(AuditFilter(text=words)) == ["say"], words
+    for marks in ("{", ",", "}", "say {", "1_0%", '":"'):
+        assert await ids(AuditFilter(text=marks)) == [], marks
+    await store.write(lambda conn: conn.run(Sql("DELETE FROM audit WHERE action = 'say'")))
     now = datetime.now(UTC)
     assert await ids(AuditFilter(before_at=now - timedelta(hours=1))) == []
     assert len(await ids(AuditFilter(from_at=now - timedelta(hours=1)))) == 3

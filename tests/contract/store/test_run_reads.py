@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.json_values import canonical_json
 from store.events import TOGETHER, events_after, list_events
 from store.paging import PageWindow
 from store.run_heads import count_held, count_queued
@@ -92,9 +93,44 @@ async def test_filters_join_by_and_with_or_inside(store: Store):
     assert await listed(store, RunFilter(rerun_of=a)) == [d]
     assert await listed(store, RunFilter(text="TEA 100%")) == [c]
     assert await listed(store, RunFilter(text="1%0")) == []
+    assert await listed(store, RunFilter(text="1_0%")) == []
     assert await listed(store, RunFilter(created_from=START + MINUTE, created_before=START + 3 * MINUTE)) == [c, b]
     assert await listed(store, RunFilter(), visible_to=ada.id) == [b, a]
     assert await listed(store, RunFilter(caller_ids=(bob.id,)), visible_to=ada.id) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ('"', ["quoted", "quoted before"]),
+        ('"tea"', ["quoted", "quoted before"]),
+        ("c:\\tea", ["quoted", "quoted before"]),
+        ("{", ["quoted"]),
+        (",", []),
+        ("}", []),
+        ("said", ["quoted before", "before"]),
+        ("green", ["plain", "quoted", "quoted before", "before"]),
+        ("GREEN Tea", ["plain", "quoted", "quoted before", "before"]),
+        ("50%_a/b", ["plain", "before"]),
+        ("50%%a", []),
+        ("50%/_a", []),
+    ],
+)
+async def test_words_are_looked_for_in_what_inputs_say(store: Store, text: str, found: list[str]):
+    """Runs of earlier releases keep their inputs as JSON: they are found by the same words, and by field names."""
+    ada = await caller(store)
+    plain, quoted = "green tea 50%_a/b", 'green "tea" c:\\tea'
+    names = {
+        await run(store, ada.id, START, 1, search_text=_json_text("deck", {"said": plain})): "before",
+        await run(store, ada.id, START, 2, search_text=_json_text("deck", {"said": quoted})): "quoted before",
+        await run(store, ada.id, START, 3, search_text=f"\ndeck\n{quoted} {{"): "quoted",
+        await run(store, ada.id, START, 4, search_text=f"\ndeck\n{plain}"): "plain",
+    }
+    assert [names[run_id] for run_id in await listed(store, RunFilter(text=text))] == found
+
+
+def _json_text(title: str, inputs: dict[str, str]) -> str:
+    return f"{title}\n{canonical_json(inputs)}".lower()
 
 
 async def test_needs_attention_until_acknowledged_or_succeeded_by_a_rerun_of_any_depth(store: Store):

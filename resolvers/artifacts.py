@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from resolvers.access import visible_to
+from resolvers.lookups import pipeline_ids
 from resolvers.operations import operation, write_audited
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from resolvers.queries import bounded
@@ -27,7 +28,6 @@ from store.artifacts import (
     unpin_artifact,
 )
 from store.blob_port import NOT_HERE, BlobError
-from store.pipeline_reads import find_pipeline
 from store.states import ArtifactStatus, Scope
 
 if TYPE_CHECKING:
@@ -113,10 +113,9 @@ async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
     bounded(query)
-    pipeline_id = query.pipeline
-    if pipeline_id is not None:
-        found = await find_pipeline(context.services.store, pipeline_id)
-        pipeline_id = found.id if found is not None else pipeline_id
+    pipeline_id = None
+    if query.pipeline is not None:
+        (pipeline_id,) = await pipeline_ids(context, [query.pipeline])
     return ArtifactFilter(
         text=query.text,
         media_types=query.media_types,

@@ -13,10 +13,10 @@ from catalog.metadata import kinds
 from resolvers.problems import NotFound
 from runner.issues import nearest
 from runner.registry import REPAIR
-from store.pipeline_reads import find_pipeline, list_pipeline_names
+from store.pipeline_reads import find_pipeline, find_pipelines, list_pipeline_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from resolvers.context import Context
 
@@ -28,6 +28,14 @@ async def no_pipeline(context: Context, ref: str) -> NotFound:
     if context.services.registry.find(ref) is not None:
         return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: run_pack calls it, or it is a step of a pipeline.")
     return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
+
+
+async def pipeline_ids(context: Context, refs: Sequence[str]) -> tuple[str, ...]:
+    """Ids of the pipelines that a filter names by id, key or alias, deleted ones by their id; else the reference."""
+    store = context.services.store
+    by_id = await find_pipelines(store, refs)  # first: what had the id has runs, whoever has an alias like it now
+    found = [None if ref in by_id else await find_pipeline(store, ref) for ref in refs]
+    return tuple(ref if pipeline is None else pipeline.id for ref, pipeline in zip(refs, found, strict=True))
 
 
 async def no_pack(context: Context, ref: str) -> NotFound:

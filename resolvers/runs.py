@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from resolvers.access import changeable_run, readable_run, visible_to
-from resolvers.lookups import no_pipeline
+from resolvers.lookups import no_pipeline, pipeline_ids
 from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.queries import bounded
@@ -16,7 +16,7 @@ from resolvers.tools import RUN, RUN_ID, RUN_STEPS, WAIT_SECONDS_MAX, Parameter,
 from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
-from store.pipeline_reads import find_pipeline, find_pipelines
+from store.pipeline_reads import find_pipelines
 from store.run_heads import list_heads, list_whole
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run
@@ -113,15 +113,9 @@ def gone_key(run_id: str, caller_id: str) -> str:
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     """The store's filter for a query; a pipeline that is not found matches nothing."""
     bounded(query)
-    pipelines = None
-    if query.pipelines is not None:
-        found = [await find_pipeline(context.services.store, ref) for ref in query.pipelines]
-        pipelines = tuple(
-            pipeline.id if pipeline is not None else ref for ref, pipeline in zip(query.pipelines, found, strict=True)
-        )
     return RunFilter(
         states=query.states,
-        pipeline_ids=pipelines,
+        pipeline_ids=None if query.pipelines is None else await pipeline_ids(context, query.pipelines),
         packs=query.packs,
         caller_ids=query.callers,
         causes=query.causes,

@@ -49,10 +49,11 @@ class PipelineRecord(NamedTuple):
     deleted_at: datetime | None
 
     def alias(self, ref: str) -> Alias | None:
-        """The alias by which a reference found it; None when that was its id or key."""
+        """The alias by which a reference found it, `builtin.` before it or not; None when that was its id or key."""
         if ref in (self.id, self.key):
             return None
-        return next((alias for alias in self.aliases if alias.name == ref), None)
+        name = ref.removeprefix(STARTER_PREFIX)
+        return next((alias for alias in self.aliases if alias.name == name), None)
 
 
 class VersionRecord(NamedTuple):
@@ -102,6 +103,8 @@ class ListedPipeline:
     key: tuple[Any, ...]
 
 
+#: What ids of starters begin with; their keys and earlier names follow.
+STARTER_PREFIX = "builtin."
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
 _ALIASES = 5
 #: Pipelines whose names are compared with one there is not; comparing takes some microseconds each.
@@ -144,13 +147,15 @@ async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, Pipeline
 async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
     """A pipeline that is not deleted, by id, key or alias.
 
-    An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8).
+    An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8). A starter's alias leads
+    to it as its key does: by itself, and as the id that a starter of that name had.
     """
     if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000
         return None
     found = [_remembered(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
     if not found:
-        rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(ref))}%"})
+        name = ref.removeprefix(STARTER_PREFIX)
+        rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(name))}%"})
         # The pattern also meets names of inputs, which stand in the same text.
         found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
     return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)

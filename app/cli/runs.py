@@ -305,7 +305,8 @@ def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | 
     # A version there is none of is for the server to refuse.
     schema: dict[str, Any] = (found.get("versionByNumber") or found)["inputSchema"]
     for earlier in found.get("earlierNames", ()):
-        if earlier["name"] == target:  # the server takes the inputs of then and says what they are called now
+        # The server takes the inputs of then and says what they are called now.
+        if earlier["name"] == target.removeprefix("builtin."):
             properties = schema.setdefault("properties", {})
             schema["properties"] = {
                 **{then: properties.get(now, True) for then, now in earlier["inputs"].items()},

@@ -310,6 +310,7 @@ async def test_a_post_goes_to_ghost_once(tmp_path: Path) -> None:
     ("alias", "inputs"),
     [
         ("grounded-blog", {"markdown": FRESNEL}),
+        ("builtin.grounded-blog", {"markdown": FRESNEL}),
         ("scrape-ground-blog", {"url": "/lens.html"}),
         ("doc-ground-blog", {"source_url": "/paper.pdf"}),
         ("research-blog", {"query": "Fresnel lens"}),

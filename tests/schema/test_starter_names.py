@@ -9,8 +9,10 @@ import pytest
 
 from tests.support.databases import ready_database
 from tests.support.front_door import ran, statements
+from tests.support.mcp_surface import McpSurface
 from tests.support.packs import Workbench
 from tests.support.product import product
+from tests.support.surfaces import GraphQLSurface, Refused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -144,3 +146,49 @@ async def test_a_key_taken_before_its_starter_came_stays_its_owners(tmp_path: Pa
             assert applied["__typename"] == "ApplyPipelinesSuccess"
             assert await said(it, key) == "mine still"
         assert await said(it, "builtin.greet") == "shipped"
+
+
+@pytest.mark.parametrize("surface", [GraphQLSurface, McpSurface])
+@pytest.mark.parametrize("ref", ["hello", "builtin.hello"])
+async def test_an_earlier_name_leads_to_its_starter_on_every_surface(
+    tmp_path: Path, surface: type[GraphQLSurface], ref: str
+) -> None:
+    ship(tmp_path, "greet", aliases="hello: {key: greet, inputs: {whom: name}}\n")
+    greet = {**document("greet", "Hello, ${{ inputs.name }}"), "inputs": {"properties": {"name": {"type": "string"}}}}
+    (tmp_path / "no_builtins" / "pipelines" / "greet.yaml").write_text(json.dumps(greet))
+    async with product(tmp_path, Workbench().packs) as it:
+        speaker = surface(it, it.token)
+        found = await speaker.call("pipeline", id=ref)
+        assert (found["id"], found["key"]) == ("builtin.greet", "greet")
+        ran = await speaker.call("run_pipeline", pipeline=ref, inputs={"whom": "Ada"}, waitSeconds=20)
+        assert ran["run"]["output"]["json"]["text"] == "Hello, Ada"
+        assert "is an earlier name of `greet`" in ran["warnings"][0]["message"]
+        listed = await speaker.call("list_runs", filter={"pipelines": [ref]})
+        assert [run["id"] for run in listed["nodes"]] == [ran["run"]["id"]]
+        cloned = await speaker.call("clone_pipeline", pipeline=ref, key="mine")
+        assert cloned["pipeline"]["currentVersion"]["document"]["steps"] == greet["steps"]
+        with pytest.raises(Refused, match="CONFLICT"):
+            await speaker.call("delete_pipeline", pipeline=ref, confirmKey="greet")
+        pinned = await speaker.call("set_default", target=ref, field="PERSONA", value="executive")
+        assert pinned["defaults"]["pipelines"][0]["target"] == "builtin.greet"
+        forgotten = await speaker.call("forget_memory", scope=f"pipeline:{ref}", dryRun=True)
+        assert forgotten["rows"] == 1
+        shared = await speaker.call("list_artifacts", filter={"pipeline": ref})
+        assert shared["nodes"] == []
+
+
+async def test_the_runs_of_a_starter_that_is_gone_are_found_by_its_id_although_its_name_leads_on(
+    tmp_path: Path, database_url: str
+) -> None:
+    ship(tmp_path, "hello", "leave")
+    listed = "query ($of: [ID!]!) { runs(filter: {pipelines: $of}) { nodes { id pipeline { id } } } }"
+    async with product(tmp_path, Workbench().packs, database_url=database_url) as it:
+        before = await ran(it, "hello")
+    (tmp_path / "no_builtins" / "pipelines" / "hello.yaml").unlink()
+    ship(tmp_path, "greet", aliases="hello: {key: greet}\n")
+    async with product(tmp_path, Workbench().packs, database_url=database_url) as it:
+        after = await ran(it, "builtin.hello")
+        assert after["pipeline"]["id"] == "builtin.greet"
+        for ref, run in (("builtin.hello", before), ("hello", after)):
+            nodes = (await it.query(listed, {"of": [ref]}))["runs"]["nodes"]
+            assert [node["id"] for node in nodes] == [run["id"]], ref

@@ -181,7 +181,14 @@ async def test_a_reference_finds_by_id_then_users_key_then_starters_key_then_ali
     other = await pipeline(store, ada.id, "deck_2000")
     await store.write(upsert_starters, [DECK, NOTES])
     assert await find("deck") == DECK.id
-    assert await find("old-deck") == DECK.id
+    assert await find("old-deck") == await find("builtin.old-deck") == DECK.id
+    record = await find_pipeline(store, "builtin.old-deck")
+    assert record is not None
+    assert record.alias("builtin.old-deck") == record.alias("old-deck") == OLD_NAMES[0]
+    assert record.alias(DECK.id) is record.alias("deck") is None
+    assert await find("builtin.deck_2000") == DECK.id, "the key is a caller's own"
+    for nothing in ("builtin.old_deck", "builtin.", "builtin.builtin.old-deck", "builtin.old%"):
+        assert await find(nothing) is None, nothing
     assert await find("old_deck") is None, "an underscore is no wildcard"
     assert await find("old") is None
     assert await find("notes") == mine.pipeline_id

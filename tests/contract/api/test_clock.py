@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 RETRY = {"initial_seconds": 3, "max_seconds": 3, "jitter": 0}
 
 
-@dataclass
-class Scene:
+class Scene(NamedTuple):
     """A product whose store goes by a clock of the test's."""
 
     it: Product

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import schema.build  # noqa: F401 - declares every operation
@@ -17,7 +18,9 @@ def stated() -> set[str]:
         spec = importlib.util.spec_from_file_location(f"contract_api_{path.stem}", path)
         assert spec is not None
         assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
+        module = sys.modules[spec.name] = importlib.util.module_from_spec(
+            spec
+        )  # models look up their annotations there
         if path != Path(__file__):
             spec.loader.exec_module(module)
         for thing in vars(module).values():

@@ -61,11 +61,12 @@ def what_follows(
 
 def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
     """The failure of a run whose step was to be tried again, had its deadline not come first."""
+    said = failure.message if failure.message.endswith((".", "!", "?", "…")) else f"{failure.message}."
+    wait = f"{round(late.wait_seconds, 1):g} s"
     return replace(
         failure,
-        message=f"{failure.message} It was not tried again: the wait of {late.wait_seconds:.1f} s would have passed "
-        "the run's deadline.",
-        hint=" ".join(filter(None, (failure.hint, "Resume it for another stretch, or give it a longer deadline."))),
+        message=f"{said} It was not tried again: the wait of {wait} would have passed the run's deadline.",
+        hint=" ".join(filter(None, (failure.hint, "Resume it, or give it a longer deadline."))),
     )
 
 

@@ -93,7 +93,7 @@ class EmbeddedDispatcher:
         self._parked_runs: set[str] = set()
         self._freed = 0  # slots that came free so far, and the last of them by caller
         self._freed_at: dict[str, int] = {}
-        # Waits are measured by a clock nobody sets: what a run waits for, and what those that are due have waited for.
+        # By the monotonic clock: what each run waits for, with its timer, and what those that are due have waited for.
         self._timers: dict[str, tuple[datetime | None, asyncio.TimerHandle]] = {}
         self._waited: dict[str, datetime] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -119,8 +119,8 @@ class EmbeddedDispatcher:
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
 
-        How long a run is to wait is looked at each time, and may become shorter: the clock may have been set forward,
-        and this process may have slept.
+        Each time, a wait may become shorter: the clock may have been set forward, and this process may have slept. It
+        never becomes longer: the clock may have been set back.
         """
         tried: set[str] = set()
         for due in found:

@@ -46,7 +46,7 @@ class PackLookup(Protocol):
         """Installed versions of a pack, newest first."""
 
     def unloaded(self, name: str) -> LoadError | None:
-        """Why a pack that somebody put here is not among them."""
+        """The error that kept a pack from being loaded; None when there was none."""
 
 
 def derive_input_schema(
@@ -159,7 +159,7 @@ def _schema(uses: list[_Use]) -> dict[str, Any]:
 def _with_fitting_defaults(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema without defaults it does not take itself: a pack may have some that it would refuse when given.
 
-    Inside, null goes, too: what may be left out is left out, for a template tells nothing given from null.
+    Inside, defaults of null are dropped as well: a template distinguishes an absent value from null.
     """
     if "default" in schema and compile_schema(schema).issues(schema["default"]):
         schema = {key: value for key, value in schema.items() if key != "default"}
@@ -313,7 +313,7 @@ def inner_default_issues(schema: Mapping[str, JSONValue]) -> list[Issue]:
 
 
 def _default_issues(schema: Mapping[str, JSONValue], declaring: Mapping[str, JSONValue]) -> list[Issue]:
-    """What a schema that is part of another says of its own default."""
+    """What is wrong with the default of a subschema."""
     default = declaring["default"]
     alone = inlined(declaring, schema)
     assert isinstance(alone, dict), "a schema that declares something is no boolean"

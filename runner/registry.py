@@ -33,7 +33,7 @@ ENTRY_POINT_GROUP = "packline.packs"
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
 #: What to do about a pack that could not be loaded.
-REPAIR = "Whoever manages this server repairs it and starts again; `packline doctor` lists all that was not loaded."
+REPAIR = "Repair the file and restart the server. `packline doctor` lists everything that was not loaded."
 _HERE = Path(__file__).resolve().parent
 
 
@@ -44,7 +44,7 @@ class LoadError:
     Attributes:
         origin: The file, folder or entry point at fault.
         message: What is wrong, naming the line where there is one.
-        packs: Names of the packs it would have given, as far as can be told.
+        packs: Names of the packs it would have given, as far as they are known.
     """
 
     origin: str
@@ -52,7 +52,7 @@ class LoadError:
     packs: tuple[str, ...] = ()
 
     def says(self, pack: str) -> str:
-        """Why there is no such pack, one sentence; of the file, what every installation has alike."""
+        """Why a pack is missing, one sentence. The file is named from the pack folder on."""
         place = "/".join(Path(self.origin).parts[-3:])
         return f"The pack `{pack}` could not be loaded from {place}: {self.message.rstrip('.')}."
 
@@ -140,7 +140,7 @@ class Registry:
         return [error for source in self._sources.values() for error in source.load_errors]
 
     def unloaded(self, name: str) -> LoadError | None:
-        """Why a pack that somebody put here is not among the rest; None when nothing is known of it."""
+        """The error that kept a pack from being loaded; None when there was none."""
         return next((error for error in self.load_errors() if name in error.packs), None)
 
     def put(self, source: PackSource, packs: Iterable[tuple[str, Pack]]) -> PackSource:

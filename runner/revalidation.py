@@ -24,8 +24,8 @@ _SCALAR = (str, int, float, type(None))
 def find_misfit(model: BaseModel) -> tuple[Path, ValidationError] | None:
     """A model, this one or one inside it, that does not fit its own class: the path to it and what is wrong.
 
-    Models are looked for where fields declare them: what an `Any` holds was promised to nobody. Nothing is changed,
-    since validators may not give the same twice.
+    Only models that fields declare are validated; the contents of an `Any` are not part of the contract. The model is
+    left unchanged, since a validator may not return the same value twice.
     """
     holder: Path = ()
     name: str | int | None = None
@@ -83,7 +83,7 @@ def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
 
 
 def _untouched(model: BaseModel) -> set[str]:
-    """Fields nobody set that have their default still: pydantic does not hold defaults to what is given."""
+    """Fields that still have a default nobody set: pydantic does not validate defaults."""
     return {
         name
         for name, field in type(model).__pydantic_fields__.items()

@@ -1,4 +1,4 @@
-"""Defaults that a schema declares, put where a value leaves them out: at its top and inside, as far as can be told.
+"""Applies the defaults that a schema declares, at the top of a value and inside it.
 
 A default counts where its schema certainly applies: in `properties`, `items`, `prefixItems` and
 `additionalProperties`, behind a local `$ref`, in `allOf`, and in the one alternative of `anyOf` or `oneOf` that takes

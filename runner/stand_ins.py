@@ -102,7 +102,7 @@ class StandIns:
         return self._registry.versions(name)
 
     def unloaded(self, name: str) -> LoadError | None:
-        """Why a pack that somebody put here is not among them."""
+        """The error that kept a pack from being loaded; None when there was none."""
         return self._registry.unloaded(name)
 
 

@@ -90,7 +90,7 @@ class Stretch:
         )
 
     def seconds_left(self) -> float:
-        """Until the deadline, by a clock nobody sets; negative once it has passed."""
+        """Until the deadline, by the monotonic clock; negative once it has passed."""
         if self._seconds_at_claim is None:
             self._seconds_at_claim = (self.claim.deadline_at - self.claim.now).total_seconds()
         return self._seconds_at_claim - (monotonic() - self._claimed_at)

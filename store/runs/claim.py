@@ -92,8 +92,8 @@ _DUE = Sql(
 )
 
 
-# A lease of a worker that is gone, written before the clock was set back, would hold its run until the clock is there
-# again. A living worker writes its own anew.
+# The lease of a lost worker, written before the clock was set back, would hold its run until the clock catches up. A
+# living worker renews its own.
 _CUT_LEASES = Sql(
     """
     UPDATE run SET lease_until = :longest
@@ -113,7 +113,7 @@ def claim(
 ) -> Claim | NotClaimed:
     """Takes a run over, if it is due, nobody holds it and the caller's limit allows.
 
-    `waited_for` is the stored instant that the worker has waited for, by a clock nobody sets: the store's own may have
+    `waited_for` is the stored instant that the worker has waited for by the monotonic clock: the store's clock may have
     been set back meanwhile.
 
     A cancelled run whose owner is gone is ended here instead. An attempt the last owner left without a result becomes
@@ -290,8 +290,8 @@ class Due:
 def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[Due]:
     """Every run under way that no living worker holds, most urgent first; works from the store alone.
 
-    Where the clock was set back, a run waits no longer than it was to wait at first, and a worker that is gone holds
-    its runs no longer than a lease.
+    After the clock was set back, a run waits no longer than its wait was long, and a lost worker holds its runs no
+    longer than a lease.
     """
     now = conn.now()
     conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})

@@ -200,7 +200,7 @@ class NotClaimed:
     Attributes:
         caller_id: Whose run it is; None when there is no such run.
         wait_seconds: Until its time comes, by the store's clock; the machine's own may be wrong.
-        not_before: That time as it is stored; whoever has waited for it tells the next claim so.
+        not_before: That time as it is stored; passed to the next claim once it has been waited for.
     """
 
     reason: Refusal

@@ -31,7 +31,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "app/mcp/answers.py::_cut",
         "app/ranges.py::_disposition",
         "resolvers/artifacts.py::text_preview",
-        "resolvers/starts.py::Labels.of",
+        "resolvers/starts.py::_said",
         "runner/agents/results.py::failed",
         "runner/agents/results.py::answer_of",
         "runner/agents/streams.py::Heard.text",

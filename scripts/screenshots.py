@@ -330,7 +330,7 @@ class Furnisher:
         ]
 
 
-async def take(browser: Browser, house: House, running: Running, shots: list[Shot], theme: Theme) -> None:
+async def take(browser: Browser, house: House, running: Running, shots: list[Shot], theme: Theme, folder: Path) -> None:
     """Takes every picture in one theme."""
     tabs: dict[tuple[bool, bool], Page] = {}
     for shot in shots:
@@ -343,13 +343,13 @@ async def take(browser: Browser, house: House, running: Running, shots: list[Sho
         await page.set_viewport_size({"width": shot.size[0], "height": shot.size[1]})
         await page.goto(running.url + shot.path)
         await _settle(page, shot)
-        file = PAGES / f"{shot.name}-{theme}.webp"
+        file = folder / f"{shot.name}-{theme}.webp"
         # Playwright itself writes no WebP, which is half the size here.
         session = await page.context.new_cdp_session(page)
         taken = await session.send("Page.captureScreenshot", {"format": "webp", "quality": QUALITY})
         await session.detach()
         file.write_bytes(base64.b64decode(taken["data"]))
-        print(f"{file.relative_to(ROOT)}  {file.stat().st_size / 1000:.0f} kB", flush=True)
+        print(f"{file}  {file.stat().st_size / 1000:.0f} kB", flush=True)
     for page in tabs.values():
         await page.context.close()
 
@@ -378,15 +378,15 @@ async def _settle(page: Page, shot: Shot) -> None:
     await page.wait_for_timeout(700)
 
 
-async def photograph(house: House, running: Running, shots: list[Shot]) -> None:
+async def photograph(house: House, running: Running, shots: list[Shot], folder: Path) -> None:
     """Takes every picture in both themes."""
     from playwright.async_api import async_playwright
 
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        await take(browser, house, running, shots, "light")
-        await take(browser, house, running, shots, "dark")
+        await take(browser, house, running, shots, "light", folder)
+        await take(browser, house, running, shots, "dark", folder)
         await browser.close()
 
 
@@ -394,9 +394,10 @@ def main() -> int:
     """Returns the exit status of the process."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("names", nargs="*", help="pictures to take; all when left out")
+    parser.add_argument("--into", type=Path, default=PAGES, metavar="FOLDER", help="where to put them")
     parser.add_argument("--wait", action="store_true", help="keep the server until Enter is pressed")
     given = parser.parse_args()
-    PAGES.mkdir(parents=True, exist_ok=True)
+    given.into.mkdir(parents=True, exist_ok=True)
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         port = probe.getsockname()[1]
@@ -407,7 +408,7 @@ def main() -> int:
         try:
             shots = Furnisher(house, running).furnish()
             wanted = [shot for shot in shots if not given.names or shot.name in given.names]
-            asyncio.run(photograph(house, running, wanted))
+            asyncio.run(photograph(house, running, wanted, given.into.resolve()))
             if given.wait:
                 input(f"{house.login_link(running)} — Enter ends it. ")
         finally:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import httpx2
 
-from tests.bench.rows import Figure
-from tests.bench.server import TOKEN, Client, Server, pipeline_of, start_run
+from tests.bench.figures import Figure
+from tests.bench.server import TOKEN, pipeline_of, serving, start_run
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.bench.figures import Counts
+    from tests.bench.server import Server
 
 _NEWEST = "2026-07-28"
 _META = {
@@ -22,8 +25,8 @@ _META = {
 }
 #: Bytes of JSON to a token, about.
 _BYTES_PER_TOKEN = 4
-#: Connections broken off in the middle of a wait.
-_ABANDONED = 1_000
+#: Connections broken off at once, in the middle of a wait.
+_WAVE = 50
 
 
 class Agent:
@@ -74,43 +77,41 @@ class Agent:
 
         await asyncio.gather(*(one() for _ in range(count)))
 
-    async def close(self) -> None:
-        """Ends its connections."""
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
 
-async def mcp(folder: Path) -> list[Figure]:
+async def mcp(folder: Path, counts: Counts) -> list[Figure]:
     """CPU of calls on the newest wire, size of the list of tools, and a whole conversation."""
-    server = Server(folder / "data")
-    server.start()
-    client, agent = Client(server), Agent(server)
     figures = []
-    try:
+    async with serving(folder / "data") as (server, client), Agent(server) as agent:
         three = await pipeline_of(client, "three", 3)
         run = (await start_run(client, three, "first", wait=20))["id"]
-        for number in range(20):
+        for number in range(counts.of(20)):
             await start_run(client, three, f"run {number}", wait=20)
         for name, arguments in (
             ("get_run", {"run_id": run}),
             ("list_runs", {}),
             ("get_pipeline", {"pipeline": three}),
         ):
-            await agent.many(name, 50, **arguments)
-            cpu, count = server.cpu_seconds(), 600
-            await agent.many(name, count, **arguments)
-            cpu = server.cpu_seconds() - cpu
+            cpu = await _cpu_of_call(server, agent, name, counts.of(50), counts.of(600), **arguments)
             figures += [
-                Figure("mcp", f"{name}, CPU of a call", cpu / count * 1000, "ms", 1.0),
-                Figure("mcp", f"{name}, calls on one core", count / cpu, "per s of CPU", 800, True),
+                Figure("mcp", f"{name}, CPU of a call", cpu * 1000, "ms", 1.0),
+                Figure("mcp", f"{name}, calls on one core", 1 / cpu, "per s of CPU", 800, True),
             ]
         tools = (await agent.ask("tools/list"))["tools"]
         size = len(json.dumps(tools, separators=(",", ":")).encode())
+        asked = {"text": "turn a pdf report into a short summary"}
+        searched = await _cpu_of_call(server, agent, "search_catalog", counts.of(10), counts.of(60), **asked)
         figures += [
             Figure("mcp", f"tools/list, {len(tools)} tools", size, "bytes", 20_000),
             Figure("mcp", "tools/list, about", size / _BYTES_PER_TOKEN, "tokens", 5_000),
+            Figure("mcp", "search_catalog, CPU of a call", searched * 1000, "ms", 5.0),
         ]
-        figures.append(await _searched(server, agent))
-        figures += await _abandoned(server, agent)
+        figures += await _abandoned(server, agent, counts)
         agent.said = 0
         await agent.call("search_catalog", text="three")
         await agent.call("get_pipeline", pipeline=three)
@@ -118,32 +119,28 @@ async def mcp(folder: Path) -> list[Figure]:
         await agent.call("wait_run", run_id=started["run_id"], wait_seconds=45)
         await agent.call("get_run", run_id=started["run_id"])
         figures.append(Figure("mcp", "find, look, run, wait, read", agent.said / _BYTES_PER_TOKEN, "tokens"))
-    finally:
-        await agent.close()
-        await client.close()
-        server.stop()
     return figures
 
 
-async def _searched(server: Server, agent: Agent) -> Figure:
-    asked = {"text": "turn a pdf report into a short summary"}
-    await agent.many("search_catalog", 10, **asked)
-    cpu, count = server.cpu_seconds(), 60
-    await agent.many("search_catalog", count, **asked)
-    return Figure("mcp", "search_catalog, CPU of a call", (server.cpu_seconds() - cpu) / count * 1000, "ms", 5.0)
+async def _cpu_of_call(server: Server, agent: Agent, tool: str, warm: int, count: int, **arguments: Any) -> float:
+    """CPU seconds of the server for each of so many calls."""
+    await agent.many(tool, warm, **arguments)
+    before = server.cpu_seconds()
+    await agent.many(tool, count, **arguments)
+    return server.cpu_seconds_since(before) / count
 
 
-async def _abandoned(server: Server, agent: Agent) -> list[Figure]:
-    """Memory that stays when connections break off in the middle of a wait, 50 at once; the first wave warms up."""
+async def _abandoned(server: Server, agent: Agent, counts: Counts) -> list[Figure]:
+    """Memory that stays when connections break off in the middle of a wait, in waves; the first ones warm up."""
     slow = {"pack": "bench.steady", "input": {"seconds": 600}, "wait_seconds": 0}
     run = (await agent.call("run_pack", **slow))["run_id"]
-    figures = []
+    figures, waves = [], counts.of(20, 1)
     for era, request in (("2026", _wait(run, newest=True)), ("2025", _wait(run, newest=False))):
-        await _broken_off(server, request, 200)
+        await _broken_off(server, request, counts.of(4, 1))
         before = server.resident_bytes()
-        await _broken_off(server, request, _ABANDONED)
+        await _broken_off(server, request, waves)
         grown = (server.resident_bytes() - before) / (1 << 20)
-        figures.append(Figure("mcp", f"memory left by {_ABANDONED:,} abandoned waits of {era}", grown, "MiB", 5.0))
+        figures.append(Figure("mcp", f"memory left by {waves * _WAVE:,} abandoned waits of {era}", grown, "MiB", 5.0))
     await agent.call("cancel_run", run_id=run)
     return figures
 
@@ -162,9 +159,9 @@ def _wait(run: str, *, newest: bool) -> bytes:
     return f"POST /mcp HTTP/1.1\r\n{head}\r\n".encode() + body
 
 
-async def _broken_off(server: Server, request: bytes, count: int) -> None:
-    for _ in range(count // 50):
-        opened = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(50)]
+async def _broken_off(server: Server, request: bytes, waves: int) -> None:
+    for _ in range(waves):
+        opened = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(_WAVE)]
         for _, writer in opened:
             writer.write(request)
             await writer.drain()

@@ -22,7 +22,7 @@ from store.ids import new_id
 from store.memory import place_of
 from store.memory_state import note_change
 from store.vault_key import KeyFile
-from tests.bench.rows import Figure
+from tests.bench.figures import Figure
 from tests.support.engine import laboratory, step
 
 if TYPE_CHECKING:
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from store.dialects import Connection
     from store.vault import Cipher
+    from tests.bench.figures import Counts
 
-ROWS = 10_000
-#: Runs that are remembered, and steps of each.
-RUNS, STEPS = 200, 5
+#: Steps of each run that is remembered.
+STEPS = 5
 _INSERT = Sql(
     """INSERT INTO memory_entry (id, caller_id, kind, target, run_id, step_id, at, outcome, duration_seconds, sealed,
         revision, expires_at)
@@ -80,7 +80,7 @@ async def say(context: PackContext, given: Said) -> Said:
     return given
 
 
-async def remembered(folder: Path) -> Figure:
+async def remembered(folder: Path, runs: int) -> Figure:
     """CPU that a run costs memory, beside the engine: its rows read, sealed and written."""
     steps = [step(f"s{number}", "bench.say", text="a", persona="executive") for number in range(STEPS)]
     async with laboratory(folder, [say]) as lab:
@@ -89,18 +89,19 @@ async def remembered(folder: Path) -> Figure:
         try:
             await keeper.for_sealing()
             kept = Memory(lab.store, keeper, Redactor(), keep_days=30)
-            for number in range(RUNS):
+            for number in range(runs):
                 await lab.run(steps, {"text": str(number)})
             began = time.process_time()
             await kept.catch_up()
             cpu = time.process_time() - began
         finally:
             await keeper.stop()
-    return Figure("memory", f"CPU to remember a run of {STEPS} steps", cpu / RUNS * 1000, "ms", None)
+    return Figure("memory", f"CPU to remember a run of {STEPS} steps", cpu / runs * 1000, "ms", None)
 
 
-async def memory(folder: Path) -> list[Figure]:
+async def memory(folder: Path, counts: Counts) -> list[Figure]:
     """Milliseconds that defaults take."""
+    rows = counts.of(10_000, 100)
     store = await open_store("sqlite", folder, migrate=True)
     redactor = Redactor()
     keeper = VaultKeeper(store, KeyFile(folder), redactor)
@@ -109,29 +110,29 @@ async def memory(folder: Path) -> list[Figure]:
         cipher = (await keeper.for_sealing()).cipher
         kept = Memory(store, keeper, redactor, keep_days=30)
         caller_id = (await store.write(ensure_caller, "ada", "Ada")).id
-        await store.write(add, caller_id, cipher, range(ROWS), 1)
+        await store.write(add, caller_id, cipher, range(rows), 1)
         book = DefaultsBook(store, kept)
         nothing = await _seconds(book, caller_id)
         starts, cpu = [], []
-        for _ in range(20):
+        for _ in range(counts.of(20)):
             began = time.process_time()
             starts.append(await _seconds(DefaultsBook(store, kept), caller_id))
             cpu.append(time.process_time() - began)
-        at_hand = statistics.median([await _seconds(book, caller_id) for _ in range(50)])
+        at_hand = statistics.median([await _seconds(book, caller_id) for _ in range(counts.of(50))])
         after = []
-        for number in range(20):
+        for number in range(counts.of(20)):
             await store.write(add, caller_id, cipher, [number], 2 + number)
             after.append(await _seconds(book, caller_id))
     finally:
         await keeper.stop()
         await store.close()
     return [
-        Figure("memory", f"defaults from {ROWS:,} rows, at hand", at_hand * 1000, "ms", 10),
+        Figure("memory", f"defaults from {rows:,} rows, at hand", at_hand * 1000, "ms", 10),
         Figure("memory", "the same after one more outcome", statistics.median(after) * 1000, "ms", 10),
         Figure("memory", "the same, first time after a start", statistics.median(starts) * 1000, "ms", 10),
         Figure("memory", "the same, in CPU time", statistics.median(cpu) * 1000, "ms", 10),
         Figure("memory", "the same, from nothing", nothing * 1000, "ms", None),
-        await remembered(folder / "runs"),
+        await remembered(folder / "runs", counts.of(200)),
     ]
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 #: CPU milliseconds of the plain server for one request where the goals were set: 947 requests a second of one core.
 _REFERENCE_MS = 1.056
-_REQUESTS = 400
 
 
 @strawberry.type
@@ -40,9 +39,14 @@ class Query:
 
 
 class Pace:
-    """The plain server in a process of its own, idle but when asked how long it takes."""
+    """The plain server in a process of its own, idle but when asked how long it takes.
 
-    def __init__(self) -> None:
+    Args:
+        requests: How many it is timed by.
+    """
+
+    def __init__(self, requests: int) -> None:
+        self._requests = requests
         self._port = free_port()
         command = [sys.executable, "-m", "tests.bench.pace", str(self._port)]
         self._process = subprocess.Popen(command, cwd=ROOT)
@@ -70,10 +74,10 @@ class Pace:
                     (await http.post(url, json={"query": "{ hello }"})).raise_for_status()
 
             await self._reachable(http, url)
-            await asyncio.gather(*(ask() for _ in range(_REQUESTS // 4)))
+            await asyncio.gather(*(ask() for _ in range(self._requests // 4)))
             before = self._cpu_seconds()
-            await asyncio.gather(*(ask() for _ in range(_REQUESTS)))
-            return (self._cpu_seconds() - before) / _REQUESTS * 1e3
+            await asyncio.gather(*(ask() for _ in range(self._requests)))
+            return (self._cpu_seconds() - before) / self._requests * 1e3
 
     async def _reachable(self, http: httpx2.AsyncClient, url: str) -> None:
         until = time.monotonic() + 60

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from app.pages import BUILT_PAGE
-from tests.bench.rows import Figure
-from tests.bench.server import TOKEN, Client, Server, pipeline_of, start_run
+from tests.bench.figures import Figure, MissingError
+from tests.bench.server import TOKEN, pipeline_of, serving, start_run
 from tests.support.browser import CHROMIUM, PATIENCE_MS, login_link
 
 if TYPE_CHECKING:
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 
     from playwright.async_api import Browser, BrowserContext, Page
 
-STEPS = 200
-LONG = f"run of {STEPS} steps"
-OPENINGS = 7
+    from tests.bench.figures import Counts
+    from tests.bench.server import Client, Server
 
 #: Notes when each step is first painted in each state, by the clock of the machine: a frame after its row has changed.
 _WATCH = """
@@ -70,39 +69,38 @@ class _Site:
         return f"http://127.0.0.1:{self.server.port}{path}"
 
 
-async def page(folder: Path) -> list[Figure]:
+async def page(folder: Path, counts: Counts) -> list[Figure]:
     """How quickly the page follows, answers and opens.
 
     Raises:
-        RuntimeError: there is no Chromium here, or the page is not built.
+        MissingError: there is no Chromium here, or the page is not built.
     """
-    if CHROMIUM is None or not (BUILT_PAGE / "index.html").is_file():
-        raise RuntimeError("the row `page` needs Chromium and the built page: run `make ui`")
-    server = Server(folder / "data", {"PACKLINE_STEPS_MAX": str(STEPS)})
-    server.start()
-    client = Client(server)
-    try:
-        async with _browser() as browser:
-            return await _measured(browser, _Site(server), client)
-    finally:
-        await client.close()
-        server.stop()
+    if CHROMIUM is None:
+        raise MissingError("there is no Chromium here; install the package `chromium`")
+    if not (BUILT_PAGE / "index.html").is_file():
+        raise MissingError("the page is not built; run `make ui`")
+    async with serving(folder / "data", {"PACKLINE_STEPS_MAX": "200"}) as (server, client), _browser() as browser:
+        return await _measured(browser, _Site(server), client, counts)
 
 
-async def _measured(browser: Browser, site: _Site, client: Client) -> list[Figure]:
-    long = await pipeline_of(client, "long", STEPS)
-    steady = await pipeline_of(client, "steady", 40, "bench.steady")
+async def _measured(browser: Browser, site: _Site, client: Client, counts: Counts) -> list[Figure]:
+    steps = counts.of(200, 30)
+    long = await pipeline_of(client, "long", steps)
+    steady = await pipeline_of(client, "steady", counts.of(40, 15), "bench.steady")
     run = (await start_run(client, long, "tea", wait=50))["id"]
-    opened = [await _opening(browser, site, run) for _ in range(OPENINGS)]
+    opened = [await _opening(browser, site, run) for _ in range(counts.of(7))]
     async with _signed_in(browser, site) as context:
-        inputs, cpu = await _answers(await context.new_page(), site.url(f"/runs/{run}"))
+        inputs, cpu = await _answers(await context.new_page(), site.url(f"/runs/{run}"), counts)
         followed = await _follows(await context.new_page(), site, client, steady)
+    if len(followed) < counts.of(20, 5):
+        raise RuntimeError(f"only {len(followed)} transitions were seen")
+    name = f"run of {steps} steps"
     return [
-        Figure("page", f"{LONG}: first visit to its steps painted, p50", _middle(opened, 0), "ms", 1000),
-        Figure("page", f"{LONG}: first visit, CPU of the browser", _middle(opened, 1), "ms"),
-        Figure("page", f"{LONG}: key or press to paint, p95", _share(inputs, 0.95), "ms", 100),
-        Figure("page", f"{LONG}: key or press to paint, longest", max(inputs), "ms"),
-        Figure("page", f"{LONG}: key or press, CPU of the browser", cpu, "ms"),
+        Figure("page", f"{name}: first visit to its steps painted, p50", _middle(opened, 0), "ms", 1000),
+        Figure("page", f"{name}: first visit, CPU of the browser", _middle(opened, 1), "ms"),
+        Figure("page", f"{name}: key or press to paint, p95", _share(inputs, 0.95), "ms", 100),
+        Figure("page", f"{name}: key or press to paint, longest", max(inputs), "ms"),
+        Figure("page", f"{name}: key or press, CPU of the browser", cpu, "ms"),
         Figure("page", "transition on the server to painted, p50", _share(followed, 0.5), "ms"),
         Figure("page", "transition on the server to painted, p95", _share(followed, 0.95), "ms", 100),
     ]
@@ -143,26 +141,24 @@ async def _opening(browser: Browser, site: _Site, run: str) -> tuple[float, floa
         return float(await shown.evaluate("window.usable")), (_renderer_seconds() - cpu) * 1e3
 
 
-async def _answers(shown: Page, address: str) -> tuple[list[float], float]:
+async def _answers(shown: Page, address: str, counts: Counts) -> tuple[list[float], float]:
     """Milliseconds from a key or a press to the next paint, those under 16 as 16; CPU milliseconds of each."""
     await shown.add_init_script(_NOTE)
     await shown.goto(address)
     await shown.locator("[data-step=s0]").click()
     await shown.wait_for_load_state("networkidle")
     await shown.evaluate("window.inputs.length = 0")
-    pressed, cpu = 0, _renderer_seconds()
-    for number in range(1, 41):
+    keys, presses, cpu = counts.of(40), counts.of(20), _renderer_seconds()
+    for number in range(1, keys + 1):
         await shown.keyboard.press("ArrowDown")
         await shown.wait_for_url(f"**step=s{number}*")
-        pressed += 1
-    for number in range(60, 100, 2):
+    for number in range(keys + 20, keys + 20 + 2 * presses, 2):
         await shown.locator(f"[data-step=s{number}]").click()
         await shown.wait_for_url(f"**step=s{number}*")
-        pressed += 1
     await shown.wait_for_timeout(500)
     cpu = _renderer_seconds() - cpu
     measured = [float(took) for took in await shown.evaluate("window.inputs")]
-    return measured + [16.0] * max(0, pressed - len(measured)), cpu / pressed * 1e3
+    return measured + [16.0] * max(0, keys + presses - len(measured)), cpu / (keys + presses) * 1e3
 
 
 def _renderer_seconds() -> float:
@@ -194,8 +190,6 @@ async def _follows(shown: Page, site: _Site, client: Client, pipeline: str) -> l
         seen = painted.get(f"{event['runStep']['key']} {_WORDS.get(event['stepState'])}")
         if seen is not None and at > first + 1000:
             delays.append(seen - at)
-    if len(delays) < 20:
-        raise RuntimeError(f"only {len(delays)} transitions were seen")
     return delays
 
 

@@ -22,7 +22,11 @@ import websockets
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+#: A server that takes longer to start or to stop hangs.
+_PATIENCE_SECONDS = 60
+_TICK_SECONDS = 1 / os.sysconf("SC_CLK_TCK")
 TOKEN = "pkl_bench_token_0123456789abcdef"
+PROGRAM = (str(Path(sys.executable).parent / "packline"),)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -44,12 +48,16 @@ class Server:
 
     data_dir: Path
     settings: dict[str, str] = field(default_factory=dict)
-    program: tuple[str, ...] = (str(Path(sys.executable).parent / "packline"),)
+    program: tuple[str, ...] = PROGRAM
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> float:
-        """Starts it; seconds until `/healthz` answered 200."""
+        """Starts it; seconds until `/healthz` answered 200.
+
+        Raises:
+            RuntimeError: it ended, or did not answer within a minute.
+        """
         environment = {key: value for key, value in os.environ.items() if not key.startswith("PACKLINE_")}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # `make run` and images compile bytecode, too
         environment |= {
@@ -82,6 +90,8 @@ class Server:
                 pass
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended with {self.process.returncode}")
+            if time.perf_counter() - begun > _PATIENCE_SECONDS:
+                raise RuntimeError(f"the server did not answer within {_PATIENCE_SECONDS} s")
             time.sleep(0.002)
 
     def kill(self) -> None:
@@ -91,16 +101,24 @@ class Server:
         self.process.wait()
 
     def stop(self) -> None:
-        """Ends it as an operator would."""
+        """Ends it as an operator would, and at once when that takes too long."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            try:
+                self.process.wait(_PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                self.kill()
+                raise
 
     def cpu_seconds(self) -> float:
         """CPU time of the server process so far."""
         assert self.process is not None
         times = psutil.Process(self.process.pid).cpu_times()
         return float(times.user + times.system)
+
+    def cpu_seconds_since(self, before: float) -> float:
+        """CPU time since an earlier reading: at least a tick of its clock, since less cannot be told."""
+        return max(self.cpu_seconds() - before, _TICK_SECONDS)
 
     def resident_bytes(self) -> int:
         """Resident memory of the server process."""
@@ -160,6 +178,21 @@ class Client:
         await self.http.aclose()
 
 
+@asynccontextmanager
+async def serving(
+    data_dir: Path, settings: dict[str, str] | None = None, *, program: tuple[str, ...] = PROGRAM
+) -> AsyncIterator[tuple[Server, Client]]:
+    """A running server and a client of it; however the block ends, nothing of them is left."""
+    server = Server(data_dir, settings or {}, program)
+    client = Client(server)
+    try:
+        server.start()
+        yield server, client
+    finally:
+        await client.close()
+        server.stop()
+
+
 async def pipeline_of(client: Client, key: str, steps: int, pack: str = "bench.noop") -> str:
     """Saves a pipeline of equal steps; its id."""
     listed = []
@@ -204,5 +237,5 @@ async def wait_until(condition: Any, seconds: float = 60) -> None:
     until = time.monotonic() + seconds
     while not await condition():
         if time.monotonic() > until:
-            raise TimeoutError
+            raise TimeoutError(f"waited {seconds:g} s in vain")
         await asyncio.sleep(0.005)

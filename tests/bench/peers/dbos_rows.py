@@ -13,6 +13,9 @@ import time
 
 from dbos import DBOS
 
+from tests.bench.figures import Counts
+from tests.bench.peers.compared import AT_ONCE, MARGINAL_STEP, TEN_STEPS
+
 
 @DBOS.step()
 async def noop(text: str) -> str:
@@ -28,8 +31,9 @@ async def chain(text: str, steps: int) -> str:
     return text
 
 
-async def measure(runs: int) -> dict[str, float]:
-    """Seconds and rates by row name."""
+async def measure(counts: Counts) -> dict[str, float]:
+    """Milliseconds and rates by the name of the figure."""
+    runs = counts.of(200, 5)
 
     async def timed(steps: int) -> float:
         begun = time.perf_counter()
@@ -37,11 +41,11 @@ async def measure(runs: int) -> dict[str, float]:
         await handle.get_result()
         return time.perf_counter() - begun
 
-    for _ in range(10):
+    for _ in range(counts.of(10)):
         await timed(10)
-    one = statistics.median([await timed(1) for _ in range(30)])
-    many = statistics.median([await timed(41) for _ in range(30)])
-    ten = statistics.median([await timed(10) for _ in range(40)])
+    one = statistics.median([await timed(1) for _ in range(counts.of(30))])
+    many = statistics.median([await timed(41) for _ in range(counts.of(30))])
+    ten = statistics.median([await timed(10) for _ in range(counts.of(40))])
     begun = time.perf_counter()
     gate = asyncio.Semaphore(32)
 
@@ -53,14 +57,14 @@ async def measure(runs: int) -> dict[str, float]:
     await asyncio.gather(*(submit() for _ in range(runs)))
     seconds = time.perf_counter() - begun
     return {
-        "marginal cost of a trivial step": (many - one) / 40 * 1e3,
-        "10 steps, submit to final in the answer, p50": ten * 1e3,
-        "1000 runs x 10 steps at once": runs * 10 / seconds,
+        MARGINAL_STEP: (many - one) / 40 * 1e3,
+        TEN_STEPS: ten * 1e3,
+        AT_ONCE: runs * 10 / seconds,
     }
 
 
 def main() -> None:
-    """Prints the figures of `runs` runs at once, the first argument."""
+    """Prints the figures."""
     with tempfile.TemporaryDirectory(prefix="packline-bench-dbos-") as folder:
         DBOS(
             config={
@@ -71,7 +75,7 @@ def main() -> None:
             }
         )
         DBOS.launch()
-        figures = asyncio.run(measure(int(sys.argv[1])))
+        figures = asyncio.run(measure(Counts(tiny="--tiny" in sys.argv)))
         DBOS.destroy()
     print(json.dumps(figures))
 

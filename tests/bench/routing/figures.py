@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.bench.routing.measure import LARGE_CATALOG, measure, milliseconds, prompt_tokens
-from tests.bench.rows import Figure
+from tests.bench.figures import Figure
+from tests.bench.routing.measure import measure, milliseconds, prompt_tokens
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.bench.figures import Counts
     from tests.bench.routing.measure import Score
     from tests.bench.routing.requests import Part
 
 PARTS: tuple[Part, ...] = ("development", "sealed")
 
 
-def figures() -> list[Figure]:
-    """Accuracy on both parts, then time and tokens."""
+async def routing(_: Path, counts: Counts) -> list[Figure]:
+    """How well and how fast requests are routed without a model; see `docs/routing.md`."""
+    entries = counts.of(150, 100)
     found = [figure for part in PARTS for figure in _of(measure(part))]
-    median, slow = milliseconds()
+    median, slow = milliseconds(entries)
     return [
         *found,
-        Figure("routing", f"one route among {LARGE_CATALOG}, median of CPU", median, "ms", 10),
-        Figure("routing", f"one route among {LARGE_CATALOG}, 95th percentile of CPU", slow, "ms"),
+        Figure("routing", f"one route among {entries}, median of CPU", median, "ms", 10),
+        Figure("routing", f"one route among {entries}, 95th percentile of CPU", slow, "ms"),
         Figure("routing", "tokens of the catalog told to a model, about", prompt_tokens(), ""),
     ]
 

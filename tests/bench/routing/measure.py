@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from catalog.search import Entry
 
-#: Entries of the catalog that latency is measured on.
-LARGE_CATALOG = 150
 #: Characters of English JSON that make a token, about; only a rule of thumb, since every model counts otherwise.
 _CHARACTERS_PER_TOKEN = 4.0
 
@@ -68,7 +66,7 @@ def measure(part: Part) -> Score:
     return _scored(part, found, [classes_of(request, index) for request, _ in found])
 
 
-def milliseconds(size: int = LARGE_CATALOG) -> tuple[float, float]:
+def milliseconds(size: int) -> tuple[float, float]:
     """Median and 95th percentile of one route's CPU time on a catalog made of variations of what ships."""
     index = RoutingIndex(enlarged(shipped_entries(), size))
     requests = read_requests()

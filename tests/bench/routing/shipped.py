@@ -6,6 +6,7 @@ import functools
 
 import orjson
 
+from catalog.practice import offered
 from catalog.search import Entry
 from runner.metadata import Metadata
 from runner.registry import builtins_folder, load_registry
@@ -14,7 +15,7 @@ from runner.starters import load_starters
 
 @functools.cache
 def shipped_entries() -> tuple[Entry[str], ...]:
-    """Every pack and starter that ships, packs first, each known by its id."""
+    """Every pack and starter that ships and is offered, packs first, each known by its id."""
     registry = load_registry(builtins_folder(), entry_points=False)
     packs = [pack for name in registry.names() if (pack := registry.find(name)) is not None]
     found = [
@@ -28,7 +29,7 @@ def shipped_entries() -> tuple[Entry[str], ...]:
         schema = orjson.loads(starter.definition.input_schema)
         heading = starter.heading
         found.append(Entry(pipeline_id, pipeline_id, "pipeline", heading.name, heading.description, metadata, schema))
-    return tuple(found)
+    return tuple(offered(found))
 
 
 def key_of(entry_id: str) -> str:

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 pytestmark = BROWSER
 
 CAPTIONS = b"WEBVTT\n\n00:00.000 --> 00:01.000\nA kettle sings.\n"
-MARKDOWN = b"# Tea\n\nIt is **hot**. See [the harbour](https://example.org/).\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+MARKDOWN = (
+    b"# Tea\n\nIt is **hot**. See [the harbour](https://example.org/), [another file](other.md) and [a part](#part)."
+    b"\n\n| a | b |\n|---|--:|\n| 1 | 2 |\n\n3. ![A cup](cup.png)\n\n- [x] drunk\n\n"
+    b"| x |" + b" wide word |" * 80 + b"\n" + b"|-" * 81 + b"|\n"
+)
 HOSTILE_MARKDOWN = b"""# Calm
 
 <script>window.hit = 1</script><img src=x onerror="window.hit = 1"><svg onload="window.hit = 1"></svg>
@@ -105,7 +109,16 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
 
         await tab.visit(f"/artifacts/{at['tea.md']}")
         await tab.page.get_by_role("heading", name="Tea").wait_for()
-        await tab.page.get_by_role("cell", name="2").wait_for()
+        cell = tab.page.get_by_role("cell", name="2")
+        assert await cell.evaluate("it => getComputedStyle(it).textAlign") == "-webkit-right"
+        prose = tab.page.locator(".prose-page")
+        assert await prose.locator("ol").get_attribute("start") == "3"
+        assert await prose.get_by_role("link").all_inner_texts() == ["the harbour"], "the others would lead nowhere"
+        assert "(picture: A cup)" in (text := await prose.inner_text())
+        assert "☑ drunk" in text
+        assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+            "a table scrolls by itself"
+        )
         assert await tab.violations() == []
         await tab.page.get_by_role("link", name="Source").click()
         await tab.sees("It is **hot**.")

@@ -105,6 +105,7 @@ async def test_many_are_cancelled_acknowledged_and_run_again(tmp_path: Path) -> 
         await tab.press("Cancel…")
         await tab.sees("3 runs selected: 2 are cancelled, 1 cannot.")
         await tab.press("Cancel 2 runs", within="dialog")
+        await tab.sees("Cancelled: 2 of 2 runs")
         await tab.press("Close", within="dialog")
         for run in slow:
             await until_state(it, run, "CANCELLED")
@@ -112,6 +113,7 @@ async def test_many_are_cancelled_acknowledged_and_run_again(tmp_path: Path) -> 
         await tab.press("Acknowledge…")
         await tab.page.get_by_text(re.compile("3 runs selected: ")).wait_for()
         await tab.press("Acknowledge 1 run", within="dialog")
+        await tab.sees("Acknowledged: 1 of 1 run")
         await tab.press("Close", within="dialog")
         assert "RERUN" in (await look(it, broken))["actions"]
         await tab.page.locator(f"[data-run={broken}]").get_by_role("checkbox").check()

@@ -1,6 +1,8 @@
 import { useRouter } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from "react";
 
+import { Button } from "../components/Button.tsx";
+import { Foreign } from "../components/Foreign.tsx";
 import { PLACES } from "../features/palette/places.ts";
 import { served } from "../lib/base.ts";
 import { listenForKeys, useActions } from "../lib/shortcuts.ts";
@@ -29,9 +31,11 @@ export function Commands(): ReactNode {
   useActions("Go to", PLACES.flatMap(({ word, href, keys }) => (keys === null ? [] : [{ keys, says: word, act: () => router.history.push(served(href)) }])));
 
   return (
-    <Suspense>
-      {open === "palette" ? <Palette onClose={close} /> : null}
-      {open === "sheet" ? <ShortcutSheet onClose={close} /> : null}
-    </Suspense>
+    <Foreign what={open === "sheet" ? "The sheet of keys" : "The palette"} of={[open]} beside={<Button onClick={close}>Close</Button>}>
+      <Suspense>
+        {open === "palette" ? <Palette onClose={close} /> : null}
+        {open === "sheet" ? <ShortcutSheet onClose={close} /> : null}
+      </Suspense>
+    </Foreign>
   );
 }

@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 
 import { useTitle } from "../components/Page.tsx";
 import { served } from "../lib/base.ts";
+import { encoded } from "../lib/foreign.ts";
 import { Logo } from "./Logo.tsx";
 
 /** What whoever is not signed in sees; the form goes to the server's own login page and comes back here. */
@@ -19,7 +20,7 @@ export function SignIn(): ReactNode {
           Open the login link that <code className="font-mono text-dense text-ink">packline up</code> printed. For a new one, run this on the server's machine:
         </p>
         <pre className="my-4 rounded border border-line bg-panel px-3 py-2 font-mono text-dense">packline token login-link</pre>
-        <form method="post" action={`${served("/login")}?next=${encodeURIComponent(here)}`}>
+        <form method="post" action={`${served("/login")}?next=${encoded(here)}`}>
           <label htmlFor="token" className="mb-1 block font-medium">
             Or paste the part of the link after #
           </label>

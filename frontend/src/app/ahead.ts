@@ -2,6 +2,7 @@
 // enough to run while the other is still on its way.
 
 import { askAhead } from "../lib/ahead.ts";
+import { decoded } from "../lib/foreign.ts";
 import { BASE } from "../lib/base.ts";
 import { AHEAD } from "./ahead.generated.ts";
 
@@ -10,4 +11,4 @@ const run = /^\/runs\/(?!compare$)([^/]+)$/.exec(path)?.[1];
 
 askAhead("Viewer", AHEAD.Viewer, {});
 if (path === "/") askAhead("Home", AHEAD.Home, {});
-if (run !== undefined) askAhead("RunPage", AHEAD.RunPage, { id: decodeURIComponent(run) });
+if (run !== undefined) askAhead("RunPage", AHEAD.RunPage, { id: decoded(run) });

@@ -1,6 +1,9 @@
 import { createRootRoute, createRoute, createRouter, type ErrorComponentProps, lazyRouteComponent, Link, useLocation } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import { Button, ButtonLink } from "../components/Button.tsx";
+import { Code } from "../components/Code.tsx";
+import { wordsOf } from "../components/Foreign.tsx";
 import { Empty, Page } from "../components/Page.tsx";
 import { artifactSearch, artifactsSearch } from "../features/artifacts/search.ts";
 import { AskBox } from "../features/ask/AskBox.tsx";
@@ -71,7 +74,7 @@ const routes = root.addChildren([
   createRoute({ ...at, path: "/settings", component: lazyRouteComponent(settings, "SettingsPage") }),
 ]);
 
-export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", scrollRestoration: true });
+export const router = createRouter({ routeTree: routes, basepath: BASE === "" ? "/" : BASE, defaultPreload: "intent", defaultErrorComponent: Broken, scrollRestoration: true });
 
 declare module "@tanstack/react-router" {
   interface Register {
@@ -103,11 +106,19 @@ function NothingHere(): ReactNode {
   );
 }
 
-function Broken({ error }: ErrorComponentProps): ReactNode {
+/** A page that failed as a whole; what lies around it, such as the way to other pages, stays. */
+function Broken({ error, reset }: ErrorComponentProps): ReactNode {
   return (
-    <Page title="The page has failed">
-      <p className="mb-2">Runs are not affected. Reload the page; if it fails again, report the text below.</p>
-      <pre className="rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap">{error instanceof Error ? error.message : String(error)}</pre>
+    <Page title="This page cannot be shown">
+      <p className="max-w-[72ch]">Something went wrong while it was being drawn. Runs go on, and nothing has changed on the server. If trying again does not help, reload the page; if it fails again, report the text below.</p>
+      <div className="my-3 flex flex-wrap gap-2">
+        <Button kind="primary" onClick={reset}>
+          Try again
+        </Button>
+        <Button onClick={() => location.reload()}>Reload the page</Button>
+        <ButtonLink to="/">Home</ButtonLink>
+      </div>
+      <Code text={wordsOf(error)} label="What failed" />
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { type ReactNode, useId, useState } from "react";
 import { BASE } from "../lib/base.ts";
 import { copyAs, type Form, FORMS, type Given, type Target } from "../lib/copyAs.ts";
 import { CopyButton } from "./CopyButton.tsx";
-import { Code } from "./JsonView.tsx";
+import { Code } from "./Code.tsx";
 
 /** The same start for a script, an agent or a terminal, with what the form holds now. */
 export function CopyAs({ target, given }: { target: Target; given: Given }): ReactNode {

@@ -2,8 +2,8 @@ import { type ReactNode, useEffect, useState } from "react";
 
 import { copy } from "../lib/clipboard.ts";
 
-/** Copies a text and says so for two seconds. */
-export function CopyButton({ text, what, label = "Copy" }: { text: string; what: string; label?: string }): ReactNode {
+/** Copies a text and says so for two seconds; a long one is only put together once it is asked for. */
+export function CopyButton({ text, what, label = "Copy" }: { text: string | (() => string | null); what: string; label?: string }): ReactNode {
   const [done, setDone] = useState<boolean | null>(null);
   useEffect(() => {
     if (done === null) return undefined;
@@ -14,7 +14,11 @@ export function CopyButton({ text, what, label = "Copy" }: { text: string; what:
     <button
       type="button"
       className="link rounded px-1.5 py-0.5 text-meta"
-      onClick={() => void copy(text).then(setDone)}
+      onClick={() => {
+        const found = typeof text === "string" ? text : text();
+        if (found === null) setDone(false);
+        else void copy(found).then(setDone);
+      }}
     >
       <span aria-live="polite">{done === null ? label : done ? "Copied" : "Not copied"}</span>
       <span className="sr-only"> {what}</span>

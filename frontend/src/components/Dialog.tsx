@@ -1,5 +1,8 @@
 import { type ReactNode, useEffect, useId, useRef } from "react";
 
+import { Button } from "./Button.tsx";
+import { Foreign } from "./Foreign.tsx";
+
 /** A modal: the browser's own, with its focus and Escape. Shown for as long as it is rendered. */
 export function Dialog({ title, onClose, children, wide = false }: { title: string; onClose: () => void; children: ReactNode; wide?: boolean }): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -38,7 +41,9 @@ export function Dialog({ title, onClose, children, wide = false }: { title: stri
       <h2 id={heading} className="mb-3">
         {title}
       </h2>
-      {children}
+      <Foreign what={title} of={[children]} beside={<Button onClick={onClose}>Close</Button>}>
+        {children}
+      </Foreign>
     </dialog>
   );
 }

@@ -2,6 +2,8 @@ import { type ReactNode, useMemo, useState } from "react";
 
 import { count } from "../lib/format.ts";
 import { countChanges, folded, type Line, lineDiff, type Shown, sideBySide } from "../lib/lineDiff.ts";
+import { Foreign } from "./Foreign.tsx";
+import { useBatches } from "./useBatches.tsx";
 
 interface Props {
   before: string;
@@ -16,12 +18,25 @@ const MARKS = { same: " ", added: "+", removed: "−" } as const;
 const SAID = { same: "", added: "added: ", removed: "removed: " } as const;
 
 /** Two texts and what differs: one under the other, or side by side. */
-export function DiffView({ before, after, names, split = false }: Props): ReactNode {
+export function DiffView(props: Props): ReactNode {
+  const { before, after, names } = props;
+  return (
+    <Foreign what={`What differs between ${names[0]} and ${names[1]}`} of={[before, after]} source={() => `${before}\n\n${after}`}>
+      <Compared {...props} />
+    </Foreign>
+  );
+}
+
+/** Rows that are drawn at once. */
+const ROWS = 1000;
+
+function Compared({ before, after, names, split = false }: Props): ReactNode {
   const lines = useMemo(() => lineDiff(before, after), [before, after]);
   const [all, setAll] = useState(false);
   const { added, removed } = countChanges(lines);
+  const rows = useMemo(() => (all ? lines : folded(lines)), [all, lines]);
+  const { shown, more } = useBatches<Shown>(rows, ROWS);
   if (added + removed === 0) return <p className="text-soft">Nothing differs.</p>;
-  const shown = all ? lines : folded(lines);
   const unfold = (): void => setAll(true);
   return (
     <div>
@@ -32,6 +47,7 @@ export function DiffView({ before, after, names, split = false }: Props): ReactN
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
       <div tabIndex={0} role="region" aria-label={`What differs between ${names[0]} and ${names[1]}`} className="max-h-[70vh] overflow-auto rounded border border-line font-mono text-meta">
         {split ? <Split shown={shown} onUnfold={unfold} names={names} /> : <Unified shown={shown} onUnfold={unfold} />}
+        {more}
       </div>
     </div>
   );

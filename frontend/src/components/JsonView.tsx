@@ -1,8 +1,12 @@
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 
 import { bytes } from "../lib/format.ts";
+import { jsonOf } from "../lib/foreign.ts";
 import { escaped } from "../lib/plain.ts";
+import { Code } from "./Code.tsx";
 import { CopyButton } from "./CopyButton.tsx";
+import { Foreign } from "./Foreign.tsx";
+import { useBatches } from "./useBatches.tsx";
 
 interface Shown {
   json: unknown;
@@ -14,6 +18,11 @@ interface Shown {
 /** Long texts are folded behind this many characters, long lists behind this many rows. */
 const TEXT_FOLD = 400;
 const ROWS_FOLD = 50;
+const NAME_CUT = 100;
+/** Containers this deep are folded until somebody opens them; the higher of the two in values of many parts. */
+const DEPTH_OPEN = 3;
+const DEPTH_OPEN_OF_MANY = 1;
+const MANY = 1000;
 
 /** A value that a step got or gave: a tree, or the beginning of what is too long to send. */
 export function PayloadView({ payload, empty }: { payload: Shown | null; empty: string }): ReactNode {
@@ -29,79 +38,126 @@ export function PayloadView({ payload, empty }: { payload: Shown | null; empty: 
   return <JsonView value={payload.json} />;
 }
 
-export function JsonView({ value }: { value: unknown }): ReactNode {
-  const text = JSON.stringify(value, null, 2);
+/** A value as a tree; `source` is its text where there is one, as nothing of the value itself can be written when it is too deep. */
+export function JsonView({ value, what = "The value", source = () => jsonOf(value) }: { value: unknown; what?: string; source?: () => string | null }): ReactNode {
   return (
-    <div className="relative">
-      <div className="absolute top-0 right-0">
-        <CopyButton text={text} what="value" />
+    <Foreign what={what} of={[value]} source={source}>
+      <div className="relative">
+        <div className="absolute top-0 right-0">
+          <CopyButton text={source} what="value" />
+        </div>
+        <div className="pr-16 font-mono text-dense">
+          <Tree value={value} />
+        </div>
       </div>
-      <div className="pr-16 font-mono text-dense">
-        <Value value={value} />
-      </div>
-    </div>
+    </Foreign>
   );
 }
 
-/** Containers this deep are folded until somebody opens them. */
-const DEPTH_OPEN = 3;
-
 /** A value as a tree whose branches fold. */
-export function Value({ value, depth = 0 }: { value: unknown; depth?: number }): ReactNode {
-  if (typeof value === "string") return <Text text={value} />;
-  if (value === null || typeof value !== "object") return <span className="text-run">{JSON.stringify(value)}</span>;
-  const entries = Object.entries(value);
-  if (entries.length === 0) return <span className="text-soft">{Array.isArray(value) ? "empty list" : "empty"}</span>;
-  return <Rows entries={entries} depth={depth} />;
+export function Value({ value }: { value: unknown }): ReactNode {
+  return (
+    <Foreign what="The value" of={[value]} source={() => jsonOf(value)}>
+      <Tree value={value} />
+    </Foreign>
+  );
 }
 
-function Rows({ entries, depth }: { entries: [string, unknown][]; depth: number }): ReactNode {
-  const [all, setAll] = useState(false);
-  const shown = all ? entries : entries.slice(0, ROWS_FOLD);
+function Tree({ value }: { value: unknown }): ReactNode {
+  const openTo = useMemo(() => (isOfMany(value) ? DEPTH_OPEN_OF_MANY : DEPTH_OPEN), [value]);
+  return <Node value={value} depth={0} openTo={openTo} />;
+}
+
+interface NodeProps {
+  value: unknown;
+  depth: number;
+  /** As deep as containers are open from the start. */
+  openTo: number;
+}
+
+function Node({ value, depth, openTo }: NodeProps): ReactNode {
+  if (typeof value === "string") return <Text text={value} />;
+  if (typeof value === "number") return <Number value={value} />;
+  if (value === null || typeof value !== "object") return <span className="text-run">{String(value)}</span>;
+  const entries = Object.entries(value);
+  if (entries.length === 0) return <span className="text-soft">{Array.isArray(value) ? "empty list" : "empty"}</span>;
+  return <Rows entries={entries} depth={depth} openTo={openTo} />;
+}
+
+/** A browser reads about 16 digits of a number and makes the others up: what may not be what was written says so. */
+function Number({ value }: { value: number }): ReactNode {
+  const exact = globalThis.Number.isSafeInteger(value) || (!globalThis.Number.isInteger(value) && globalThis.Number.isFinite(value));
+  if (exact) return <span className="text-run">{String(value)}</span>;
+  return (
+    <span className="text-run" title="It has more digits than a browser reads. Its text has all of them.">
+      about {String(value)}
+    </span>
+  );
+}
+
+/** Whether there are more parts in a value than are drawn at once; found without recursion, as it may be deep. */
+function isOfMany(value: unknown): boolean {
+  const waiting = [value];
+  let parts = 0;
+  while (waiting.length > 0) {
+    const one = waiting.pop();
+    if (one === null || typeof one !== "object") continue;
+    const inner = Object.values(one);
+    parts += inner.length;
+    if (parts > MANY) return true;
+    waiting.push(...inner);
+  }
+  return false;
+}
+
+function Rows({ entries, depth, openTo }: Omit<NodeProps, "value"> & { entries: [string, unknown][] }): ReactNode {
+  const { shown, more } = useBatches(entries, ROWS_FOLD);
   return (
     <>
       <dl className="space-y-1">
         {shown.map(([key, value]) => {
           const size = value !== null && typeof value === "object" ? Object.keys(value).length : 0;
-          if (size > 0) return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} />;
+          if (size > 0) return <Branch key={key} name={key} value={value} size={size} depth={depth + 1} openTo={openTo} />;
           return (
             <div key={key} className="flex gap-3">
-              <dt className="shrink-0 text-soft">{escaped(key)}</dt>
+              <dt className="shrink-0 text-soft"><Name text={key} /></dt>
               <dd className="min-w-0">
-                <Value value={value} />
+                <Node value={value} depth={depth} openTo={openTo} />
               </dd>
             </div>
           );
         })}
       </dl>
-      {shown.length < entries.length ? (
-        <button type="button" className="link mt-1" onClick={() => setAll(true)}>
-          Show all {entries.length}
-        </button>
-      ) : null}
+      {more}
     </>
   );
 }
 
-function Branch({ name, value, size, depth }: { name: string; value: unknown; size: number; depth: number }): ReactNode {
-  const [open, setOpen] = useState(depth <= DEPTH_OPEN);
+function Branch({ name, value, size, depth, openTo }: NodeProps & { name: string; size: number }): ReactNode {
+  const [open, setOpen] = useState(depth <= openTo);
   return (
     <div>
       <dt>
         <button type="button" aria-expanded={open} className="text-soft hover:text-ink" onClick={() => setOpen(!open)}>
-          <span aria-hidden="true">{open ? "▾" : "▸"}</span> {escaped(name)}
+          <span aria-hidden="true">{open ? "▾" : "▸"}</span> <Name text={name} />
           {open ? null : <span className="font-sans text-meta"> · {size}</span>}
         </button>
       </dt>
       {open ? (
         <dd className="mt-1 ml-1.5 border-l border-line pl-3">
-          <Value value={value} depth={depth} />
+          <Node value={value} depth={depth} openTo={openTo} />
         </dd>
       ) : (
         <dd className="sr-only">folded</dd>
       )}
     </div>
   );
+}
+
+/** A name, which is to fit beside its value. */
+function Name({ text }: { text: string }): ReactNode {
+  if (text === "") return <span className="font-sans italic">no name</span>;
+  return escaped(text.length > NAME_CUT ? `${text.slice(0, NAME_CUT)}…` : text);
 }
 
 function Text({ text }: { text: string }): ReactNode {
@@ -116,21 +172,5 @@ function Text({ text }: { text: string }): ReactNode {
         </button>
       ) : null}
     </span>
-  );
-}
-
-export function Code({ text, label }: { text: string; label: string }): ReactNode {
-  return (
-    // Long lines scroll, and so the box takes focus: a keyboard has to reach what overflows.
-    <pre
-      // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-      tabIndex={0}
-      role="region"
-      aria-label={label}
-      className="max-h-96 overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre-wrap wrap-anywhere"
-      dir="auto"
-    >
-      {escaped(text)}
-    </pre>
   );
 }

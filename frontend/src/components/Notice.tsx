@@ -42,18 +42,18 @@ interface Told {
 
 /** What a refused command says; `known` are the inputs a form can show a message at. */
 export function refusalOf(problem: Told, known: readonly string[] = []): Refusal {
-  const fields: Record<string, string> = {};
+  const fields = new Map<string, string>();
   const details: string[] = [];
   for (const issue of problem.issues ?? []) {
     const name = issue.path.findLast((part) => known.includes(part));
     const text = issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`;
     if (name === undefined) details.push(text);
-    else fields[name] = fields[name] === undefined ? text : `${fields[name]} ${text}`;
+    else fields.set(name, fields.has(name) ? `${fields.get(name)} ${text}` : text);
   }
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
   }
-  return { message: problem.message ?? "The server refused it.", hint: problem.hint ?? null, details: [...new Set(details)].filter((text) => text !== problem.message), fields };
+  return { message: problem.message ?? "The server refused it.", hint: problem.hint ?? null, details: [...new Set(details)].filter((text) => text !== problem.message), fields: Object.fromEntries(fields) };
 }
 
 /** What an answer that never came, or came broken, says. */

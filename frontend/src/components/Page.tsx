@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useState } from "react";
 
+import { Foreign } from "./Foreign.tsx";
 import type { Refusal } from "./Notice.tsx";
 import { Notice } from "./Notice.tsx";
 
@@ -71,7 +72,9 @@ export function Section({ title, more, children }: { title: string; more?: React
         <h2>{title}</h2>
         {more}
       </div>
-      {children}
+      <Foreign what={title} of={[children]}>
+        {children}
+      </Foreign>
     </section>
   );
 }

@@ -56,7 +56,7 @@ test("what must be given comes first, and what is left is folded", async () => {
 
 test("each sort of value has its control, and what is typed is what is sent", async () => {
   let texts: Record<string, string> = {};
-  render(<Held told={(told) => (texts = told)} />);
+  render(<Held told={(shown) => (texts = shown)} />);
   await userEvent.type(screen.getByRole("textbox", { name: "Topic" }), "Tea");
   await userEvent.type(screen.getByRole("textbox", { name: /^Slides/ }), "12");
   await userEvent.click(screen.getByText("More (4)"));
@@ -82,4 +82,27 @@ test("what is wrong with a field stands at the field, also when it was folded aw
 test("a pack that takes nothing says so", () => {
   render(<Held schema={[]} />);
   expect(screen.getByText("It takes no input.")).toBeVisible();
+});
+
+test("fields may be called anything, and what is typed into them is what is sent", async () => {
+  const names = ["constructor", "__proto__", "toString", "", "a.b", "hasOwnProperty"];
+  const fields = fieldsOf({ required: names, properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
+  let texts: Record<string, string> = {};
+  render(<Held schema={fields} told={(shown) => (texts = shown)} />);
+  const boxes = screen.getAllByRole("textbox");
+  expect(boxes.map((box) => (box as HTMLInputElement).value)).toEqual(names.map(() => ""));
+  expect(screen.queryByRole("alert")).toBeNull();
+  expect(screen.getByRole("textbox", { name: "No name" })).toBeVisible();
+  for (const box of boxes) await userEvent.type(box, "tea");
+  expect(Object.entries(valuesOf(fields, texts))).toEqual(fields.map(({ name }) => [name, "tea"]));
+});
+
+test("thousands of fields come a hundred at a time, and one with a problem always shows", async () => {
+  const names = Array.from({ length: 5000 }, (_, at) => `field_${at}`);
+  const fields = fieldsOf({ required: names, properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) });
+  render(<Held schema={fields} problems={{ field_4321: "It is needed." }} />);
+  expect(screen.getAllByRole("textbox")).toHaveLength(101);
+  expect(screen.getByRole("textbox", { name: "Field 4321" })).toBeInvalid();
+  await userEvent.click(screen.getByRole("button", { name: "Show 100 more of 4,900" }));
+  expect(screen.getAllByRole("textbox")).toHaveLength(201);
 });

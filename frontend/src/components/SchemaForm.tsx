@@ -1,9 +1,12 @@
 import { type ReactNode, useId } from "react";
 
+import { own } from "../lib/foreign.ts";
 import type { Usual } from "../lib/learned.ts";
 import type { Field } from "../lib/schemaForm.ts";
 import { FileField } from "./FileField.tsx";
+import { Foreign } from "./Foreign.tsx";
 import { Prose } from "./Prose.tsx";
+import { useBatches } from "./useBatches.tsx";
 
 interface Props {
   fields: readonly Field[];
@@ -25,6 +28,8 @@ interface Props {
 
 /** How many optional fields show before the rest is folded. */
 const AT_ONCE = 3;
+/** Fields that are drawn at once. */
+const BATCH = 100;
 
 /** Fields of an input schema: what is required first, at most three at once, the rest behind “More”. */
 export function SchemaForm(props: Props): ReactNode {
@@ -33,20 +38,17 @@ export function SchemaForm(props: Props): ReactNode {
   const needed = fields.filter((field) => field.required).length;
   const cut = Math.max(AT_ONCE, needed);
   const atOnce = first === undefined ? fields.slice(0, cut) : fields.filter(({ name, required }) => required || first.includes(name));
-  const rest = fields.filter((field) => !atOnce.includes(field));
-  const open = rest.some((field) => (texts[field.name] ?? "") !== "" || problems[field.name] !== undefined);
+  const shownAtOnce = new Set(atOnce);
+  const rest = fields.filter((field) => !shownAtOnce.has(field));
+  const open = rest.some((field) => (own(texts, field.name) ?? "") !== "" || own(problems, field.name) !== undefined);
   return (
     <div className="space-y-4">
-      {atOnce.map((field) => (
-        <FieldRow key={field.name} field={field} {...props} />
-      ))}
+      <FieldRows of={atOnce} {...props} />
       {rest.length === 0 ? null : (
         <details open={open || undefined}>
           <summary className="link w-fit">More ({rest.length})</summary>
           <div className="mt-4 space-y-4">
-            {rest.map((field) => (
-              <FieldRow key={field.name} field={field} {...props} />
-            ))}
+            <FieldRows of={rest} {...props} />
           </div>
         </details>
       )}
@@ -54,15 +56,32 @@ export function SchemaForm(props: Props): ReactNode {
   );
 }
 
+/** A hundred fields, and more once they are asked for; one that has something to say always shows. */
+function FieldRows({ of: fields, ...props }: Props & { of: readonly Field[] }): ReactNode {
+  const { texts, problems, focus } = props;
+  const { shown, more } = useBatches(fields, BATCH);
+  const beyond = fields.slice(shown.length).filter(({ name }) => name === focus || (own(texts, name) ?? "") !== "" || own(problems, name) !== undefined);
+  return (
+    <>
+      {[...shown, ...beyond.slice(0, BATCH)].map((field) => (
+        <Foreign key={field.name} what={`The field ${field.label}`} of={[field]}>
+          <FieldRow field={field} {...props} />
+        </Foreign>
+      ))}
+      {more}
+    </>
+  );
+}
+
 function FieldRow({ field, texts, problems, onChange, onLeave, focus, filled, onClear, onNever, notes }: Props & { field: Field }): ReactNode {
   const id = useId();
-  const problem = problems[field.name];
-  const usual = filled?.[field.name];
-  const note = notes?.[field.name];
+  const problem = own(problems, field.name);
+  const usual = own(filled, field.name);
+  const note = own(notes, field.name);
   const described = [note === undefined ? null : `${id}-note`, usual === undefined ? null : `${id}-memory`, field.description === "" ? null : `${id}-about`, problem === undefined ? null : `${id}-problem`].filter((part) => part !== null).join(" ");
   const common = {
     id,
-    value: texts[field.name] ?? "",
+    value: own(texts, field.name) ?? "",
     required: field.required,
     "data-field": field.name,
     "aria-invalid": problem !== undefined,

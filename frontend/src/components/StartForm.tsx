@@ -1,6 +1,7 @@
 import { type FormEvent, type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 
 import type { Target } from "../lib/copyAs.ts";
+import { own } from "../lib/foreign.ts";
 import { filledIn } from "../lib/learned.ts";
 import { nearest } from "../lib/nearest.ts";
 import { problemsOf } from "../lib/schemaCheck.ts";
@@ -60,7 +61,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
 
   const read = readable(fields, texts);
   const wrong = read.values === null ? read.problems : problemsOf(inputSchema, read.values);
-  const told = Object.fromEntries(Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (texts[name] ?? "") !== "")));
+  const told = Object.fromEntries(Object.entries(wrong).filter(([name]) => tried || (left.has(name) && (own(texts, name) ?? "") !== "")));
 
   async function start(event?: FormEvent): Promise<void> {
     event?.preventDefault();
@@ -68,7 +69,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
     setTried(true);
     setRefusal(null);
     if (read.values === null || Object.keys(wrong).length > 0) {
-      focusFirst(fields.find(({ name }) => wrong[name] !== undefined)?.name);
+      focusFirst(fields.find(({ name }) => own(wrong, name) !== undefined)?.name);
       return;
     }
     setBusy(true);
@@ -104,7 +105,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
         filled={filled}
         onClear={(name) => change(name, "")}
         onNever={(name) => {
-          const usual = filled[name];
+          const usual = own(filled, name);
           if (usual === undefined) return;
           change(name, "");
           learned.never(usual.field);
@@ -126,7 +127,7 @@ export function StartForm({ inputSchema, texts: typed, onTexts, onStart, word, t
 /** Tells of values, such as some of a link, that are for inputs there are none of. */
 function Strangers({ fields, texts }: { fields: ReturnType<typeof fieldsOf>; texts: Readonly<Record<string, string>> }): ReactNode {
   const known = fields.map(({ name }) => name);
-  const strange = Object.keys(texts).filter((name) => texts[name] !== "" && !known.includes(name));
+  const strange = Object.entries(texts).flatMap(([name, text]) => (text === "" || known.includes(name) ? [] : [name]));
   if (strange.length === 0) return null;
   return (
     <div role="status" className="my-3 rounded border-l-2 border-warn bg-warn-tint px-3 py-2">

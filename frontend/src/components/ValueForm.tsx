@@ -1,5 +1,6 @@
 import { type ReactNode, useId, useMemo, useState } from "react";
 
+import { readJson } from "../lib/foreign.ts";
 import { problemsOf } from "../lib/schemaCheck.ts";
 import { changedValue, fieldsOf, NotReadable, textsOf } from "../lib/schemaForm.ts";
 import { SchemaForm } from "./SchemaForm.tsx";
@@ -106,11 +107,8 @@ export function ValueForm({ label, schema, before, notes = {}, focus, onDraft }:
 type Read = { value: unknown; wrong: null } | { value: undefined; wrong: Record<string, string> };
 
 function fromJson(text: string): Read {
-  try {
-    return { value: JSON.parse(text) as unknown, wrong: null };
-  } catch {
-    return { value: undefined, wrong: { "": 'This is no JSON. Texts need quotes: "text".' } };
-  }
+  const read = readJson(text);
+  return read === null ? { value: undefined, wrong: { "": 'This is no JSON. Texts need quotes: "text".' } } : { value: read.json, wrong: null };
 }
 
 function fromForm(fields: ReturnType<typeof fieldsOf>, base: unknown, texts: Readonly<Record<string, string>>): Read {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { ago, bytes, count, duration, humanise, money, tokens } from "./format.ts";
+import { ago, bytes, clockTime, count, duration, exact, humanise, money, tokens, when } from "./format.ts";
 
 test.each([
   [0, "0 ms"], [0.0123, "12 ms"], [0.096, "0.1 s"], [0.44, "0.4 s"], [12.3, "12 s"], [59.4, "59 s"], [60, "1 min"], [185, "3 min 5 s"], [7800, "2 h 10 min"], [90_000, "1 d 1 h"], [-1, "0 ms"],
@@ -22,4 +22,12 @@ test("the rest", () => {
   const now = Date.parse("2026-01-01T12:00:00Z");
   expect(ago("2026-01-01T11:59:50Z", now)).toBe("just now");
   expect(ago("2026-01-01T11:00:00Z", now)).toBe("1 h ago");
+});
+
+test("what is no moment is unknown, and ends no page", () => {
+  for (const at of ["", "tomorrow", "10000-01-01T00:00:00Z", "2026-13-45"]) {
+    expect(exact(at)).toBe("unknown");
+    expect(clockTime(at)).toBe("unknown");
+    expect(when(at, Date.now())).toContain("unknown");
+  }
 });

@@ -50,6 +50,8 @@ const SHAPES: Record<Shape, Intl.DateTimeFormatOptions> = {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function shaped(moment: Date, shape: Shape): string {
+  // A formatter throws at what is no moment, and takes the page with it.
+  if (Number.isNaN(moment.getTime())) return "unknown";
   const name = `${shape} ${zone()}`;
   const known = formats.get(name);
   if (known !== undefined) return known.format(moment);

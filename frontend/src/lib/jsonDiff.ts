@@ -1,5 +1,7 @@
 // Where two JSON values differ, leaf by leaf.
 
+import { own } from "./foreign.ts";
+
 export interface Difference {
   /** Dotted, as people write it; empty for the whole value. */
   path: string;
@@ -13,7 +15,7 @@ export function differences(before: unknown, after: unknown, path = ""): Differe
   if (JSON.stringify(before) === JSON.stringify(after)) return [];
   if (!isBranch(before) || !isBranch(after) || Array.isArray(before) !== Array.isArray(after)) return [leaf(path, before, after)];
   const [old, next] = [before as Record<string, unknown>, after as Record<string, unknown>];
-  return [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((name) => differences(old[name], next[name], path === "" ? name : `${path}.${name}`));
+  return [...new Set([...Object.keys(old), ...Object.keys(next)])].flatMap((name) => differences(own(old, name), own(next, name), path === "" ? name : `${path}.${name}`));
 }
 
 function isBranch(value: unknown): value is object {

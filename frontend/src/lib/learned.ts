@@ -1,5 +1,6 @@
 // What memory offers a form. It is filled in where somebody sees it, marked, and never unseen.
 
+import { own } from "./foreign.ts";
 import type { Field } from "./schemaForm.ts";
 
 /** A value that is usual for an input. */
@@ -31,11 +32,11 @@ export function usualOf<Name extends string>(known: Known<Name>): Record<string,
 
 /** What is filled in: the usual values of those fields that can hold them and that nobody has touched. */
 export function filledIn<Name extends string>(fields: readonly Field[], texts: Readonly<Record<string, string>>, usual: Readonly<Record<string, Usual<Name>>>): Record<string, Usual<Name>> {
-  const found: Record<string, Usual<Name>> = {};
-  for (const { name, kind, choices } of fields) {
-    const known = Object.hasOwn(usual, name) ? usual[name] : undefined;
-    if (known === undefined || texts[name] !== undefined) continue;
-    if (kind === "text" || kind === "long" || (kind === "choice" && choices.includes(known.value))) found[name] = known;
-  }
-  return found;
+  return Object.fromEntries(
+    fields.flatMap(({ name, kind, choices }) => {
+      const known = own(usual, name);
+      if (known === undefined || own(texts, name) !== undefined) return [];
+      return kind === "text" || kind === "long" || (kind === "choice" && choices.includes(known.value)) ? [[name, known]] : [];
+    }),
+  );
 }

@@ -24,3 +24,13 @@ test("side by side, what came stands beside what went", () => {
   const rows = sideBySide(lineDiff(OLD, NOW)).map((row) => (typeof row === "number" ? row : row.map((line) => line?.kind ?? null)));
   expect(rows.slice(-3)).toEqual([["removed", "added"], ["same", "same"], [null, "added"]]);
 });
+
+test("texts that have nothing in common are not lined up, and neither are thousands of changed lines compared word by word", () => {
+  const [before, after] = ["old", "new"].map((word) => Array.from({ length: 30_000 }, (_, at) => `${word} ${at} of a line`).join("\n")) as [string, string];
+  const start = performance.now();
+  const lines = lineDiff(before, after);
+  expect(countChanges(lines)).toEqual({ added: 30_000, removed: 30_000 });
+  expect(sideBySide(folded(lines))).toHaveLength(30_000);
+  // Half a second where nothing else runs; minutes when the work grows with the square.
+  expect(performance.now() - start).toBeLessThan(20_000);
+});

@@ -21,11 +21,15 @@ export type Shown = Line | number;
 const AROUND = 3;
 /** Longer lines are not compared word by word. */
 const LONGEST_COMPARED = 1000;
+/** Nor are more lines than this; a page is read, not searched for what differs in thousands. */
+const MOST_COMPARED = 1000;
+/** Texts that differ in more lines than this are not lined up: the work grows with the square of it. */
+const MOST_EDITS = 4000;
 
 export function lineDiff(before: string, after: string): Line[] {
   const lines: Line[] = [];
   let [old, now] = [0, 0];
-  for (const { value, added, removed } of diffArrays(linesOf(before), linesOf(after))) {
+  for (const { value, added, removed } of linedUp(linesOf(before), linesOf(after))) {
     for (const text of value) {
       const kind = added ? "added" : removed ? "removed" : "same";
       if (kind !== "added") old += 1;
@@ -37,6 +41,17 @@ export function lineDiff(before: string, after: string): Line[] {
   return lines;
 }
 
+/** All of the one, then all of the other, when they have too little in common. */
+function linedUp(before: string[], after: string[]): { value: string[]; added: boolean; removed: boolean }[] {
+  const parts = diffArrays(before, after, { maxEditLength: MOST_EDITS });
+  return (
+    parts ?? [
+      { value: before, added: false, removed: true },
+      { value: after, added: true, removed: false },
+    ]
+  );
+}
+
 function linesOf(text: string): string[] {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
@@ -45,6 +60,7 @@ function linesOf(text: string): string[] {
 
 /** Where as many lines went as came, they are read as the same lines, changed. */
 function markWords(lines: Line[]): void {
+  let left = MOST_COMPARED;
   for (let at = 0; at < lines.length; ) {
     const kind = lines[at]?.kind;
     let end = at;
@@ -56,7 +72,8 @@ function markWords(lines: Line[]): void {
     if (kind === "removed" && removed.length === added.length) {
       for (const [index, one] of removed.entries()) {
         const other = added[index];
-        if (other !== undefined) compare(one, other);
+        if (other !== undefined && left > 0) compare(one, other);
+        left -= 1;
       }
     }
     at = Math.max(last, at + 1);
@@ -72,11 +89,11 @@ function compare(one: Line, other: Line): void {
 }
 
 export function folded(lines: readonly Line[]): Shown[] {
-  const near = lines.map((_, at) => lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ kind }) => kind !== "same"));
+  const near = new Set(lines.flatMap(({ kind }, at) => (kind === "same" ? [] : Array.from({ length: 2 * AROUND + 1 }, (_, step) => at - AROUND + step))));
   const shown: Shown[] = [];
   for (const [at, line] of lines.entries()) {
     const last = shown.at(-1);
-    if (near[at] === true) shown.push(line);
+    if (near.has(at)) shown.push(line);
     else if (typeof last === "number") shown[shown.length - 1] = last + 1;
     else shown.push(1);
   }
@@ -86,14 +103,15 @@ export function folded(lines: readonly Line[]): Shown[] {
 /** Old and new side by side: what went beside what came in its place. */
 export function sideBySide(lines: readonly Shown[]): (readonly [Line | null, Line | null] | number)[] {
   const rows: ([Line | null, Line | null] | number)[] = [];
+  // The first row since the last unchanged line beside which nothing stands yet.
   let open = 0;
   for (const line of lines) {
     if (typeof line === "number") rows.push(line);
     else if (line.kind === "removed") rows.push([line, null]);
     else if (line.kind === "same") rows.push([line, line]);
     else {
-      const place = rows.findIndex((row, at) => at >= open && typeof row !== "number" && row[1] === null);
-      const row = rows[place];
+      while (isTaken(rows[open])) open += 1;
+      const row = rows[open];
       if (typeof row === "object") row[1] = line;
       else rows.push([null, line]);
       continue;
@@ -101,6 +119,10 @@ export function sideBySide(lines: readonly Shown[]): (readonly [Line | null, Lin
     if (typeof line === "number" || line.kind === "same") open = rows.length;
   }
   return rows;
+}
+
+function isTaken(row: readonly [Line | null, Line | null] | number | undefined): boolean {
+  return row !== undefined && (typeof row === "number" || row[1] !== null);
 }
 
 export function countChanges(lines: readonly Line[]): { added: number; removed: number } {

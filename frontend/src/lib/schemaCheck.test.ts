@@ -43,3 +43,19 @@ test("a choice of fields names them, and its branches stay quiet", () => {
 test("a schema that cannot be read stands in nobody's way", () => {
   expect(wrongWith({ $ref: "https://elsewhere/x" }, {})).toEqual([]);
 });
+
+test("references that lead in circles or nowhere end no form", () => {
+  const schema = {
+    type: "object",
+    properties: { a: { $ref: "#/$defs/100%" }, b: { $ref: "#/$defs/b/$ref" }, c: { type: "string", minLength: 1 } },
+    $defs: { "100%": { type: "string" }, b: { $ref: "#/$defs/b/$ref" } },
+  };
+  expect(() => problemsOf(schema, { a: 1, c: "" })).not.toThrow();
+  expect(() => problemsOf({ $ref: "#" }, 1)).not.toThrow();
+  expect(problemsOf({ properties: { constructor: { type: "string" }, ["__proto__"]: { type: "string" } } }, JSON.parse('{"constructor": 1, "__proto__": 2}'))).toEqual(
+    Object.fromEntries([
+      ["constructor", "It has to be a text."],
+      ["__proto__", "It has to be a text."],
+    ]),
+  );
+});

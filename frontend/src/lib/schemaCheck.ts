@@ -2,6 +2,8 @@
 
 import { type OutputUnit, type Schema, Validator } from "@cfworker/json-schema";
 
+import { decoded, own } from "./foreign.ts";
+
 export interface Wrong {
   /** Where in the value, from its root. */
   path: string[];
@@ -33,13 +35,14 @@ export function wrongWith(schema: unknown, value: unknown): Wrong[] {
 
 /** The same by top-level field; what concerns none of them under the empty name. */
 export function problemsOf(schema: unknown, value: unknown): Record<string, string> {
-  const problems: Record<string, string> = {};
+  const problems = new Map<string, string>();
   for (const { path, message } of wrongWith(schema, value)) {
     const [name = "", ...inner] = path;
     const text = inner.length === 0 ? message : `At ${inner.join(".")}: ${message}`;
-    problems[name] = problems[name] === undefined ? text : `${problems[name]} ${text}`;
+    const before = problems.get(name);
+    problems.set(name, before === undefined ? text : `${before} ${text}`);
   }
-  return problems;
+  return Object.fromEntries(problems);
 }
 
 function told({ keyword, keywordLocation, instanceLocation, error }: OutputUnit, schema: unknown): Wrong[] {
@@ -93,7 +96,7 @@ const FORMATS: Record<string, string> = { uri: "an address, such as https://exam
 
 /** A choice between fields that must be there is the one people meet. */
 function noneOf(branches: unknown): string {
-  const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: string[] }) => branch.required?.join(" and "));
+  const names = (Array.isArray(branches) ? branches : []).map((branch: { required?: unknown } | null) => (Array.isArray(branch?.required) ? branch.required.join(" and ") : undefined));
   return names.length > 0 && names.every((name) => name !== undefined) ? `Give one of ${names.join(", ")}.` : "It fits none of what it may be.";
 }
 
@@ -101,15 +104,24 @@ function pointer(location: string): string[] {
   return location
     .split("/")
     .slice(1)
-    .map((part) => decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~"));
+    .map((part) => decoded(part).replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** What stands at a place of the schema; references on the way are followed. */
+/** References that are followed one after the other. */
+const MOST_REFERENCES = 100;
+
+/** What stands at a place of the schema; references on the way are followed, but not in circles. */
 function at(root: unknown, path: readonly string[]): unknown {
+  const left = [...path];
   let found = root;
-  for (const part of path) {
-    found = (found as Record<string, unknown> | undefined)?.[part];
-    if (part === "$ref" && typeof found === "string") found = at(root, pointer(found));
+  let followed = 0;
+  for (let part = left.shift(); part !== undefined; part = left.shift()) {
+    found = found === null || typeof found !== "object" ? undefined : own(found as Record<string, unknown>, part);
+    if (part !== "$ref" || typeof found !== "string") continue;
+    followed += 1;
+    if (followed > MOST_REFERENCES) return undefined;
+    left.unshift(...pointer(found));
+    found = root;
   }
   return found;
 }

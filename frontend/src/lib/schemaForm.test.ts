@@ -62,3 +62,17 @@ test("a form over a value changes what was touched and nothing else", () => {
   expect(changedValue(fields, before, texts)).toEqual(before);
   expect(changedValue(fields, before, { ...texts, title: "B", count: "" })).toEqual({ title: "B", parts: ["a"], _session_id: "s", practice: false });
 });
+
+test("schemas that refer to themselves become fields, too", () => {
+  const schema = { properties: { tree: { $ref: "#/$defs/tree" }, loop: { $ref: "#/$defs/one" } }, $defs: { tree: { type: "object", properties: { child: { $ref: "#/$defs/tree" } } }, one: { $ref: "#/$defs/other" }, other: { $ref: "#/$defs/one", description: "Round and round." } } };
+  expect(fieldsOf(schema).map((field) => [field.name, field.kind, field.description])).toEqual([
+    ["tree", "json", ""],
+    ["loop", "json", "Round and round."],
+  ]);
+});
+
+test("what is no schema says nothing, and takes no form with it", () => {
+  const properties = { yes: true, none: null, text: "string", list: [], number: { type: 5, description: 7, enum: {}, examples: "a", maxLength: "long", items: "x", anyOf: 3, $ref: 4 } };
+  expect(fieldsOf({ properties, required: "yes", anyOf: {}, oneOf: [null, true, { required: 3 }] }).map((field) => [field.name, field.kind, field.description])).toEqual(Object.keys(properties).map((name) => [name, "json", ""]));
+  for (const schema of [null, undefined, true, [], "x", { properties: [] }, { properties: null }]) expect(fieldsOf(schema)).toEqual([]);
+});

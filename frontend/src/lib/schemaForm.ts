@@ -1,5 +1,7 @@
 // From an input schema to fields, and from what was typed to a value. The server checks; this only reads.
 
+import { own, readJson } from "./foreign.ts";
+
 export type FieldKind = "text" | "long" | "number" | "integer" | "yes-no" | "choice" | "list" | "file" | "json";
 
 export interface Field {
@@ -36,11 +38,11 @@ const LONG_TEXT = 1000;
 const FILE_NAME = /(^|_)artifact(_id|_key)?$/;
 
 export function fieldsOf(inputSchema: unknown): Field[] {
-  const schema = inputSchema as Schema;
-  const required = new Set(schema.required ?? []);
+  const schema = told(inputSchema);
+  const required = new Set(schema.required);
   const fields = Object.entries(schema.properties ?? {}).map(([name, given]) => fieldOf(name, resolved(given, schema), required.has(name)));
   // What must be given first, then what one of must be given, then the rest.
-  const choices = new Set([...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => choice.required ?? []));
+  const choices = new Set([...(schema.oneOf ?? []), ...(schema.anyOf ?? [])].flatMap((choice) => told(choice).required ?? []));
   const rank = ({ name }: Field) => (required.has(name) ? 0 : choices.has(name) ? 1 : 2);
   return fields.toSorted((one, other) => rank(one) - rank(other));
 }
@@ -60,14 +62,43 @@ function fieldOf(name: string, schema: Schema, required: boolean): Field {
   };
 }
 
-export function resolved(schema: Schema, root: Schema): Schema {
+/** A schema with what it refers to; where it refers to itself, as far as that goes without going round. */
+export function resolved(given: unknown, root: Schema, passed: readonly unknown[] = []): Schema {
+  const schema = told(given);
+  if (passed.includes(given)) return schema;
+  const on = [...passed, given];
   const name = schema.$ref?.split("/").at(-1);
-  const target = name === undefined ? undefined : root.$defs?.[name];
-  if (target !== undefined) return { ...resolved(target, root), ...schema };
+  const target = name === undefined ? undefined : own(root.$defs, name);
+  if (target !== undefined) return { ...resolved(target, root, on), ...schema };
   // `null` beside one other type only says that it may be left out.
-  const others = schema.anyOf?.filter((choice) => choice.type !== "null");
+  const others = schema.anyOf?.filter((choice) => told(choice).type !== "null");
   const only = others?.length === 1 ? others[0] : undefined;
-  return only === undefined ? schema : { ...schema, ...resolved(only, root) };
+  return only === undefined ? schema : { ...schema, ...resolved(only, root, on) };
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isSchema = (value: unknown): value is Schema => value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** What a schema says in the way schemas do; anything else that stands there, such as `true`, says nothing to a form. */
+function told(given: unknown): Schema {
+  if (!isSchema(given)) return {};
+  const { type, properties, required, enum: choices, items, anyOf, oneOf, description, examples, maxLength, $ref, $defs } = given as Record<string, unknown>;
+  const types = isText(type) ? type : Array.isArray(type) ? type.filter(isText) : undefined;
+  return {
+    ...(given.default === undefined ? {} : { default: given.default }),
+    ...(types === undefined ? {} : { type: types }),
+    ...(isSchema(properties) ? { properties: properties as Record<string, Schema> } : {}),
+    ...(Array.isArray(required) ? { required: required.filter(isText) } : {}),
+    ...(Array.isArray(choices) ? { enum: choices } : {}),
+    ...(isSchema(items) ? { items } : {}),
+    ...(Array.isArray(anyOf) ? { anyOf: anyOf as Schema[] } : {}),
+    ...(Array.isArray(oneOf) ? { oneOf: oneOf as Schema[] } : {}),
+    ...(isText(description) ? { description } : {}),
+    ...(Array.isArray(examples) ? { examples } : {}),
+    ...(typeof maxLength === "number" ? { maxLength } : {}),
+    ...(isText($ref) ? { $ref } : {}),
+    ...(isSchema($defs) ? { $defs: $defs as Record<string, Schema> } : {}),
+  };
 }
 
 function kindOf(schema: Schema): FieldKind {
@@ -82,6 +113,7 @@ function kindOf(schema: Schema): FieldKind {
 }
 
 function label(name: string): string {
+  if (name.trim() === "") return "No name";
   const words = name.replaceAll("_", " ").replace(/\burl\b/, "address").replace(/\bid\b/, "ID");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
@@ -109,19 +141,18 @@ export class NotReadable extends Error {
  * Throws NotReadable when a text is no number or no JSON.
  */
 export function valuesOf(fields: readonly Field[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  const values: Record<string, unknown> = {};
-  for (const field of fields) {
-    const text = texts[field.name] ?? "";
-    if (text.trim() === "") continue;
-    values[field.name] = valueOf(field, text);
-  }
-  return values;
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const text = own(texts, field.name) ?? "";
+      return text.trim() === "" ? [] : [[field.name, valueOf(field, text)]];
+    }),
+  );
 }
 
 /** A value as the texts of a form. */
 export function textsOf(fields: readonly Field[], value: unknown): Record<string, string> {
   const given = (value ?? {}) as Record<string, unknown>;
-  return Object.fromEntries(fields.map(({ name, kind }) => [name, asText(given[name], kind)]));
+  return Object.fromEntries(fields.map(({ name, kind }) => [name, asText(own(given, name), kind)]));
 }
 
 /**
@@ -132,8 +163,9 @@ export function textsOf(fields: readonly Field[], value: unknown): Record<string
 export function changedValue(fields: readonly Field[], before: unknown, texts: Readonly<Record<string, string>>): Record<string, unknown> {
   const given = (before ?? {}) as Record<string, unknown>;
   const began = textsOf(fields, before);
-  const touched = fields.filter(({ name }) => (texts[name] ?? "") !== began[name]);
-  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !touched.some((field) => field.name === name)));
+  const touched = fields.filter(({ name }) => (own(texts, name) ?? "") !== own(began, name));
+  const names = new Set(touched.map(({ name }) => name));
+  const kept = Object.fromEntries(Object.entries(given).filter(([name]) => !names.has(name)));
   return { ...kept, ...valuesOf(touched, texts) };
 }
 
@@ -149,12 +181,11 @@ function valueOf(field: Field, text: string): unknown {
       return text === "true";
     case "list":
       return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-    case "json":
-      try {
-        return JSON.parse(text) as unknown;
-      } catch {
-        throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');
-      }
+    case "json": {
+      const read = readJson(text);
+      if (read === null) throw new NotReadable(field.name, 'This is no JSON. Texts need quotes: "text".');
+      return read.json;
+    }
     case "file":
       return text.trim();
     case "choice":

@@ -1,6 +1,7 @@
 // Sending a file to the server, which keeps it as an artifact.
 
 import { served } from "./base.ts";
+import { encoded } from "./foreign.ts";
 
 interface Answer {
   artifact?: { id: string; name: string };
@@ -17,7 +18,7 @@ export class NotTaken extends Error {}
 export async function upload(file: File): Promise<string> {
   let answer: Response;
   try {
-    answer = await fetch(served(`/artifacts?name=${encodeURIComponent(file.name)}`), {
+    answer = await fetch(served(`/artifacts?name=${encoded(file.name)}`), {
       method: "POST",
       headers: { "content-type": file.type === "" ? "application/octet-stream" : file.type },
       body: file,

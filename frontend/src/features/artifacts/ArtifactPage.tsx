@@ -4,6 +4,7 @@ import { type ReactNode, useEffect } from "react";
 import { useQuery } from "urql";
 
 import { CopyButton } from "../../components/CopyButton.tsx";
+import { Foreign } from "../../components/Foreign.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
@@ -62,7 +63,13 @@ function Viewer({ artifact }: { artifact: Artifact }): ReactNode {
         </div>
         <Origin artifact={artifact} />
       </header>
-      {artifact.status === "QUARANTINED" ? <Release artifact={artifact} /> : <Content artifact={artifact} search={search} />}
+      {artifact.status === "QUARANTINED" ? (
+        <Release artifact={artifact} />
+      ) : (
+        <Foreign what={artifact.name} of={[artifact, search]}>
+          <Content artifact={artifact} search={search} />
+        </Foreign>
+      )}
     </>
   );
 }

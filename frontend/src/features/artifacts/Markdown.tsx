@@ -1,36 +1,54 @@
 import DOMPurify from "dompurify";
-import { marked } from "marked";
 import { type ReactNode, useMemo } from "react";
 
-/** Addresses a link may lead to. */
-const SAFE = /^(?:https?:|mailto:|[#/])/i;
+import { Code } from "../../components/Code.tsx";
+import { setOut } from "./setOut.ts";
+
+/** Addresses a link may lead to; headings have no ids, so none leads to a part of the text. */
+const SAFE = /^(?:https?:|mailto:|\/)/i;
+/** Attributes that hold no address, whatever their value looks like. */
+const NO_ADDRESS = ["align", "colspan", "dir", "lang", "open", "rowspan", "scope", "start", "tabindex"];
 
 const purify = DOMPurify();
 purify.addHook("uponSanitizeAttribute", (_node, data) => {
-  // Pictures from elsewhere would tell their server who reads; those written into the text are dropped as well.
+  // Nothing is fetched from elsewhere: its server would learn who reads.
   if (data.attrName === "src") data.keepAttr = false;
 });
 purify.addHook("afterSanitizeAttributes", (node) => {
-  if (node.tagName !== "A") return;
+  if (node.tagName !== "A" || !node.hasAttribute("href")) return;
   node.setAttribute("rel", "noreferrer noopener");
   node.setAttribute("target", "_blank");
 });
 
-/** Markdown as HTML that runs nothing and asks nobody for anything. */
-export function safeHtml(text: string): string {
-  const html = marked.parse(text, { async: false, gfm: true });
+/** HTML that runs nothing and asks nobody for anything. */
+function safe(html: string): string {
   return purify.sanitize(html, {
     USE_PROFILES: { html: true },
-    FORBID_TAGS: ["form", "input", "button", "select", "textarea", "style", "video", "audio", "source", "track"],
+    FORBID_TAGS: ["img", "form", "input", "button", "select", "textarea", "style", "video", "audio", "source", "track"],
     FORBID_ATTR: ["style", "class", "id", "name", "srcset"],
     ALLOWED_URI_REGEXP: SAFE,
+    ADD_URI_SAFE_ATTR: NO_ADDRESS,
     ALLOW_DATA_ATTR: false,
   });
 }
 
-/** Markdown as it reads. */
-export function Markdown({ text }: { text: string }): ReactNode {
-  const html = useMemo(() => safeHtml(text), [text]);
-  // oxlint-disable-next-line react/no-danger -- sanitised just above
-  return <div className="prose-page" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />;
+/** Markdown as it reads, or as it is written when it would be too much to set out. */
+export function Markdown({ text, name }: { text: string; name: string }): ReactNode {
+  const { html, note } = useMemo(() => {
+    const found = setOut(text);
+    return { ...found, html: found.html === null ? null : safe(found.html) };
+  }, [text]);
+  return (
+    <>
+      {note === null ? null : <p className="mb-2 text-soft">{note}</p>}
+      {html === null ? (
+        <div className="[&>pre]:max-h-[75vh]">
+          <Code text={text} label={name} />
+        </div>
+      ) : (
+        // oxlint-disable-next-line react/no-danger -- sanitised just above
+        <div className="prose-page" dir="auto" dangerouslySetInnerHTML={{ __html: html }} />
+      )}
+    </>
+  );
 }

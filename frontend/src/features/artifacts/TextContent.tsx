@@ -2,10 +2,14 @@ import { Link } from "@tanstack/react-router";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { useQuery } from "urql";
 
-import { Code, JsonView } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
+import { Foreign } from "../../components/Foreign.tsx";
+import { JsonView } from "../../components/JsonView.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Loading, Unread } from "../../components/Page.tsx";
+import { useBatches } from "../../components/useBatches.tsx";
 import { bytes } from "../../lib/format.ts";
+import { readJson } from "../../lib/foreign.ts";
 import { escaped } from "../../lib/plain.ts";
 import { ArtifactTextDocument } from "./artifacts.generated.ts";
 import type { Shown } from "./media.ts";
@@ -37,7 +41,11 @@ export function TextContent({ artifact, shown, source }: Props): ReactNode {
           The first {bytes(LIMIT_BYTES)} of {bytes(artifact.sizeBytes)}. Download it for the rest.
         </p>
       ) : null}
-      {source || !two ? <Source text={found.text} name={artifact.name} /> : <Read text={found.text} artifact={artifact} shown={shown} />}
+      {source || !two ? <Source text={found.text} name={artifact.name} /> : (
+        <Foreign what={artifact.name} of={[found.text, shown]} source={() => found.text}>
+          <Read text={found.text} artifact={artifact} shown={shown} />
+        </Foreign>
+      )}
     </>
   );
 }
@@ -76,23 +84,22 @@ function Read({ text, artifact, shown }: Omit<Props, "source"> & { text: string 
   }
   return (
     <Suspense fallback={<Loading />}>
-      <Markdown text={text} />
+      <Markdown text={text} name={artifact.name} />
     </Suspense>
   );
 }
 
 function Json({ text, name }: { text: string; name: string }): ReactNode {
-  const value = useMemo<{ json: unknown } | null>(() => {
-    try {
-      return { json: JSON.parse(text) as unknown };
-    } catch {
-      return null;
-    }
-  }, [text]);
-  return value === null ? <Source text={text} name={name} /> : <JsonView value={value.json} />;
+  const value = useMemo(() => readJson(text), [text]);
+  return value === null ? <Source text={text} name={name} /> : <JsonView value={value.json} what={name} source={() => text} />;
 }
 
+/** Lines of a diff that are drawn at once. */
+const LINES = 2000;
+
 function Diff({ text, name }: { text: string; name: string }): ReactNode {
+  const lines = useMemo(() => text.replace(/\n$/, "").split("\n"), [text]);
+  const { shown, more } = useBatches(lines, LINES);
   return (
     <div
       // Long lines scroll: a keyboard has to reach them.
@@ -102,13 +109,14 @@ function Diff({ text, name }: { text: string; name: string }): ReactNode {
       aria-label={name}
       className="max-h-[75vh] overflow-auto rounded border border-line bg-panel p-3 font-mono text-dense whitespace-pre"
     >
-      {text.replace(/\n$/, "").split("\n").map((line, index) => (
+      {shown.map((line, index) => (
         // Lines have no other name than their place.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={index} className={lineLook(line)} dir="auto">
           {line === "" ? " " : escaped(line)}
         </div>
       ))}
+      {more}
     </div>
   );
 }

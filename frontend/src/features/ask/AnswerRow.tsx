@@ -9,10 +9,11 @@ import { lost, Notice, type Refusal } from "../../components/Notice.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { type Start, StartForm } from "../../components/StartForm.tsx";
 import { useLearned } from "../../components/useLearned.ts";
+import { own } from "../../lib/foreign.ts";
 import { outcomeOf } from "../../lib/command.ts";
 import { StartPackDocument, StartPipelineDocument } from "../../lib/start.generated.ts";
 import { AskEntryDocument } from "./ask.generated.ts";
-import { type Choice, fitWords, reasonsOf, type RouteAnswer, sourceWords, type Suggested, suggestedFor, textsOfSuggested } from "./asking.ts";
+import { type Choice, fitWords, type RouteAnswer, sourceWords, type Suggested, suggestedFor, textsOfSuggested } from "./asking.ts";
 
 interface Props {
   answer: RouteAnswer;
@@ -50,7 +51,7 @@ export function AnswerRow({ answer, choice, isOpen, onToggle }: Props): ReactNod
       <div id={id} className="pr-2 pl-8 max-md:pl-2">
         <p className={isOpen ? "max-w-[72ch] text-dense" : "truncate text-dense text-soft"}>
           {isOpen ? <span className="text-soft">Why: </span> : null}
-          <Prose text={reasonsOf(choice.why)} />
+          <Prose text={choice.why} />
         </p>
         {isOpen && error !== undefined ? <Notice problem={lost(error)} /> : null}
         {isOpen && missing.length > 0 ? <Missing missing={missing} /> : null}
@@ -96,11 +97,12 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
     return refusal;
   }
 
-  const notes: Record<string, ReactNode> = {};
-  for (const name of wanted) if ((texts[name] ?? "") === "") notes[name] = "still to be said";
+  const notes = new Map<string, ReactNode>();
+  for (const name of wanted) if ((own(texts, name) ?? "") === "") notes.set(name, "still to be said");
   for (const [name, { source }] of Object.entries(suggested)) {
     const words = sourceWords(source, decidedBy);
-    if (words !== null && (texts[name] ?? "") !== "" && texts[name] === filled[name]) notes[name] = `✎ ${words}`;
+    const text = own(texts, name) ?? "";
+    if (words !== null && text !== "" && text === own(filled, name)) notes.set(name, `✎ ${words}`);
   }
   return (
     <div className="mt-3 mb-2">
@@ -109,7 +111,7 @@ function Ready({ choice, inputSchema, suggested, wanted, decidedBy, pipeline }: 
         texts={texts}
         onTexts={setTexts}
         learned={learned}
-        notes={notes}
+        notes={Object.fromEntries(notes)}
         first={[...wanted, ...Object.keys(suggested), ...Object.keys(learned.usual)]}
         onStart={go}
         word="Run"

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
+import { Foreign } from "../../components/Foreign.tsx";
 import { AnswerRow } from "./AnswerRow.tsx";
 import { BY_WORDS, type Choice, type RouteAnswer } from "./asking.ts";
 import { GapCard } from "./GapCard.tsx";
@@ -27,7 +28,9 @@ export function Answers({ answer, request, choices, open, onOpen }: Props): Reac
           {nothing ? <h3 className="mt-4 mb-1 text-dense text-soft">What comes nearest</h3> : null}
           <ol className="divide-y divide-line border-y border-line">
             {choices.map((choice, index) => (
-              <AnswerRow key={choice.id} answer={answer} choice={choice} isOpen={index === open} onToggle={() => onOpen(index === open ? -1 : index)} />
+              <Foreign key={choice.id} what="An answer" of={[choice, index === open]}>
+                <AnswerRow answer={answer} choice={choice} isOpen={index === open} onToggle={() => onOpen(index === open ? -1 : index)} />
+              </Foreign>
             ))}
           </ol>
         </>

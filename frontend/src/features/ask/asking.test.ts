@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 
-import { choicesOf, contextOf, fieldWords, fitWords, reasonsOf, type RouteAnswer, suggestedFor, templateOf, textsOfSuggested } from "./asking.ts";
+import { choicesOf, contextOf, fieldWords, fitWords, type RouteAnswer, suggestedFor, templateOf, textsOfSuggested } from "./asking.ts";
 
 const ANSWER: RouteAnswer = {
   recommendation: {
@@ -63,10 +63,9 @@ describe("answers", () => {
     expect(other === undefined ? null : suggestedFor(other)).toEqual({ artifact: { value: "art_1", source: "CONTEXT" } });
   });
 
-  test("say how sure they are and why, once", () => {
+  test("say how sure they are", () => {
     expect(fitWords(0.81)).toBe("fits · 81 % sure");
     expect(fitWords(0.4)).toBe("may fit · 40 % sure");
-    expect(reasonsOf("Use this for tea. It cannot run here yet: No model.")).toBe("Use this for tea.");
   });
 });
 

@@ -1,5 +1,6 @@
 // From an answer of `route` to what the page shows of it.
 
+import { own } from "../../lib/foreign.ts";
 import { asText, fieldsOf, type Schema } from "../../lib/schemaForm.ts";
 import type { AskRouteQuery, InputSource } from "./ask.generated.ts";
 
@@ -42,17 +43,17 @@ export function choicesOf({ recommendation, alternatives }: RouteAnswer): Choice
 /** What is filled in for an answer. */
 export function suggestedFor({ suggestedInputs, inputSources }: Choice): Record<string, Suggested> {
   const values = suggestedInputs as Record<string, unknown>;
-  return Object.fromEntries(inputSources.map(({ name, source }) => [name, { value: values[name], source }]));
+  return Object.fromEntries(inputSources.map(({ name, source }) => [name, { value: own(values, name), source }]));
 }
 
 /** The texts a form begins with; what is usual is left to the form, which fills it in and records that it did. */
 export function textsOfSuggested(inputSchema: unknown, suggested: Readonly<Record<string, Suggested>>): Record<string, string> {
-  const texts: Record<string, string> = {};
-  for (const { name, kind } of fieldsOf(inputSchema)) {
-    const given = suggested[name];
-    if (given !== undefined && given.source !== "DEFAULTS") texts[name] = asText(given.value, kind);
-  }
-  return texts;
+  return Object.fromEntries(
+    fieldsOf(inputSchema).flatMap(({ name, kind }) => {
+      const given = own(suggested, name);
+      return given === undefined || given.source === "DEFAULTS" ? [] : [[name, asText(given.value, kind)]];
+    }),
+  );
 }
 
 /** Where a value is from, in the mark beside its field; null where the form has a mark of its own. */
@@ -73,11 +74,6 @@ export function sourceWords(source: InputSource, decidedBy: string): string | nu
 
 export function fitWords(confidence: number): string {
   return `${confidence >= FITS ? "fits" : "may fit"} · ${Math.round(confidence * 100)} % sure`;
-}
-
-/** Reasons without the one that the panel beside them tells in full. */
-export function reasonsOf(why: string): string {
-  return why.split(" It cannot run here yet:", 1)[0] ?? why;
 }
 
 /** The fields of a proposed pack, one text each: `url (string)`. */

@@ -79,7 +79,8 @@ function Row({ entry }: { entry: CatalogQuery["catalog"]["nodes"][number] }): Re
             </Link>
           )}
           <span className="min-w-0 truncate text-dense text-soft max-md:whitespace-normal">
-            {entry.__typename === "Pipeline" ? "pipeline" : "pack"} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
+            {entry.__typename === "Pipeline" ? "pipeline" : "pack"}
+            {entry.metadata.practice ? " · for practice" : ""} · <Kinds accepts={entry.metadata.accepts} produces={entry.metadata.produces} most={3} />
           </span>
         </p>
         {entry.metadata.typicalUse === null ? null : <p className="truncate text-dense text-soft">{entry.metadata.typicalUse}</p>}

@@ -2,7 +2,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { type ReactNode, useState } from "react";
 import { useMutation, useQuery } from "urql";
 
-import { Code } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { Missing } from "../../components/Missing.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
@@ -42,7 +42,8 @@ function Whole({ pack }: { pack: Pack }): ReactNode {
       title={pack.name}
       lead={
         <p className="text-dense">
-          pack · version {pack.version} · <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} /> · <Usage usage={pack.usage} />
+          pack · version {pack.version}
+          {pack.metadata.practice ? " · for practice" : ""} · <Kinds accepts={pack.metadata.accepts} produces={pack.metadata.produces} /> · <Usage usage={pack.usage} />
         </p>
       }
     >

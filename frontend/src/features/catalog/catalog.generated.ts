@@ -10,6 +10,8 @@ export type CatalogFilter = {
   accepts?: Array<string> | null | undefined;
   /** Packs or pipelines only. */
   kind?: CatalogKind | null | undefined;
+  /** Only those for practice, or none of them. When absent, a search by words or kinds finds of them only what its words name, and a plain list has them all. */
+  practice?: boolean | null | undefined;
   /** Makes one of these. */
   produces?: Array<string> | null | undefined;
   /** Packs from this sort of place. */
@@ -76,8 +78,8 @@ export type CatalogQueryVariables = Exact<{
 
 
 export type CatalogQuery = { catalog: { nodes: Array<
-      | { __typename: 'Pack', version: string, effects: PackEffects, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null }, availability: { usable: boolean, missing: Array<{ message: string }> } }
-      | { __typename: 'Pipeline', key: string, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null }, availability: { usable: boolean, missing: Array<{ message: string }> } }
+      | { __typename: 'Pack', version: string, effects: PackEffects, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, practice: boolean }, availability: { usable: boolean, missing: Array<{ message: string }> } }
+      | { __typename: 'Pipeline', key: string, id: string, name: string, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, practice: boolean }, availability: { usable: boolean, missing: Array<{ message: string }> } }
     >, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
 
 export type CatalogKindsQueryVariables = Exact<{ [key: string]: never; }>;
@@ -90,7 +92,7 @@ export type PackPageQueryVariables = Exact<{
 }>;
 
 
-export type PackPageQuery = { pack: { id: string, name: string, description: string, version: string, effects: PackEffects, takesIdempotencyKey: boolean, credentials: Array<string>, services: Array<string>, modelRoles: Array<string>, costEstimate: string | null, postConditions: Array<string>, timeoutSeconds: number, repeatable: boolean, installedVersions: Array<string>, inputSchema: unknown, outputSchema: unknown, source: { kind: PackSourceKind, location: string }, metadata: { accepts: Array<string>, produces: Array<string>, exampleIntents: Array<string>, typicalUse: string | null, limitations: Array<string>, derived: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, usedBy: { nodes: Array<{ id: string, key: string, name: string }> } } | null };
+export type PackPageQuery = { pack: { id: string, name: string, description: string, version: string, effects: PackEffects, takesIdempotencyKey: boolean, credentials: Array<string>, services: Array<string>, modelRoles: Array<string>, costEstimate: string | null, postConditions: Array<string>, timeoutSeconds: number, repeatable: boolean, installedVersions: Array<string>, inputSchema: unknown, outputSchema: unknown, source: { kind: PackSourceKind, location: string }, metadata: { accepts: Array<string>, produces: Array<string>, exampleIntents: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean, derived: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, usedBy: { nodes: Array<{ id: string, key: string, name: string }> } } | null };
 
 
 export const CatalogDocument = /*#__PURE__*/ gql`
@@ -110,6 +112,7 @@ export const CatalogDocument = /*#__PURE__*/ gql`
         accepts
         produces
         typicalUse
+        practice
       }
       availability {
         usable
@@ -172,6 +175,7 @@ export const PackPageDocument = /*#__PURE__*/ gql`
       exampleIntents
       typicalUse
       limitations
+      practice
       derived
     }
     availability {

@@ -1,6 +1,6 @@
 import { Link, useSearch } from "@tanstack/react-router";
 import { diffLines } from "diff";
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { useQuery } from "urql";
 
 import { ButtonLink } from "../../components/Button.tsx";
@@ -9,6 +9,7 @@ import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Page, Section, Unread } from "../../components/Page.tsx";
 import { StateGlyph, StateMark } from "../../components/StateMark.tsx";
+import { useBatches } from "../../components/useBatches.tsx";
 import { duration, humanise, money } from "../../lib/format.ts";
 import { differences } from "../../lib/jsonDiff.ts";
 import { STATES } from "../../lib/states.ts";
@@ -186,41 +187,48 @@ function Outputs({ a, b }: { a: ComparedRunFragment; b: ComparedRunFragment }): 
   return <Differences before={a.result.json} after={b.result.json} same="They gave the same." label="Outputs that differ" />;
 }
 
+/** Differences that are drawn at once. */
+const DIFFERENCES = 100;
+
 function Differences({ before, after, same, label }: { before: unknown; after: unknown; same: string; label: string }): ReactNode {
-  const found = differences(before, after);
+  const found = useMemo(() => differences(before, after), [before, after]);
+  const { shown, more } = useBatches(found, DIFFERENCES);
   if (found.length === 0) return <p className="text-soft">{same}</p>;
   return (
-    <table aria-label={label} className="w-full table-fixed border-collapse text-dense">
-      <thead>
-        <tr className={HEAD}>
-          <th className="w-[22%]">Field</th>
-          <th>First</th>
-          <th>Second</th>
-        </tr>
-      </thead>
-      <tbody>
-        {found.map((difference) => {
-          const { path, before: old, after: next } = difference;
-          return (
-            <tr key={path} className={`${ROW} font-mono`}>
-              <th scope="row" className="text-left font-medium wrap-anywhere">
-                {path === "" ? "the whole" : path}
-              </th>
-              {isLong(old) && isLong(next) ? (
-                <td colSpan={2}>
-                  <LineDiff label={`${label}, ${path === "" ? "the whole" : path}`} before={old} after={next} />
-                </td>
-              ) : (
-                <>
-                  <td className="wrap-anywhere">{"before" in difference ? <Value value={old} /> : <Nothing />}</td>
-                  <td className="wrap-anywhere">{"after" in difference ? <Value value={next} /> : <Nothing />}</td>
-                </>
-              )}
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <>
+      <table aria-label={label} className="w-full table-fixed border-collapse text-dense">
+        <thead>
+          <tr className={HEAD}>
+            <th className="w-[22%]">Field</th>
+            <th>First</th>
+            <th>Second</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((difference) => {
+            const { path, before: old, after: next } = difference;
+            return (
+              <tr key={path} className={`${ROW} font-mono`}>
+                <th scope="row" className="text-left font-medium wrap-anywhere">
+                  {path === "" ? "the whole" : path}
+                </th>
+                {isLong(old) && isLong(next) ? (
+                  <td colSpan={2}>
+                    <LineDiff label={`${label}, ${path === "" ? "the whole" : path}`} before={old} after={next} />
+                  </td>
+                ) : (
+                  <>
+                    <td className="wrap-anywhere">{"before" in difference ? <Value value={old} /> : <Nothing />}</td>
+                    <td className="wrap-anywhere">{"after" in difference ? <Value value={next} /> : <Nothing />}</td>
+                  </>
+                )}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {more}
+    </>
   );
 }
 

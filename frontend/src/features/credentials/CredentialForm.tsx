@@ -37,6 +37,11 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
   async function store(event: FormEvent): Promise<void> {
     event.preventDefault();
     if (kind === undefined) return;
+    const until = expires === "" ? null : new Date(`${expires}T23:59:59`);
+    if (until !== null && Number.isNaN(until.getTime())) {
+      setProblem({ message: "It is not stored.", hint: null, details: [], fields: { expires_at: "This is no day that a calendar has." } });
+      return;
+    }
     const fields = kind.freeFields ? freeFields(entries) : filled(kind, texts);
     const answer = await set({
       input: {
@@ -44,7 +49,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
         kind: kind.name,
         fields,
         ...(description === "" ? {} : { description }),
-        ...(expires === "" ? {} : { expiresAt: new Date(`${expires}T23:59:59`).toISOString() }),
+        ...(until === null ? {} : { expiresAt: until.toISOString() }),
       },
     });
     const { done, refusal } = outcomeOf(answer.error, answer.data?.setCredential, "CredentialSuccess", names);
@@ -84,7 +89,7 @@ export function CredentialForm({ kinds, need, onStored, onCancel }: Props): Reac
         {(given) => <input {...given} value={description} onChange={(event) => setDescription(event.target.value)} />}
       </Labelled>
       <Labelled label="Last day it works" optional problem={problems["expiresAt"] ?? problems["expires_at"]}>
-        {(given) => <input {...given} type="date" value={expires} onChange={(event) => setExpires(event.target.value)} />}
+        {(given) => <input {...given} type="date" max="9999-12-31" value={expires} onChange={(event) => setExpires(event.target.value)} />}
       </Labelled>
       <div className="flex items-start gap-2">
         <input id={shareId} type="checkbox" className="mt-1" checked={share} onChange={(event) => setShare(event.target.checked)} />

@@ -2,6 +2,7 @@ import { Plus, Trash2 } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { Button } from "../../components/Button.tsx";
+import { readJson } from "../../lib/foreign.ts";
 import { isObject, type Json, type Path, plainText } from "./definition.ts";
 import { PlainField } from "./PlainField.tsx";
 import { issuesAt, type Issue } from "./useCheck.ts";
@@ -193,9 +194,6 @@ function Declared({ name, schema, required, issues, readOnly, onChange, onRename
 export function defaultOf(text: string, kind: Kind | null): unknown {
   if (text === "") return undefined;
   if (kind === "text" || kind === "choice") return text;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
+  const read = readJson(text);
+  return read === null ? text : read.json;
 }

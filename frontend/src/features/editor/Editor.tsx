@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from "rea
 import { useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
+import { Foreign } from "../../components/Foreign.tsx";
 import { MakeCopy } from "../../components/MakeCopy.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost, type Refusal, refusalOf } from "../../components/Notice.tsx";
@@ -274,61 +275,71 @@ export function Editor({ pipeline, source, proposal, startText, search, onSearch
       )}
       <div className="grid gap-x-7 gap-y-8 md:grid-cols-[14.5rem_minmax(0,1fr)] xl:grid-cols-[14.5rem_minmax(0,1fr)_16.5rem]">
         <div className="xl:sticky xl:top-4 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto xl:p-0.5">
-          <StepList
-            steps={steps}
-            at={at}
-            issues={shownIssues}
-            readOnly={readOnly || definition.unreadable !== null}
-            onSelect={select}
-            onMove={(from, to) => {
-              change(moveStep(text, from, to));
-              setChosen(to);
-            }}
-            onDuplicate={(index) => {
-              change(duplicateStep(text, index));
-              setChosen(index + 1);
-            }}
-            onRemove={(index) => {
-              const next = removeStep(text, index);
-              change(next);
-              setRemoved({ name: humanise(steps[index]?.id ?? ""), text: next });
-              setChosen(steps.length === 1 ? "pipeline" : Math.min(index, steps.length - 2));
-            }}
-            onAdd={() => setAsking({ kind: "add" })}
-          />
+          <Foreign what="The list of steps" of={[text]} source={() => text}>
+            <StepList
+              steps={steps}
+              at={at}
+              issues={shownIssues}
+              readOnly={readOnly || definition.unreadable !== null}
+              onSelect={select}
+              onMove={(from, to) => {
+                change(moveStep(text, from, to));
+                setChosen(to);
+              }}
+              onDuplicate={(index) => {
+                change(duplicateStep(text, index));
+                setChosen(index + 1);
+              }}
+              onRemove={(index) => {
+                const next = removeStep(text, index);
+                change(next);
+                setRemoved({ name: humanise(steps[index]?.id ?? ""), text: next });
+                setChosen(steps.length === 1 ? "pipeline" : Math.min(index, steps.length - 2));
+              }}
+              onAdd={() => setAsking({ kind: "add" })}
+            />
+          </Foreign>
         </div>
         <div ref={middle} className="min-w-0">
           {yamlView ? (
             <>
               {definition.unreadable === null ? null : <p className="mb-2 text-dense text-fail">The form shows again once the YAML can be read: {definition.unreadable.message}.</p>}
               <Suspense fallback={<Loading />}>
-                <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={shownIssues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
+                <Foreign what="The YAML editor" of={[yamlView]} source={() => text}>
+                  <YamlView text={text} onChange={(next) => change(next, "yaml")} issues={shownIssues} fresh={checked.fresh} offersFor={offers} target={goal} readOnly={readOnly} />
+                </Foreign>
               </Suspense>
               <p className="mt-2 text-meta text-soft">
                 <code className="font-mono">{"${{"}</code> lists what a step may take. Tab leaves the text.
               </p>
             </>
           ) : selected === undefined || typeof at !== "number" ? (
-            <PipelineForm definition={definition} issues={shownIssues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
+            <Foreign what="The form of the pipeline" of={[text]} source={() => text}>
+              <PipelineForm definition={definition} issues={shownIssues} inputSchema={checked.check?.inputSchema} isNew={pipeline === null} readOnly={readOnly} onChange={edit} onRenameInput={(old, next) => change(renameInput(text, old, next))} />
+            </Foreign>
           ) : (
-            <StepForm
-              key={`${at} ${selected.pack}`}
-              index={at}
-              step={selected}
-              pack={packs.get(selected.pack) ?? null}
-              text={text}
-              issues={issues}
-              offers={offersAt}
-              readOnly={readOnly}
-              onChange={edit}
-              onRename={(id) => change(renameStep(text, at, id))}
-              onTest={() => setAsking({ kind: "test", index: at })}
-              onYaml={() => select(at, "yaml")}
-            />
+            <Foreign what="The form of this step" of={[text, at]} source={() => text}>
+              <StepForm
+                key={`${at} ${selected.pack}`}
+                index={at}
+                step={selected}
+                pack={packs.get(selected.pack) ?? null}
+                text={text}
+                issues={issues}
+                offers={offersAt}
+                readOnly={readOnly}
+                onChange={edit}
+                onRename={(id) => change(renameStep(text, at, id))}
+                onTest={() => setAsking({ kind: "test", index: at })}
+                onYaml={() => select(at, "yaml")}
+              />
+            </Foreign>
           )}
         </div>
         <div className="md:col-start-2 xl:sticky xl:top-4 xl:col-start-3 xl:row-start-1 xl:max-h-[calc(100vh-2rem)] xl:self-start xl:overflow-y-auto">
-          <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
+          <Foreign what="What the check found" of={[checked.check]}>
+            <CheckPanel checked={checked} quiet={untouched} steps={steps} onGo={go} />
+          </Foreign>
         </div>
       </div>
       {asking?.kind === "add" ? (

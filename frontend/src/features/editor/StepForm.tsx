@@ -2,8 +2,9 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo, useState } from "react";
 
 import { Button } from "../../components/Button.tsx";
-import { Code } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
 import { Prose } from "../../components/Prose.tsx";
+import { own } from "../../lib/foreign.ts";
 import { duration, humanise } from "../../lib/format.ts";
 import { fieldsOf, resolved as schemaOf, type Schema } from "../../lib/schemaForm.ts";
 import { isObject, type Json, plainText, type StepEntry, stepText } from "./definition.ts";
@@ -148,18 +149,18 @@ function Inputs({ index, step, pack, issues, offers, readOnly, onChange }: Props
   const [first] = useState(() => new Set(Object.keys(given)));
   const known = new Set(fields.map(({ name }) => name));
   const others = Object.keys(given).filter((name) => !known.has(name));
-  const shows = (name: string): boolean => first.has(name) || given[name] !== undefined || issuesAt(issues, [...at, name]).length > 0;
+  const shows = (name: string): boolean => first.has(name) || own(given, name) !== undefined || issuesAt(issues, [...at, name]).length > 0;
   const upFront = fields.filter(({ name, required }, place) => required || shows(name) || (place < 3 && fields.length <= 4));
   const rest = fields.filter((field) => !upFront.includes(field));
   const whole = issues.filter(({ path }) => path.length === 3 && path[2] === "input");
-  const stranger = (name: string): (typeof fields)[number] => ({ name, label: humanise(name), kind: isTemplate(given[name]) || typeof given[name] === "string" ? "text" : "json", required: false, description: pack === null ? "" : `${pack.name} has no input of this name.`, placeholder: "", choices: [], standard: "" });
+  const stranger = (name: string): (typeof fields)[number] => ({ name, label: humanise(name), kind: isTemplate(own(given, name)) || typeof own(given, name) === "string" ? "text" : "json", required: false, description: pack === null ? "" : `${pack.name} has no input of this name.`, placeholder: "", choices: [], standard: "" });
   // One list for both: a field that is being typed in stays the same one when its pack gets known.
   const row = (field: (typeof fields)[number]): ReactNode => (
     <div key={field.name}>
       <ValueField
         field={field}
-        choices={schemaOf(root.properties?.[field.name] ?? {}, root).enum?.filter((choice) => choice !== null) ?? []}
-        value={given[field.name]}
+        choices={schemaOf(own(root.properties, field.name) ?? {}, root).enum?.filter((choice) => choice !== null) ?? []}
+        value={own(given, field.name)}
         onChange={(value) => onChange([...at, field.name], value)}
         offers={offers}
         issues={issuesAt(issues, [...at, field.name])}

@@ -11,6 +11,7 @@ import { lost, Notice, type Refusal, refusalOf } from "../../components/Notice.t
 import { Loading } from "../../components/Page.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
+import { readJson } from "../../lib/foreign.ts";
 import { duration, humanise } from "../../lib/format.ts";
 import { useRunChanges } from "../../lib/runChanges.ts";
 import { isFinal } from "../../lib/states.ts";
@@ -76,12 +77,7 @@ function Trial({ step, pack, known, onClose }: Props & { known: Known }): ReactN
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [runId, setRunId] = useState<string | null>(null);
   const id = useId();
-  let input: unknown;
-  try {
-    input = JSON.parse(text);
-  } catch {
-    input = undefined;
-  }
+  const input = readJson(text)?.json;
 
   async function go(): Promise<void> {
     setRefusal(null);

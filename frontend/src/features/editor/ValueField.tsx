@@ -1,6 +1,7 @@
 import { type ReactNode, type RefObject, useId, useRef, useState } from "react";
 
 import { Prose } from "../../components/Prose.tsx";
+import { readJson } from "../../lib/foreign.ts";
 import { asText, type Field, type FieldKind } from "../../lib/schemaForm.ts";
 import { plainText } from "./definition.ts";
 import type { Offer } from "./offers.ts";
@@ -130,7 +131,7 @@ function Choice({ field, choices: listed, value, onChange, id, readOnly, describ
       value={value === undefined ? "" : JSON.stringify(value)}
       onChange={({ target }) => {
         if (target.value === TAKE) onTake();
-        else onChange(target.value === "" ? undefined : (JSON.parse(target.value) as unknown));
+        else onChange(target.value === "" ? undefined : readJson(target.value)?.json);
       }}
     >
       <option value="">{hint === "" ? "Not set" : hint}</option>
@@ -234,9 +235,6 @@ export function valueOf(text: string, kind: FieldKind): { value: unknown; wrong:
 }
 
 function fromJson(text: string): { value: unknown; wrong: string | null } {
-  try {
-    return { value: JSON.parse(text) as unknown, wrong: null };
-  } catch {
-    return { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text". What it was before stays.' };
-  }
+  const read = readJson(text);
+  return read === null ? { value: undefined, wrong: 'This is no JSON. Texts need quotes: "text". What it was before stays.' } : { value: read.json, wrong: null };
 }

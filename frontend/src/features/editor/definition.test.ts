@@ -121,3 +121,12 @@ test("places in the text are found by path and the other way round", () => {
   expect(stepAt(TEXT, TEXT.indexOf("slides.render"))).toBe(1);
   expect(stepAt(TEXT, 3)).toBe(-1);
 });
+
+test("a definition nested deeper than can be read says so", () => {
+  for (const text of ["[".repeat(20_000), `steps: ${"{a: ".repeat(20_000)}`, `${"- ".repeat(20_000)}x`]) {
+    expect(readDefinition(text).unreadable?.message).toMatch(/./);
+    expect(setAt(text, ["name"], "Tea")).toBe(text);
+    expect(stepAt(text, 10)).toBe(-1);
+    expect(rangeOf(text, ["steps", 0])).toHaveLength(2);
+  }
+});

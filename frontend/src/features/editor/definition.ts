@@ -1,7 +1,7 @@
 // A pipeline definition as one YAML text that a form and a text editor both change. The text is the truth; comments and
 // the way it is written stay wherever an edit does not touch them.
 
-import { type Document, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, type Pair, parseDocument, Scalar, YAMLMap, YAMLParseError, YAMLSeq } from "yaml";
 
 import { mapReferences } from "./templates.ts";
 import { weave } from "./weave.ts";
@@ -84,7 +84,14 @@ function told(message: string): string {
 }
 
 function parse(text: string): Document {
-  return parseDocument(text, READ);
+  try {
+    return parseDocument(text, READ);
+  } catch {
+    // Nothing but the depth of its recursion ends the parser: what is wrong with a text it tells.
+    const refused: Document = parseDocument("", READ);
+    refused.errors.push(new YAMLParseError([0, 1], "RESOURCE_EXHAUSTION", "It is nested too deeply to be read"));
+    return refused;
+  }
 }
 
 /** The text after a change to its document; the text as it was when it cannot be read. */

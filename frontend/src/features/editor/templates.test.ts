@@ -50,3 +50,8 @@ test("a step is offered what stands before it", () => {
   expect(fitting(offers, "ti").map(({ path }) => path)).toEqual(["steps.fetch.output.pages[0].title"]);
   expect(fitting(offers, "inputs").map(({ path }) => path)).toEqual(["inputs.url"]);
 });
+
+test("what only looks like a quoted name is no reference", () => {
+  expect(referencesIn(String.raw`${"${{"} inputs["\q"] }}`)).toEqual([]);
+  expect(referencesIn(String.raw`${"${{"} inputs["a\"b"] }}`).map(({ path }) => path)).toEqual([["inputs", 'a"b']]);
+});

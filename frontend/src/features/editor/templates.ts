@@ -1,6 +1,8 @@
 // References in texts, `${{ inputs.url }}` and `${{ steps.fetch.output.text }}`, as far as an editor has to know them:
 // where they stand, what they read, and what they would yield. The server's check has the last word.
 
+import { readJson } from "../../lib/foreign.ts";
+
 export type Segment = string | number;
 
 export interface Reference {
@@ -68,17 +70,18 @@ function referenceOf(text: string, span: Span): Reference | null {
   const path: Segment[] = [root];
   for (let found = SEGMENT.exec(rest); found !== null; found = SEGMENT.exec(rest)) {
     const [whole, name, place, quoted] = found;
-    path.push(name ?? (place === undefined ? (JSON.parse(quoted ?? '""') as string) : Number(place)));
+    const part = name ?? (place === undefined ? readJson(quoted ?? '""')?.json : Number(place));
+    // What only looks quoted, such as `["\q"]`, is no reference.
+    if (typeof part !== "string" && typeof part !== "number") return null;
+    path.push(part);
     rest = rest.slice(whole.length);
   }
   const tail = /^\s*(?:(\?)|\|\s*default\s*\(([\s\S]*)\))?$/.exec(rest);
   const complete = root === "inputs" ? path.length > 1 : path.length > 2 && path[2] === "output";
   if (tail === null || !complete) return null;
-  try {
-    return { start: span.start, end: span.end, path, optional: tail[1] !== undefined, fallback: tail[2] === undefined ? null : { value: JSON.parse(tail[2]) as unknown } };
-  } catch {
-    return null;
-  }
+  const fallback = tail[2] === undefined ? null : readJson(tail[2]);
+  if (tail[2] !== undefined && fallback === null) return null;
+  return { start: span.start, end: span.end, path, optional: tail[1] !== undefined, fallback: fallback === null ? null : { value: fallback.json } };
 }
 
 export function referencesIn(text: string): Reference[] {

@@ -6,6 +6,7 @@ import { useQuery } from "urql";
 import { Moment } from "../../components/Moment.tsx";
 import { StateGlyph } from "../../components/StateMark.tsx";
 import { served } from "../../lib/base.ts";
+import { encoded } from "../../lib/foreign.ts";
 import { type Action, type ActionGroup, offeredActions } from "../../lib/shortcuts.ts";
 import { STATES } from "../../lib/states.ts";
 import { useSettled } from "../../lib/useSettled.ts";
@@ -54,7 +55,7 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
   const ask = (
     <Items heading="Ask">
       {wish === "" ? [] : [
-        <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encodeURIComponent(wish)}`)}>
+        <Item key="ask" value="ask" onSelect={() => go(`/?ask=${encoded(wish)}`)}>
           <span className="min-w-0 flex-1 truncate">What to run for “{wish}”</span>
         </Item>,
       ]}
@@ -99,14 +100,14 @@ export function Palette({ onClose }: { onClose: () => void }): ReactNode {
           </Items>
           <Items heading="Pipelines">
             {pipelines.map(({ id, key, name }) => (
-              <Item key={id} value={id} onSelect={() => go(`/pipelines/${encodeURIComponent(key)}`)}>
+              <Item key={id} value={id} onSelect={() => go(`/pipelines/${encoded(key)}`)}>
                 {name}
               </Item>
             ))}
           </Items>
           <Items heading="Packs">
             {packs.map(({ id, name }) => (
-              <Item key={id} value={id} onSelect={() => go(`/catalog/${encodeURIComponent(id)}`)}>
+              <Item key={id} value={id} onSelect={() => go(`/catalog/${encoded(id)}`)}>
                 <span className="font-mono text-dense">{name}</span>
               </Item>
             ))}

@@ -4,7 +4,7 @@ import { useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
-import { Code } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
 import { Kinds } from "../../components/Kinds.tsx";
 import { MakeCopy } from "../../components/MakeCopy.tsx";
 import { Missing } from "../../components/Missing.tsx";
@@ -77,7 +77,13 @@ function Whole({ pipeline }: { pipeline: Pipeline }): ReactNode {
       {availability.usable ? null : <Missing missing={availability.missing} />}
       <p className="mb-2 max-w-[72ch]"><Prose text={pipeline.description} /></p>
       <p className="mb-6 text-dense text-soft">
-        <Kinds accepts={metadata.accepts} produces={metadata.produces} /> · <Usage usage={pipeline.usage} />
+        {metadata.practice ? "for practice · " : ""}
+        {metadata.accepts.length + metadata.produces.length === 0 ? null : (
+          <>
+            <Kinds accepts={metadata.accepts} produces={metadata.produces} /> ·{" "}
+          </>
+        )}
+        <Usage usage={pipeline.usage} />
       </p>
       <Section
         title="Steps"

@@ -101,6 +101,8 @@ function Row({ pipeline }: { pipeline: PipelinesQuery["pipelines"]["nodes"][numb
             {name}
           </Link>
           <span className="truncate text-dense text-soft max-md:whitespace-normal">
+            {metadata.practice ? "for practice" : ""}
+            {metadata.practice && metadata.accepts.length + metadata.produces.length > 0 ? " · " : ""}
             <Kinds accepts={metadata.accepts} produces={metadata.produces} most={3} />
           </span>
         </p>

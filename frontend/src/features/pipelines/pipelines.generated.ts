@@ -221,7 +221,7 @@ export type WaitReason =
   /** A free worker, or the caller's limit of concurrent runs. */
   | 'SLOT';
 
-export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
+export type PipelineHeadFragment = { id: string, key: string, name: string, description: string, builtin: boolean, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
     | { candidates: Array<string>, key: string, position: number }
     | { packName: string, key: string, position: number }
   > };
@@ -235,7 +235,7 @@ export type PipelinesQueryVariables = Exact<{
 }>;
 
 
-export type PipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, description: string, builtin: boolean, runs: { nodes: Array<{ id: string, state: RunState, workSeconds: number, createdAt: string }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
+export type PipelinesQuery = { pipelines: { nodes: Array<{ id: string, key: string, name: string, description: string, builtin: boolean, runs: { nodes: Array<{ id: string, state: RunState, workSeconds: number, createdAt: string }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null }, steps: Array<
         | { candidates: Array<string>, key: string, position: number }
         | { packName: string, key: string, position: number }
       > }>, pageInfo: { hasNextPage: boolean, hasPreviousPage: boolean, startCursor: string | null, endCursor: string | null } } };
@@ -315,7 +315,7 @@ export type PipelinePageQueryVariables = Exact<{
 export type PipelinePageQuery = { pipeline: { inputSchema: unknown, actions: Array<PipelineAction>, id: string, key: string, name: string, description: string, builtin: boolean, currentVersion: { id: string, number: number, yaml: string, createdAt: string }, steps: Array<
       | { candidates: Array<string>, outputs: Array<string>, stdoutTo: string | null, cache: boolean, requiredIsolation: IsolationLevel | null, key: string, position: number, timeoutSeconds: number, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
       | { packName: string, key: string, position: number, timeoutSeconds: number, pack: { id: string, description: string, effects: PackEffects } | null, retry: { maxAttempts: number }, references: Array<{ path: Array<string>, expression: string, sourceStep: string | null, sourcePath: string }> }
-    >, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string> }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
+    >, runs: { nodes: Array<{ id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null }> }, metadata: { accepts: Array<string>, produces: Array<string>, typicalUse: string | null, limitations: Array<string>, practice: boolean }, availability: { usable: boolean, missing: Array<{ kind: RequirementKind, name: string, message: string, hint: string | null }> }, usage: { runs: number, failed: number, medianDurationSeconds: number | null, medianCostUsd: number | null, lastRunAt: string | null } } | null };
 
 export type AgentChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -334,6 +334,7 @@ export const PipelineHeadFragmentDoc = /*#__PURE__*/ gql`
     produces
     typicalUse
     limitations
+    practice
   }
   availability {
     usable

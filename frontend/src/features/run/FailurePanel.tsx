@@ -2,7 +2,7 @@ import { type ReactNode, useState } from "react";
 import { useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
-import { Code } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { Prose } from "../../components/Prose.tsx";
 import { StateGlyph } from "../../components/StateMark.tsx";

@@ -1,26 +1,32 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useMemo } from "react";
 import { useQuery } from "urql";
 
-import { Code, PayloadView, Value } from "../../components/JsonView.tsx";
+import { Code } from "../../components/Code.tsx";
+import { PayloadView, Value } from "../../components/JsonView.tsx";
 import { CopyButton } from "../../components/CopyButton.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
+import { useBatches } from "../../components/useBatches.tsx";
 import { humanise } from "../../lib/format.ts";
 import { escaped } from "../../lib/plain.ts";
-import { type RunWholeFragment, StepDetailDocument, type StepRowFragment } from "./run.generated.ts";
+import { type RunWholeFragment, StepDetailDocument, type StepDetailQuery, type StepRowFragment } from "./run.generated.ts";
 import { useMoved } from "./useMoved.ts";
+
+/** Fields that are drawn at once. */
+const FIELDS = 100;
 
 /** What a step got: for each field what its author wrote, what became of it, and where that came from. */
 export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFragment }): ReactNode {
   const [{ data, fetching, error, stale }] = useQuery({ query: StepDetailDocument, variables: { id: run.id, key: step.key }, context: useMoved(step) });
   const found = data?.run?.step;
+  const names = useMemo(() => namesOf(found), [found]);
+  const { shown, more } = useBatches(names, FIELDS);
   // Of what is known before the answer, the input may be missing.
   if (found === undefined || found === null || (stale && found.input === null)) return <Unread fetching={fetching} problem={error === undefined ? null : lost(error)} />;
   const written = found.step !== null && "input" in found.step ? fieldsOf(found.step.input) : null;
   const resolved = found.input === null || found.input.truncated ? null : fieldsOf(found.input.json);
   const references = found.step?.references ?? [];
   if (references.length === 0 || written === null) return <PayloadView payload={found.input} empty="It has not started, so its input is not known yet." />;
-  const names = [...new Set([...Object.keys(written), ...Object.keys(resolved ?? {})])];
   return (
     <>
       <div className="flex items-baseline justify-between">
@@ -36,23 +42,32 @@ export function InputTab({ run, step }: { run: RunWholeFragment; step: StepRowFr
           </tr>
         </thead>
         <tbody className="max-md:block">
-          {names.map((name) => (
+          {shown.map((name) => (
             <tr key={name} className="border-b border-line align-top max-md:block max-md:py-2 [&>*]:py-1.5 [&>*]:pr-4 max-md:[&>*]:block max-md:[&>*]:py-0.5">
               <th scope="row" className="text-left font-mono font-medium wrap-anywhere">
                 {name}
               </th>
               <td className="font-mono text-soft wrap-anywhere">
-                {name in written ? <Written value={written[name]} /> : "added by the run"}
+                {Object.hasOwn(written, name) ? <Written value={written[name]} /> : "added by the run"}
                 <Sources run={run} references={references.filter(({ path }) => path[0] === name)} />
               </td>
-              <td className="font-mono wrap-anywhere">{resolved === null ? <span className="font-sans text-soft">{found.input === null ? "not known yet" : ""}</span> : name in resolved ? <Value value={resolved[name]} /> : <span className="font-sans text-soft">left out</span>}</td>
+              <td className="font-mono wrap-anywhere">{resolved === null ? <span className="font-sans text-soft">{found.input === null ? "not known yet" : ""}</span> : Object.hasOwn(resolved, name) ? <Value value={resolved[name]} /> : <span className="font-sans text-soft">left out</span>}</td>
             </tr>
           ))}
         </tbody>
       </table>
+      {more}
       {found.input?.truncated === true ? <Code text={found.input.excerpt ?? ""} label="Beginning of the input" /> : null}
     </>
   );
+}
+
+type Found = NonNullable<NonNullable<StepDetailQuery["run"]>["step"]>;
+
+/** Fields that were written, and those that the run has added. */
+function namesOf(found: Found | null | undefined): string[] {
+  const written = found?.step != null && "input" in found.step ? fieldsOf(found.step.input) : {};
+  return [...new Set([...Object.keys(written), ...Object.keys(fieldsOf(found?.input?.json))])];
 }
 
 /** What stands in the definition; a text that is one reference says no more than where it leads, which is told below. */

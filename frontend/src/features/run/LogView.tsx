@@ -128,6 +128,22 @@ function Lines({ log, cut, onEarlier }: { log: Log; cut: boolean; onEarlier: (()
   );
 }
 
+/** Characters of a line that show before somebody asks for all of it. */
+const SHOWN_CHARACTERS = 10_000;
+
+function LineText({ text }: { text: string }): ReactNode {
+  const [all, setAll] = useState(false);
+  if (all || text.length <= SHOWN_CHARACTERS) return text;
+  return (
+    <>
+      {text.slice(0, SHOWN_CHARACTERS)}…{" "}
+      <button type="button" className="link font-sans" onClick={() => setAll(true)}>
+        show all {count(text.length, "character")}
+      </button>
+    </>
+  );
+}
+
 function Row({ line, wrap }: { line: Line; wrap: boolean }): ReactNode {
   return (
     <div className="flex gap-3 [contain-intrinsic-size:auto_20px] [content-visibility:auto]">
@@ -136,7 +152,7 @@ function Row({ line, wrap }: { line: Line; wrap: boolean }): ReactNode {
       </time>
       <span className={`${wrap ? "whitespace-pre-wrap wrap-anywhere" : "whitespace-pre"} ${INK[line.level] ?? ""}`} dir="auto">
         {line.level === "ERROR" || line.level === "WARNING" ? `${humanise(line.level.toLowerCase())}: ` : ""}
-        {line.text}
+        <LineText text={line.text} />
       </span>
     </div>
   );

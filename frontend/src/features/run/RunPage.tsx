@@ -3,10 +3,12 @@ import { lazy, memo, type ReactNode, Suspense, useCallback, useEffect, useMemo, 
 import { useClient, useMutation, useQuery } from "urql";
 
 import { Button, ButtonLink } from "../../components/Button.tsx";
+import { Foreign } from "../../components/Foreign.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Absent, Unread, useTitle } from "../../components/Page.tsx";
 import { StateMark } from "../../components/StateMark.tsx";
 import { setServerTime } from "../../lib/clock.ts";
+import { jsonOf } from "../../lib/foreign.ts";
 import { humanise } from "../../lib/format.ts";
 import { isFinal, isLive, STATES } from "../../lib/states.ts";
 import { useFavicon } from "../../lib/useFavicon.ts";
@@ -112,16 +114,25 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
   const shownFailure = isFinal(run.state) && run.failure !== null && (step === failed || step === null) ? run.failure : null;
   return (
     <>
-      <Head run={run} actions={actions} />
+      <Foreign what="The head of the run" of={[run]}>
+        <Head run={run} actions={actions} />
+      </Foreign>
+      <Foreign what="The dialog" of={[asked]} beside={<Button onClick={close}>Close</Button>}>
+        <Suspense>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
+      </Foreign>
       <div className="flex flex-col">
         <div className={shownFailure === null ? "" : "max-md:order-2 max-md:mt-5"}>
-          <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={onScale} />
+          <Foreign what="The steps of the run" of={[run]}>
+            <Timeline run={run} selected={step?.key ?? null} scale={search.scale ?? "fit"} onSelect={select} onScale={onScale} />
+          </Foreign>
         </div>
         <div className={`mt-5 grid items-start gap-x-8 gap-y-6 max-md:contents ${shownFailure === null ? "" : "lg:grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)]"}`}>
           {shownFailure === null ? null : (
-            <FailurePanel run={run} step={failed} failure={shownFailure} advice={advice} attempt={search.attempt} onAttempt={choose} onChange={() => setAsked("change")}>
-              {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
-            </FailurePanel>
+            <Foreign what="What went wrong" of={[run]} source={() => jsonOf(run.failure)}>
+              <FailurePanel run={run} step={failed} failure={shownFailure} advice={advice} attempt={search.attempt} onAttempt={choose} onChange={() => setAsked("change")}>
+                {run.actions.includes("ACKNOWLEDGE") ? <Acknowledge run={run} /> : null}
+              </FailurePanel>
+            </Foreign>
           )}
           {step === null ? null : (
             <div className="min-w-0 max-md:order-3 max-md:mt-5">
@@ -131,7 +142,6 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
           )}
         </div>
       </div>
-      <Suspense>{asked === null ? null : <RunDialog asked={asked} run={run} onClose={close} />}</Suspense>
     </>
   );
 });

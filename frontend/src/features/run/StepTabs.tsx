@@ -2,6 +2,7 @@ import { type KeyboardEvent, type ReactNode, useId } from "react";
 import { useQuery } from "urql";
 
 import { ArtifactRows } from "../../components/ArtifactRows.tsx";
+import { Foreign } from "../../components/Foreign.tsx";
 import { JsonView } from "../../components/JsonView.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
@@ -77,7 +78,9 @@ export function StepTabs({ run, step, tab: asked, attempt, onTab }: Props): Reac
       </div>
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what a tab shows takes focus */}
       <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${tab}`} tabIndex={0}>
-        <Panel key={step.id} run={run} step={step} tab={tab} attempt={attempt} />
+        <Foreign key={`${step.id} ${tab}`} what={`${humanise(tab)} of ${humanise(step.key)}`} of={[step, attempt]}>
+          <Panel run={run} step={step} tab={tab} attempt={attempt} />
+        </Foreign>
       </div>
     </section>
   );
@@ -129,7 +132,7 @@ function OfAttempt({ id, number, tab }: { id: string; number: number; tab: Exclu
       ) : value === null ? (
         <p className="py-4 text-soft">{tab === "input" ? "Its input was not put together." : "It gave nothing."}</p>
       ) : (
-        <JsonView value={value} />
+        <JsonView value={value} what={`${humanise(tab)} of attempt ${number}`} />
       )}
     </>
   );

@@ -3,9 +3,11 @@ import { Ban, Check, LoaderCircle, ShieldCheck, X } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useClient, useQuery } from "urql";
 
+import { Foreign } from "../../components/Foreign.tsx";
 import { Moment } from "../../components/Moment.tsx";
 import { lost } from "../../components/Notice.tsx";
 import { Unread } from "../../components/Page.tsx";
+import { jsonOf } from "../../lib/foreign.ts";
 import { count, duration, humanise, money } from "../../lib/format.ts";
 import { ISOLATION } from "../../lib/isolation.ts";
 import { useFollow } from "../../lib/useFollow.ts";
@@ -14,9 +16,10 @@ import { type Entry, merged, type Outcome, type Part, partsOf, piecesOf } from "
 
 type Read = Extract<NonNullable<AttemptTranscriptQuery["node"]>, { transcript: unknown }>;
 
-/** Lines of a prompt, and of what a tool answered, that show before it is unfolded. */
+/** Lines of a prompt that show before it is unfolded. */
 const PROMPT_LINES = 6;
-const RESULT_CHARACTERS = 20_000;
+/** Characters of any text that show before somebody asks for all of it. */
+const SHOWN_CHARACTERS = 20_000;
 const NOTHING: readonly Entry[] = [];
 
 /** What the agent of one attempt read, said and did; of the last one unless another is looked at. */
@@ -76,7 +79,9 @@ function Followed({ id, live, read, again }: { id: string; live: boolean; read: 
       <ol aria-label="Transcript" className="max-w-[96ch] space-y-3">
         {parts.map((part) => (
           <li key={part.key} className="min-w-0">
-            <Shown part={part} live={live} />
+            <Foreign what="An entry of the transcript" of={[part]} source={() => jsonOf(part)}>
+              <Shown part={part} live={live} />
+            </Foreign>
           </li>
         ))}
       </ol>
@@ -198,7 +203,7 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
   const open = chosen ?? bad;
   const { word, icon: Icon, ink } = OUTCOME[part.outcome];
   const told = part.outcome === "open" && live ? "running" : word;
-  const given = part.arguments === null ? "" : JSON.stringify(part.arguments, null, 2);
+  const given = !open || part.arguments === null ? "" : (jsonOf(part.arguments) ?? "They are too deep to be written.");
   return (
     <div className="rounded border border-line">
       <button type="button" aria-expanded={open} className="flex w-full items-center gap-2 px-3 py-1.5 text-left text-dense hover:bg-hover" onClick={() => setChosen(!open)}>
@@ -218,8 +223,7 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
             <p className="font-sans text-soft">{part.outcome === "open" ? "Nothing came back." : "It answered nothing."}</p>
           ) : (
             <div className={given === "" ? "" : "border-t border-line pt-2"}>
-              <Text text={part.result.slice(0, RESULT_CHARACTERS)} />
-              {part.result.length > RESULT_CHARACTERS ? <p className="font-sans text-soft">The rest is in the downloaded transcript.</p> : null}
+              <Text text={part.result} />
             </div>
           )}
         </div>
@@ -229,9 +233,16 @@ function Call({ part, live }: { part: Extract<Part, { kind: "call" }>; live: boo
 }
 
 function Text({ text }: { text: string }): ReactNode {
+  const [all, setAll] = useState(false);
+  const cut = !all && text.length > SHOWN_CHARACTERS;
   return (
     <span className="whitespace-pre-wrap wrap-anywhere" dir="auto">
-      <Masked text={text} />
+      <Masked text={cut ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text} />
+      {cut ? (
+        <button type="button" className="link mt-1 block font-sans text-dense not-italic" onClick={() => setAll(true)}>
+          Show all {count(text.length, "character")}
+        </button>
+      ) : null}
     </span>
   );
 }

@@ -1,5 +1,6 @@
 // Which of a run's inputs a resume may change.
 
+import { readJson } from "../../lib/foreign.ts";
 import type { UnreadInputsQuery } from "./run.generated.ts";
 
 type Told = NonNullable<UnreadInputsQuery["run"]>;
@@ -25,7 +26,9 @@ export function unreadInputs({ version, steps }: Pick<Told, "version" | "steps">
 /** The input of a path such as `text`, `data.rows[0]` or `["odd name"].x`. */
 function rootOf(path: string): string {
   const quoted = /^\[("(?:[^"\\]|\\.)*")\]/.exec(path)?.[1];
-  return quoted === undefined ? (path.split(/[.[]/, 1)[0] ?? path) : (JSON.parse(quoted) as string);
+  if (quoted === undefined) return path.split(/[.[]/, 1)[0] ?? path;
+  const name = readJson(quoted)?.json;
+  return typeof name === "string" ? name : quoted;
 }
 
 /** Those of a run's inputs that such a schema names. */

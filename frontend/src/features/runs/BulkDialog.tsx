@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type Client, useClient } from "urql";
 
 import { Button } from "../../components/Button.tsx";
@@ -39,6 +39,14 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   // One key for each run: pressing twice, or again after a lost answer, starts each once.
   const [key] = useState(() => crypto.getRandomValues(new Uint32Array(2)).join("-"));
   const asked = ids.join(" ");
+  const open = useRef(true);
+
+  useEffect(() => {
+    open.current = true;
+    return () => {
+      open.current = false;
+    };
+  }, []);
 
   useEffect(() => {
     // Once it is done nothing is selected any more; there is nothing to ask.
@@ -60,7 +68,10 @@ export function BulkDialog({ act, ids, onClose, onDone }: Props): ReactNode {
   async function go(): Promise<void> {
     if (dry === null) return;
     setBusy(true);
-    setResults(await eachOf(dry.ready, AT_ONCE, (id) => done(client, act, id, titles.get(id) ?? id, `${key}-${id}`)));
+    const found = await eachOf(dry.ready, AT_ONCE, (id) => done(client, act, id, titles.get(id) ?? id, `${key}-${id}`));
+    // Closed meanwhile: what is selected by now is another choice.
+    if (!open.current) return;
+    setResults(found);
     setBusy(false);
     onDone();
   }

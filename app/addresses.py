@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv6Address, ip_address
 from typing import Final, NamedTuple
 
-#: What stands behind `//` in an address and in the header Host (RFC 3986 section 3.2), without user and password.
+#: The host and port of a URL and of the `Host` header (RFC 3986 section 3.2), without user and password.
 _AUTHORITY: Final = re.compile(r"(?:([A-Za-z0-9._-]+)|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?")
 _PORTS: Final = range(1, 65_536)
 
@@ -24,9 +24,9 @@ class Authority(NamedTuple):
 
 
 def read_authority(text: str) -> Authority | None:
-    """The host in a text that is nothing but a host name or address, IPv6 in brackets, and perhaps a port; else None.
+    """Parse a host name or address, IPv6 in brackets, with or without a port; None for any other text.
 
-    `urllib.parse` finds a host in nearly anything: before a port that is none, behind a user's name.
+    `urllib.parse` is too lenient: it accepts user names and ports that are not numbers.
     """
     found = _AUTHORITY.fullmatch(text)
     if found is None:
@@ -51,7 +51,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_host(text: str) -> str | None:
-    """The name in a text that is a host alone, IPv6 with or without brackets, as `Authority` has it; else None."""
+    """Parse a host without a port, IPv6 with or without brackets, into `Authority.name`; None for any other text."""
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     authority = read_authority(f"[{bare}]" if ":" in bare else text)
     return None if authority is None or authority.port is not None else authority.name

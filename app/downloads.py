@@ -234,7 +234,7 @@ def _said(error: Exception) -> str:
 
 
 def _sees(request: Request) -> str | None:
-    """The only caller whose files may be sent; None when those of all may."""
+    """The caller whose files this request may read; None for everybody's."""
     caller: Caller | None = getattr(request.state, "caller", None)
     # A signed address was made for somebody who could see it.
     return None if caller is None else visible_to(caller)

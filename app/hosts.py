@@ -8,10 +8,10 @@ another origin. Programs that send no Origin are not concerned.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from app.addresses import is_loopback, read_authority, read_host
 from runner.excerpts import excerpt
+from runner.web_address import read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-#: Of the schemes that web pages have.
+#: Web pages have no other schemes.
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 #: Host headers known to be ours; a client cannot make the memory grow beyond it.
 _REMEMBERED = 256
@@ -68,7 +68,7 @@ class HostGuard:
             return
         socket = scope["type"] == "websocket"
         if socket or scope["method"] not in _SAFE_METHODS:
-            # Browsers send one; as a list of several, it is none of ours.
+            # Browsers send one. Several are joined, and then match no allowed origin.
             origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
             origin = ", ".join(origins)
             if origins and not self._may_call(origin, hosts[0].decode("ascii")):
@@ -127,9 +127,9 @@ def guard_for(app: ASGIApp, settings: Settings) -> HostGuard:
     if settings.host not in ("0.0.0.0", "::", "[::]"):
         hosts.append(settings.host)
     if settings.public_url:
-        public = urlsplit(settings.public_url)
-        hosts.append(public.hostname or "")
-        origins.append(f"{public.scheme}://{public.netloc}")
+        public = read_web_address(settings.public_url)
+        hosts.append(public.host)
+        origins.append(public.origin)
     return HostGuard(app, hosts=hosts, origins=origins)
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from app.half_closed import HalfClosedProtocol
+from app.request_targets import RequestTargetProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,7 +157,7 @@ class RememberingCycle(RequestResponseCycle):
         )
 
 
-class JoiningProtocol(HalfClosedProtocol):
+class JoiningProtocol(RequestTargetProtocol):
     """uvicorn's protocol on such a transport; sockets that it hands on to go on with it."""
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:

@@ -3,8 +3,8 @@
 Lines of libraries that use the standard library's logging (uvicorn, websockets) take the same way. Access is not
 logged: addresses may carry signatures, and the audit says who did what.
 
-Secrets are masked in every key and value before a line is rendered, because rendering escapes them in ways of its own,
-and once more in the line, for tokens that are known by what stands around them.
+Secrets are masked in every key and value before a line is rendered, because rendering escapes them, and once more in
+the finished line, because some tokens are recognised by the text around them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _masked_line(_logger: WrappedLogger, _method: str, line: EventDict | str) ->
 
 
 def _plain(value: object) -> JSONValue:
-    """A value as JSON; what is none is told as Python shows it, so that nothing is left to be rendered unmasked."""
+    """Convert a value to JSON, other objects to their `repr`, so that the renderer gets only masked text."""
     match value:
         case str() | bool() | int() | float() | None:
             return value
@@ -82,6 +82,7 @@ def configure_logging(level: str, style: Literal["auto", "console", "json"] = "a
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *ending],
         )
     )
+    logging.captureWarnings(True)
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(least)

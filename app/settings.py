@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
-from urllib.parse import urlsplit
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
@@ -44,6 +43,7 @@ from app.settings_values import (
     VaultKey,
     Words,
 )
+from runner.web_address import read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -256,7 +256,7 @@ class Settings(BaseSettings):
     @property
     def base(self) -> str:
         """Path everything lies below, without a slash at the end; empty at the root."""
-        return self.base_path or (urlsplit(self.public_url).path.rstrip("/") if self.public_url else "")
+        return self.base_path or (read_web_address(self.public_url).path.rstrip("/") if self.public_url else "")
 
     @property
     def outward(self) -> str:

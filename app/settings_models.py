@@ -32,7 +32,7 @@ from runner.gateway.providers import (
     ModelRef,
     Provider,
 )
-from runner.web_address import has_account, read_web_address
+from runner.web_address import WebAddressError, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,11 +96,14 @@ def _checked_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, 
             raise ValueError(f"provider `{name}` needs a base_url (PACKLINE_PROVIDER_{name.upper()}_URL)")
         url = entry.get("base_url")
         if url is not None:
-            address = read_web_address(url)
-            if address is None:
-                raise ValueError(f"for provider `{name}` an address such as https://host.example/v1 is needed")
-            if has_account(address):
+            needed = f"for provider `{name}` an address such as https://host.example/v1 is needed"
+            try:
+                address = read_web_address(url)
+            except WebAddressError as error:
+                raise ValueError(f"{needed}: {error.reason}") from error
+            if address.account is not None:
                 raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")
+            entry["base_url"] = address.url.rstrip("/")
     return checked
 
 

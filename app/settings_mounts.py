@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checked_command
-from runner.web_address import has_account, read_web_address
+from runner.web_address import WebAddressError, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -53,11 +53,16 @@ class McpServerSetting(BaseModel):
     @field_validator("url", mode="after")
     @classmethod
     def _http(cls, value: str | None) -> str | None:
-        if value is not None:
+        if value is None:
+            return None
+        needed = "an address such as https://host.example/mcp is needed"
+        try:
             address = read_web_address(value)
-            if address is None or has_account(address):
-                raise ValueError("an address such as https://host.example/mcp is needed, without a password in it")
-        return value
+        except WebAddressError as error:
+            raise ValueError(f"{needed}: {error.reason}") from error
+        if address.account is not None:
+            raise ValueError(f"{needed}, without a password in it")
+        return address.url
 
     @field_validator("secret_env", "bearer", mode="after")
     @classmethod

@@ -13,8 +13,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
-from app.addresses import read_host
-from runner.web_address import read_web_address
+from runner.web_address import WebAddress, WebAddressError, read_web_address, read_web_host
 
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
@@ -37,28 +36,31 @@ def _absolute(value: Path) -> Path:
 
 
 def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
+    names = []
     for host in value:
-        if read_host(host) is None:
-            raise ValueError(f"`{host}` is no host: write a name such as pack.example, without scheme and port")
-    return value
+        try:
+            names.append(read_web_host(host))
+        except WebAddressError as error:
+            message = f"`{host}` is no host: write a name such as pack.example, without scheme and port"
+            raise ValueError(message) from error
+    return tuple(names)
 
 
 def _origins(value: tuple[str, ...]) -> tuple[str, ...]:
-    for origin in value:
-        _require_http(origin)
-    return tuple(origin.rstrip("/").lower() for origin in value)
+    return tuple(_web_address(origin).origin for origin in value)
 
 
 def _address(value: str | None) -> str | None:
-    if value is not None:
-        _require_http(value)
-    return value.rstrip("/") if value else None
+    return None if value is None else _web_address(value).url.rstrip("/")
 
 
 def _service_addresses(value: dict[str, str]) -> dict[str, str]:
-    for name, url in value.items():
-        _require_http(url, f"for `{name}` ")
-    return {name.lower(): url for name, url in value.items()}
+    found = {}
+    for name, text in value.items():
+        url = _web_address(text, f"for `{name}` ").url
+        # Packs may join paths to it: a slash at its end is there if it was given.
+        found[name.lower()] = url if text.rstrip().endswith("/") else url.removesuffix("/")
+    return found
 
 
 def _base_path(value: str | None) -> str | None:
@@ -94,9 +96,11 @@ def _artifact_store(value: str) -> str:
     return value
 
 
-def _require_http(value: str, what: str = "") -> None:
-    if read_web_address(value) is None:
-        raise ValueError(f"{what}an address such as https://host.example is needed")
+def _web_address(value: str, what: str = "") -> WebAddress:
+    try:
+        return read_web_address(value)
+    except WebAddressError as error:
+        raise ValueError(f"{what}an address such as https://host.example is needed: {error.reason}") from error
 
 
 #: Texts, separated by commas.

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
 from runner.excerpts import excerpt
+from runner.web_address import WebAddressError, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,7 +38,7 @@ _NUMBER = re.compile(
     r"(?:\b(?:issue|ticket|bug|pr|pull request)\s*(?:number|no\.?|nr\.?)?\s*#?|(?<!\w)#)(\d{1,9})\b", re.I
 )
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}")
-_TRAILING = ".,;:!?)]}>'\""
+_TRAILING = ".,;:!?)]}>'\"\u2019\u201d\u00bb\u2026\u3002\uff0c\uff09"
 
 #: Kinds of a file by the ending of its name.
 FILE_KINDS: dict[str, tuple[str, ...]] = {
@@ -141,19 +141,29 @@ def read_facts(request: str, context: JSONValue = None) -> Facts:
 def address_kinds(address: str) -> tuple[str, ...]:
     """What an address can serve as; a file's ending tells more than the host. Empty when it cannot be read."""
     try:
-        split = urlsplit(address if "//" in address else f"https://{address}")
-    except ValueError:  # a bracket that is never closed, or a host that would become another one
+        read = read_web_address(address if "//" in address else f"https://{address}")
+    except WebAddressError:
         return ()
-    path = split.path.rstrip("/")
+    path = read.path.rstrip("/")
     ending = path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else ""
     segments = [part for part in path.split("/") if part]
-    if ending == "git" or ((split.hostname or "") in _REPO_HOSTS and len(segments) >= 2):
+    if ending == "git" or (read.host in _REPO_HOSTS and len(segments) >= 2):
         if len(segments) >= 4 and segments[2] in ("issues", "pull"):
             return ("issue_number", "repo_url", "url")
         return ("repo_url", "url")
     if ending in FILE_KINDS and ending not in ("html", "htm"):
         return (*FILE_KINDS[ending], "source_url")
     return ("url", "source_url")
+
+
+def _without_trailing(address: str) -> str:
+    """An address without the punctuation of the sentence it ends; a bracket that it opened itself is part of it."""
+    value = address.rstrip(_TRAILING)
+    for closing in address.removeprefix(value):
+        if closing != ")" or value.count("(") <= value.count(")"):
+            break
+        value += closing
+    return value
 
 
 def _bounded(text: str) -> str:
@@ -168,13 +178,13 @@ def _read_text(text: str, source: Source, found: list[Fact]) -> str:
 
     def address(match: re.Match[str]) -> str:
         whole = match.group()
-        value = whole.rstrip(_TRAILING)
+        value = _without_trailing(whole)
         kinds = address_kinds(value)
         if not kinds:
             return whole
         found.append(Fact(kinds, value if "//" in value else f"https://{value}", source))
         if kinds[0] == "issue_number":
-            found.append(Fact(("repo_name",), "/".join(urlsplit(found[-1].value).path.split("/")[1:3]), source))
+            found.append(Fact(("repo_name",), "/".join(read_web_address(found[-1].value).path.split("/")[1:3]), source))
         return f" {_word_of(kinds)} {whole[len(value) :]}"
 
     def file(match: re.Match[str]) -> str:

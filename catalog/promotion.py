@@ -177,7 +177,7 @@ class _Short:
         )
 
     def place(self, call: PackCall, path: Path, value: JSONValue) -> Path | None:
-        """Where the value at a place of a call's input came from; None when that cannot be told."""
+        """Where the value at a place of a call's input came from; None when that is unclear."""
         places = self._places.get(canonical_json(value), ()) if _is_short(value) else ()
         if not places or (len(path) == 1 and _is_usual(call, str(path[0]), value)):
             return None
@@ -229,7 +229,7 @@ def _templated(
 ) -> JSONValue:
     """The value with references in place of what earlier calls gave; the rest as templates leave it unchanged.
 
-    `handed_on` is asked for a reference to a value that is too short to be told by itself, with its path.
+    `handed_on` returns a reference for a value, given with its path, that is too short to be recognised.
     """
     source = _source(value, known, embedded=False)
     if source is not None:

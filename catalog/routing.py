@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic
 
 from catalog import routing_weights
+from catalog.needs import fed_first, new_first
 from catalog.routing_signals import OUTCOME_SIGNALS, SIGNALS, outcome_signals, read_request
 from catalog.search import Entry, RefT
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Below this chance that the catalog serves a request, no answer is given; chosen on the development part.
 SERVED_FROM = 0.65
-#: Answers told beside the best one.
+#: Answers given in addition to the best one.
 MAX_ALTERNATIVES = 5
 #: Another answer is worth telling from this share of the best one's likelihood on.
 _WORTH_TELLING = 0.02
@@ -42,11 +43,13 @@ class Choice(Generic[RefT]):
     Attributes:
         position: Its place in the index.
         confidence: How likely it is right, 0 to 1.
+        likely: How well it fits beside the others; of all entries together 1.
     """
 
     entry: Entry[RefT]
     position: int
     confidence: float
+    likely: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,9 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     if not index.entries:
         return Ranking((), 0.0, True, reading)
     scores = [_weighed(row, _RANKING) for row in reading.rows]
+    if not reading.repeats:  # what was done before had what it needs
+        scores = fed_first(index.entries, scores, facts, reading.wish)
+        scores = new_first(index.entries, scores, facts, reading.wish)
     likely = _softmax(scores)
     order = sorted(range(len(scores)), key=lambda place: (-scores[place], index.entries[place].id))
     outcome = outcome_signals(reading, scores)
@@ -88,9 +94,12 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
     if reading.repeats and (history or facts.targets) and len(reading.terms) <= 1:
         served = max(served, SERVED_FROM)
     order = _pipelines_first(index.entries, order, likely)
-    told = [place for place in order[: MAX_ALTERNATIVES + 1] if likely[place] >= _WORTH_TELLING * likely[order[0]]]
-    choices = [Choice(index.entries[order[0]], order[0], round(right, 3))]
-    choices += [Choice(index.entries[place], place, round(min(right, likely[place] * served), 3)) for place in told[1:]]
+    answers = [place for place in order[: MAX_ALTERNATIVES + 1] if likely[place] >= _WORTH_TELLING * likely[order[0]]]
+    sure = [right, *(min(right, likely[place] * served) for place in answers[1:])]
+    choices = [
+        Choice(index.entries[place], place, round(confidence, 3), likely[place])
+        for place, confidence in zip(answers, sure, strict=True)
+    ]
     return Ranking(tuple(choices), round(served, 3), served < SERVED_FROM, reading)
 
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalog.metadata import kinds
+from catalog.needs import kinds_had, lacks_input
 from catalog.words import as_written
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from catalog.facts import Facts
     from catalog.routing import Choice, Ranking
     from catalog.routing_index import RoutingIndex
     from catalog.routing_signals import Reading
     from catalog.search import RefT
 
+#: Most kinds or packs that are named.
+_MOST_NAMED = 3
 #: Uses by the caller from which on they are a reason.
 _TELLING_USES = 2
 
@@ -26,9 +31,8 @@ def reason_of(
     reading: Reading,
     *,
     uses: int = 0,
-    lack: str | None = None,
 ) -> str:
-    """Why an entry may serve a request: one to four short sentences.
+    """Why an entry may serve a request, in short sentences.
 
     Args:
         index: The catalog.
@@ -36,7 +40,6 @@ def reason_of(
         facts: What the request has.
         reading: How it compared with the catalog.
         uses: How often the caller used the entry lately.
-        lack: What keeps it from running here.
     """
     metadata = choice.entry.metadata
     parts = [metadata.typical_use or excerpt(choice.entry.description, 240).split("\n")[0] or choice.entry.name]
@@ -49,10 +52,20 @@ def reason_of(
     example = index.nearest_example(choice.position, reading.terms)
     if example is not None:
         parts.append(f"It serves requests such as “{example}”.")
+    had = kinds_had(facts, reading.wish)
+    if lacks_input(choice.entry, facts, had):
+        parts.append(f"It needs what the request does not have: {_either(metadata.accepts)}.")
+        makers = [
+            entry.id
+            for entry in index.entries
+            if entry.kind == "pack"
+            and not accepts.isdisjoint(entry.metadata.produces)
+            and not lacks_input(entry, facts, had)
+        ]
+        if makers:
+            parts.append(f"In a pipeline, a step before it can make that: {_either(makers)}.")
     if uses >= _TELLING_USES:
         parts.append(f"You used it {uses} times lately.")
-    if lack is not None:
-        parts.append(f"It cannot run here yet: {lack}")
     return " ".join(parts)
 
 
@@ -77,6 +90,11 @@ def reasoning_of(index: RoutingIndex[RefT], ranking: Ranking[RefT], facts: Facts
     if unknown:
         parts.append(f"Words nobody here uses: {', '.join(unknown[:8])}.")
     return " ".join(parts)
+
+
+def _either(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names[:_MOST_NAMED]]
+    return " or ".join((", ".join(quoted[:-1]), quoted[-1])) if len(quoted) > 1 else quoted[0]
 
 
 def _shown(value: str) -> str:

@@ -52,6 +52,7 @@ class Entry(Generic[RefT]):
     Attributes:
         ref: What the caller knows it by; not looked at here.
         kind: What sort of thing; among equals pipelines come before packs.
+        aliases: Other names that lead to it: a pipeline's key and its earlier ones.
         input_schema: JSON Schema of what it must be given; only routing looks at it.
     """
 
@@ -62,6 +63,7 @@ class Entry(Generic[RefT]):
     description: str
     metadata: Metadata
     input_schema: Mapping[str, JSONValue] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

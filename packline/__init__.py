@@ -11,6 +11,7 @@ from runner.pack_context import AgentAnswer, ArtifactFile, ArtifactRef, PackCont
 from runner.pack_needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
 from runner.picture_size import PictureSize, picture_size
 from runner.routing import CallerCatalog
+from runner.web_address import OtherSchemeError, WebAddress, WebAddressError, is_web_address, read_web_address
 
 __all__ = [
     "AgentAnswer",
@@ -24,6 +25,7 @@ __all__ = [
     "Missing",
     "ModelNeed",
     "Models",
+    "OtherSchemeError",
     "Pack",
     "PackContext",
     "PackError",
@@ -35,10 +37,14 @@ __all__ = [
     "SpeechAnswer",
     "StructuredAnswer",
     "TextAnswer",
+    "WebAddress",
+    "WebAddressError",
     "excerpt",
+    "is_web_address",
     "pack",
     "picture_size",
     "program",
     "python_module",
     "raise_for_status",
+    "read_web_address",
 ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def visible_to(caller: Caller) -> str | None:
-    """The only caller whose runs somebody may see; None when they may see those of all."""
+    """The filter for reads on behalf of a caller: the caller's id, or None with the scope `observe`."""
     return None if caller.may(Scope.OBSERVE) else caller.id
 
 

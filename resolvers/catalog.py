@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
+from catalog.practice import offered
 from catalog.search import Entry, EntryKind, Placed, by_kinds, placed, reduced
 from resolvers.lookups import no_kind, no_pack
 from resolvers.operations import operation
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 #: Best matches of a search by words of which it is asked whether they can run here.
 _LOOKED_AT = 20
 #: What cannot run here counts as matching this share as well as it does.
-_UNUSABLE_SHARE = 0.6
+UNUSABLE_SHARE = 0.6
 
 Found: TypeAlias = "Pack | PipelineRecord"
 
@@ -42,6 +43,8 @@ class CatalogQuery:
         produces: Makes one of these kinds.
         source: Packs from this sort of place.
         usable: Only those that can run here, or only those that cannot.
+        practice: Only those for practice, or none of them. Not asked for, a search by words or kinds finds those for
+            practice that its words name, and a plain list has them all.
     """
 
     text: str | None = None
@@ -50,6 +53,12 @@ class CatalogQuery:
     produces: tuple[str, ...] | None = None
     source: SourceKind | None = None
     usable: bool | None = None
+    practice: bool | None = None
+
+    @property
+    def searches(self) -> bool:
+        """Whether it looks for what fits rather than listing what there is."""
+        return bool((self.text or "").strip()) or self.accepts is not None or self.produces is not None
 
 
 @operation(
@@ -61,7 +70,8 @@ class CatalogQuery:
         description="One pack with its input and output schema, effects and whether it can run here.",
         name="get_pack",
         select="name version description effects repeatable inputSchema outputSchema "
-        "availability { usable missing { message hint } } metadata { accepts produces typicalUse limitations }",
+        "availability { usable missing { message hint } } "
+        "metadata { accepts produces typicalUse limitations practice }",
         toolset="author",
         parameters={"id": Parameter(name="pack")},
     ),
@@ -84,7 +94,8 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
         "Then get_pipeline and run_pipeline, or run_pack.",
         name="search_catalog",
         select="... on Pipeline { key } id kind: __typename name description @include(if: $full) "
-        "metadata { accepts produces typicalUse limitations @include(if: $full) supersedes @include(if: $full) } "
+        "metadata { accepts produces typicalUse practice limitations @include(if: $full) "
+        "supersedes @include(if: $full) } "
         "availability { usable missing { message hint } } inputSchema @include(if: $full)",
         parameters={
             "text": Parameter(description="Words, such as `slides from a web page`."),
@@ -102,6 +113,10 @@ async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Place
     if query.kind != "pack" and query.source is None:
         entries += await _pipelines(context)
     _note_unknown_kinds(context, query, entries)
+    if query.practice is not None:
+        entries = [entry for entry in entries if entry.metadata.practice is query.practice]
+    elif query.searches:
+        entries = offered(entries, query.text)
     entries = by_kinds(entries, accepts=query.accepts, produces=query.produces)
     found = placed(entries, query.text)
     return await _usable_first(context, found) if query.usable is None else await _usable(context, found, query.usable)
@@ -156,6 +171,7 @@ def _pipeline_entry(pipeline: PipelineRecord) -> Entry[Found]:
         pipeline.name,
         "\n".join((pipeline.description, pipeline.key, *(alias.name for alias in pipeline.aliases))).strip(),
         read_metadata(pipeline.metadata_json).metadata,
+        aliases=(pipeline.key, *(alias.name for alias in pipeline.aliases)),
     )
 
 
@@ -176,7 +192,7 @@ async def _usable_first(context: Context, found: list[Placed[Found]]) -> list[Pl
     remembered, so that a search asks the database no more than before.
     """
     near = [item for item in found[:_LOOKED_AT] if item.place[0] < 0]
-    weighed = [item if await _can_run(context, item.entry.ref) else reduced(item, _UNUSABLE_SHARE) for item in near]
+    weighed = [item if await _can_run(context, item.entry.ref) else reduced(item, UNUSABLE_SHARE) for item in near]
     return sorted([*weighed, *found[len(near) :]], key=lambda item: item.place)
 
 

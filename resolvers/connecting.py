@@ -8,12 +8,10 @@ from resolvers.agent_clients import CLIENTS, Reach
 from resolvers.operations import operation
 from resolvers.problems import Invalid
 from runner.issues import error
-from runner.web_address import has_account, read_web_address
+from runner.web_address import WebAddress, WebAddressError, read_web_address
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from urllib.parse import SplitResult
-
     from resolvers.agent_clients import AgentClient, Setup
     from resolvers.context import Context
 
@@ -43,15 +41,18 @@ async def list_agent_clients(
         )
         raise Invalid("The token is none.", [issue])
     reach = Reach(
-        f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}/mcp{'?toolsets=author' if author else ''}",
+        f"{address.origin}{address.path.rstrip('/')}/mcp{'?toolsets=author' if author else ''}",
         token,
     )
     return [(client, [client.setup("http", reach), client.setup("stdio", reach)]) for client in CLIENTS]
 
 
-def _address(text: str) -> SplitResult | None:
+def _address(text: str) -> WebAddress | None:
     """The address of a server, read; None when the text is none."""
     if len(text) > URL_CHARACTERS:
         return None
-    address = read_web_address(text)
-    return None if address is None or has_account(address) else address
+    try:
+        address = read_web_address(text)
+    except WebAddressError:
+        return None
+    return address if address.account is None else None

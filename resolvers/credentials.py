@@ -230,7 +230,8 @@ async def _grant_change(
             raise NotFound(
                 "pack, pipeline or caller",
                 target,
-                hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller.",
+                hint="Give the name of a pack, the id or key of a pipeline, or the id or subject of a caller. A pack "
+                "that was added since the server started is known after a restart.",
             )
     return GrantChange(
         add=frozenset(known for known in found if known is not None),

@@ -104,8 +104,8 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
     if inputs is not None and check.input_schema is not None:
         issues += await _issues_of_inputs(context, check, check.input_schema, inputs)
     missing: list[Requirement] = []
-    if check.definition is not None:
-        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.definition.steps]
+    if check.understood is not None:
+        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
     return DefinitionCheck(
         valid=check.valid and taken is None,

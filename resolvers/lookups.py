@@ -33,9 +33,8 @@ async def no_pipeline(context: Context, ref: str) -> NotFound:
 async def pipeline_ids(context: Context, refs: Sequence[str]) -> tuple[str, ...]:
     """Ids of the pipelines that a filter names by id, key or alias, deleted ones by their id; else the reference."""
     store = context.services.store
-    by_id = await find_pipelines(
-        store, refs
-    )  # first: a deleted pipeline keeps its runs, and an alias may look like its id
+    # First, since a deleted pipeline keeps its runs, and an alias may look like its id.
+    by_id = await find_pipelines(store, refs)
     found = [None if ref in by_id else await find_pipeline(store, ref) for ref in refs]
     return tuple(ref if pipeline is None else pipeline.id for ref, pipeline in zip(refs, found, strict=True))
 

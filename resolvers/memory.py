@@ -61,7 +61,7 @@ async def my_defaults(context: Context, *, caller: str | None = None, target: st
 
 
 async def defaults_of(context: Context, caller: str | None) -> CallerDefaults:
-    """As `my_defaults`, whatever the scope: part of what whoever changes them is told."""
+    """As `my_defaults`, for any scope: commands that change the defaults return them."""
     return await context.services.defaults.of(await whose(context, caller))
 
 

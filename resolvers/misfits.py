@@ -99,17 +99,18 @@ async def misfits_of_stand_ins(
     """
     reused = _reused(plan)
     rows = {row.key: row for row in found.steps}
-    run = [planned.key for planned in plan.steps if planned.action != "reuse" and planned.key in rows]
-    sources = {planned.key: planned.input_source for planned in plan.steps}
     issues: list[Issue] = []
     proved: tuple[Issue, ...] | None = None
-    for key in run:
+    for planned in plan.steps:
+        key, source = planned.key, planned.input_source
+        if source is None or source == "given":  # reused, or looked at elsewhere
+            continue
         step, row = target.compiled.step(key), rows[key]
         pack = None if step.agent is not None else pack_of(context, target.compiled, found, row)
-        if pack is None or pack.version == row.pack_version or sources[key] == "given":  # which is looked at elsewhere
+        if pack is None or pack.version == row.pack_version:
             continue
         hint = _hint(row, first=key == plan.entry)
-        override = row.input_override if sources[key] == "given_earlier" else None
+        override = row.input_override if source == "given_earlier" else None
         if override is not None or step.reads_steps <= reused:
             issues += _of_value(context, found, target, step, pack, inputs, override, hint)
             continue
@@ -169,7 +170,7 @@ def _refused(pack: Pack, value: JSONValue) -> list[Issue]:
 def resolved(
     context: Context, found: Snapshot, target: Target, step: CompiledStep, inputs: Mapping[str, JSONValue]
 ) -> JSONValue:
-    """The step's input as it would be resolved; a session that is made anew is taken for the one there was.
+    """The input the step would resolve to; a session that would be recreated keeps its recorded id.
 
     Raises:
         TemplateError: a reference leads nowhere.

@@ -66,9 +66,7 @@ class Trail:
         self._append(conn, {**self._detail, "problem": problem.code.value, "message": problem.message}, accepted=False)
 
     def _append(self, conn: Connection, detail: dict[str, JSONValue], *, accepted: bool) -> None:
-        data = orjson.dumps(detail)
-        masked = self._redactor.value(detail, data)
-        text = (data if masked is detail else orjson.dumps(masked)).decode()
+        text = orjson.dumps(self._redactor.quoted(detail)).decode()
         append_audit(
             conn,
             actor_id=self._actor_id,
@@ -183,19 +181,19 @@ class Operation(Generic[P, T]):
 
 def mask_problem(problem: Problem, redactor: Redactor) -> None:
     """Masks, in place, secrets in what a refusal says; messages repeat what the caller gave."""
-    problem.message = redactor.text(problem.message)
+    problem.message = redactor.message(problem.message)
     problem.args = (problem.message,)
     if problem.hint is not None:
-        problem.hint = redactor.text(problem.hint)
+        problem.hint = redactor.message(problem.hint)
     if isinstance(problem, NotFound):
-        problem.ref = redactor.text(problem.ref)
+        problem.ref = redactor.message(problem.ref)
     if isinstance(problem, Invalid):
         problem.issues = tuple(
             replace(
                 issue,
-                path=tuple(redactor.text(part) for part in issue.path),
-                message=redactor.text(issue.message),
-                hint=None if issue.hint is None else redactor.text(issue.hint),
+                path=tuple(redactor.message(part) for part in issue.path),
+                message=redactor.message(issue.message),
+                hint=None if issue.hint is None else redactor.message(issue.hint),
             )
             for issue in problem.issues
         )

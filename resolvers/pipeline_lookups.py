@@ -116,7 +116,7 @@ class ReadMetadata:
         select="key id name description builtin version: currentVersion { number document @include(if: $full) } "
         "inputSchema steps { key ... on PackStep { pack: packName } } "
         "availability { usable missing { message hint } } "
-        "metadata { accepts produces typicalUse limitations supersedes }",
+        "metadata { accepts produces typicalUse limitations supersedes practice }",
         parameters={"id": Parameter(name="pipeline", description="Its key, id or alias.")},
     ),
 )

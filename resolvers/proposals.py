@@ -23,6 +23,7 @@ from runner.issues import Issue, error, has_errors, shown, warning
 from runner.json_values import canonical_json, comparable_json
 from runner.preflight import CalledStep, preflight
 from runner.resume import UNCHANGED, ResumePlan, StepInputChange, plan_rerun, plan_resume
+from runner.schema_defaults import DefaultsError
 from runner.sessions import usable_sessions
 from runner.step_inputs import SESSION_FIELD, without_session
 from runner.step_packs import pack_of_step
@@ -78,7 +79,7 @@ class Proposal:
 
     Attributes:
         inputs: The run inputs it goes on with.
-        given: JSON text of the input that steps which run take in place of what their templates make, by step.
+        given: JSON text of the inputs that replace those from the definition, by step.
     """
 
     found: Snapshot
@@ -133,8 +134,7 @@ async def propose(
     target = await target_of(context, found, choice)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
-    if not target.changed:
-        step_input = _without_its_session(found, step_input)
+    step_input = _without_its_session(found, target, step_input)
     changed = changed_inputs(before, values)
     plan = plan_resume(
         await _snapshots(context, found),
@@ -156,7 +156,7 @@ async def propose(
     issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
     if changed or target.changed:
         issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
-    if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
+    if plan.allowed and plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
         issues += _step_input_issues(context, found, target, plan.entry, step_input)
     plan = replace(plan, allowed=not has_errors(issues), issues=tuple(issues))
     missing = _missing(context, found, target, plan) if plan.allowed else ()
@@ -164,7 +164,7 @@ async def propose(
 
 
 def given_inputs(found: Snapshot, plan: ResumePlan, step_input: StepInputChange = UNCHANGED) -> dict[str, str]:
-    """JSON text of the inputs that steps which run take in place of what their templates make, by step."""
+    """JSON text of the inputs that replace those from the definition, by step."""
     earlier = {row.key: row.input_override for row in found.steps}
     texts = {step.key: earlier[step.key] for step in plan.steps if step.input_source == "given_earlier"}
     if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
@@ -180,37 +180,43 @@ def known_inputs(
     values: Mapping[str, JSONValue],
     given: Mapping[str, str],
 ) -> dict[str, str]:
-    """JSON text of what steps that run would take, masked, by step; without those who read what is not known yet."""
+    """JSON text of the inputs of steps that would run, masked, by step; not of those that depend on such steps."""
     reused = {step.key for step in plan.steps if step.action == "reuse"}
     steps = {step.key: step for step in target.compiled.steps}
     known: dict[str, str] = {}
     for planned in plan.steps:
         step = steps.get(planned.key)
-        if planned.action == "reuse" or step is None:
-            continue
-        if (text := given.get(step.key)) is not None:
+        if (text := given.get(planned.key)) is not None:
             value = orjson.loads(text)
-        elif step.reads_steps <= reused:
+        elif planned.input_source is not None and step is not None and step.reads_steps <= reused:
             try:
                 value = resolved(context, found, target, step, values)
-            except TemplateError:  # told as an issue where it matters, and by the step when it comes to it
+            except TemplateError:  # reported as an issue where it matters, and by the step once it runs
                 continue
         else:
             continue
-        known[step.key] = canonical_json(context.services.redactor.value(value))
+        known[planned.key] = canonical_json(context.services.redactor.value(value))
     return known
 
 
-def _without_its_session(found: Snapshot, step_input: StepInputChange) -> StepInputChange:
-    """A step input without the session that the step is given anyway, made anew if need be.
+def _without_its_session(found: Snapshot, target: Target, step_input: StepInputChange) -> StepInputChange:
+    """Remove `_session_id` from a step input where it names the session that the step gets anyway.
 
-    Inputs are shown with it, and changed ones are often made from what is shown.
+    Attempts show the session, and changed inputs are often edited copies of theirs. A recreated session has another id.
     """
     if not isinstance(step_input, dict) or SESSION_FIELD not in step_input:
         return step_input
     kept = list(itertools.takewhile(lambda row: row.state is StepState.SUCCEEDED, found.steps))
-    left = next((row.session_id for row in reversed(kept) if row.session_id is not None), None)
-    return without_session(step_input) if step_input[SESSION_FIELD] == left else step_input
+    entry = found.steps[len(kept)] if len(kept) < len(found.steps) else None
+    step = next((step for step in target.compiled.steps if entry is not None and step.key == entry.key), None)
+    own: list[str | None] = []
+    earlier = orjson.loads(entry.input_override) if entry is not None and entry.input_override is not None else None
+    if entry is not None and not (isinstance(earlier, dict) and SESSION_FIELD in earlier):
+        own.append(entry.session_used)
+    if step is None or step.session is None:
+        own.append(next((row.session_id for row in reversed(kept) if row.session_id is not None), None))
+    named = step_input[SESSION_FIELD]
+    return without_session(step_input) if named is not None and named in own else step_input
 
 
 def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
@@ -334,13 +340,19 @@ def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], ta
     """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent.
 
     What was recorded by the same definition stays as it is: steps have read it so.
+
+    Raises:
+        Invalid: the defaults are too many.
     """
     merged = {**before, **changes}
     kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
     if target.schema is None:
         return kept
     recorded = {} if target.changed else {name: value for name, value in kept.items() if name not in changes}
-    return {**with_defaults(target.schema, kept), **recorded}
+    try:
+        return {**with_defaults(target.schema, kept), **recorded}
+    except DefaultsError as unbounded:
+        raise Invalid(unbounded.issue.message, [unbounded.issue.under("inputs")]) from unbounded
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:

@@ -69,7 +69,7 @@ class Preview:
 
     Attributes:
         definition_changed: Whether the pipeline has a newer version than the run's.
-        inputs: JSON text of what steps that run would take, masked, by step; see `resolvers.proposals.known_inputs`.
+        inputs: JSON text of step inputs, masked, by step; see `resolvers.proposals.known_inputs`.
     """
 
     allowed: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import orjson
@@ -11,11 +11,12 @@ import structlog
 
 from catalog.facts import read_facts
 from catalog.gaps import GapWarning, describe_gap
+from catalog.practice import offered
 from catalog.routing import MAX_ALTERNATIVES, rank
 from catalog.routing_inputs import SuggestedInputs, suggest_inputs
 from catalog.routing_model import ModelRoute, instructions, problems_of, question, repair
 from catalog.routing_reasons import reason_of, reasoning_of
-from resolvers.catalog import catalog_entries
+from resolvers.catalog import UNUSABLE_SHARE, catalog_entries
 from resolvers.operations import operation
 from resolvers.pipeline_lookups import lacks_of
 from resolvers.problems import Invalid
@@ -29,13 +30,14 @@ from store.pipeline_reads import PipelineRecord
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from catalog.facts import Facts
     from catalog.routing import Choice, Ranking
     from resolvers.catalog import Found
     from resolvers.context import Context
     from resolvers.routing_book import ReadCatalog
+    from runner.availability import Requirement
     from runner.failures import JSONValue
     from runner.models import Models
 
@@ -66,6 +68,7 @@ class Recommendation:
     Attributes:
         id: Of the pipeline or pack; None when nothing fits.
         confidence: How likely it is right, 0 to 1; of a gap, how likely nothing fits.
+        lacks: What it needs and cannot have here; empty when it can run.
     """
 
     kind: RouteKind
@@ -73,6 +76,7 @@ class Recommendation:
     inputs: SuggestedInputs
     why: str
     confidence: float
+    lacks: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class Alternative:
     inputs: SuggestedInputs
     why: str
     confidence: float
+    lacks: tuple[Requirement, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ class _Asked:
     ranking: Ranking[Found]
     defaults: Mapping[str, Mapping[str, str]]
     history: Mapping[str, int]
-    lacks: Mapping[str, str]
+    lacks: Mapping[str, tuple[Requirement, ...]]
 
 
 @operation(
@@ -129,8 +134,10 @@ class _Asked:
         title="Find what to run for a request",
         description="Says which pipeline or pack serves a request, with inputs filled in, what is still missing, and "
         "why; or which capability is missing. Runs nothing: confirm with the user, then run_pipeline or run_pack.",
-        select="recommendation { kind id suggestedInputs inputSources { name source } missingInputs why confidence } "
-        "alternatives { kind id suggestedInputs inputSources { name source } missingInputs why confidence } "
+        select="recommendation { kind id suggestedInputs inputSources { name source } missingInputs "
+        "missingRequirements { message hint } why confidence } "
+        "alternatives { kind id suggestedInputs inputSources { name source } missingInputs "
+        "missingRequirements { message hint } why confidence } "
         "gapWarning { missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } "
         "reasoning decidedBy",
         open_world=True,
@@ -173,7 +180,9 @@ async def find_route(context: Context, user_intent: str, at_hand: JSONValue, mod
             log.info("routing fell back to words", reason=str(failed) or type(failed).__name__)
             return _by_words(asked, f"No routing model answered ({_told(failed)}), so words and facts decided.")
         if not problems:
-            return _by_model(asked, answer, model)
+            named = [answer.id, *(other.id for other in answer.alternatives)]
+            refs = [asked.catalog.by_id[name].ref for name in named if name is not None]
+            return _by_model(replace(asked, lacks=await _lacks(context, refs)), answer, model)
         return _by_words(asked, f"The answer of {model} could not be used ({problems[0]}), so words and facts decided.")
     return _by_words(asked, "Matched by keywords only: no routing model is set up.")
 
@@ -212,27 +221,31 @@ def refuse_bad_request(user_intent: str, at_hand: JSONValue) -> None:
 
 async def _asked(context: Context, request: str, at_hand: JSONValue) -> _Asked:
     services = context.services
-    catalog = await services.routing.read(services.store, await catalog_entries(context))
+    facts = read_facts(request, at_hand)
+    on_offer = offered(await catalog_entries(context), request, facts.targets)
+    catalog = await services.routing.read(services.store, on_offer)
     known = await services.defaults.of(context.caller.id)
-    history = {entry.target: entry.uses for entry in known.entries.values() if entry.uses}
+    # What is not on offer, or no longer there, cannot be done again.
+    history = {
+        entry.target: entry.uses for entry in known.entries.values() if entry.uses and entry.target in catalog.by_id
+    }
     defaults = {
         entry.target: {name: value.value for name, value in entry.common_inputs.items() if value.value is not None}
         for entry in known.entries.values()
     }
-    facts = read_facts(request, at_hand)
     ranking = rank(catalog.index, facts, history)
     lacks = await _lacks(context, [choice.entry.ref for choice in ranking.choices])
     return _Asked(request, at_hand, facts, catalog, ranking, defaults, history, lacks)
 
 
-async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, str]:
-    """What entries need and cannot have here, one sentence each, by id; those that can run are not in it."""
+async def _lacks(context: Context, found: Sequence[Found]) -> dict[str, tuple[Requirement, ...]]:
+    """What entries need and cannot have here, by id; those that can run are not in it."""
     pipelines = [ref for ref in found if isinstance(ref, PipelineRecord)]
-    missing = {name: lacks for name, lacks in (await lacks_of(context, pipelines)).items()} if pipelines else {}
+    missing = await lacks_of(context, pipelines) if pipelines else {}
     for ref in found:
         if isinstance(ref, Pack):
             missing[ref.name] = pack_requirements(ref, lacks=context.lacks())
-    return {name: lacks[0].message for name, lacks in missing.items() if lacks}
+    return {name: tuple(lacks) for name, lacks in missing.items() if lacks}
 
 
 async def _ask_model(models: Models, asked: _Asked) -> tuple[ModelRoute, str, list[str]]:
@@ -261,16 +274,40 @@ def _by_words(asked: _Asked, how: str) -> Routed:
         )
         near = [choice for choice in ranking.choices if choice.confidence >= _NEAR_ENOUGH]
         return Routed(recommendation, _alternatives(asked, near), gap, reasoning, LEXICAL)
-    best = ranking.choices[0]
+    best, *others = _usable_first(ranking.choices, asked.lacks)
     recommendation = Recommendation(
-        best.entry.kind, best.entry.id, _inputs(asked, best.entry.id), _why(asked, best), best.confidence
+        best.entry.kind,
+        best.entry.id,
+        _inputs(asked, best.entry.id),
+        _why(asked, best),
+        best.confidence,
+        asked.lacks.get(best.entry.id, ()),
     )
-    return Routed(recommendation, _alternatives(asked, ranking.choices[1:]), None, reasoning, LEXICAL)
+    return Routed(recommendation, _alternatives(asked, others), None, reasoning, LEXICAL)
+
+
+def _usable_first(choices: Sequence[Choice[Found]], lacks: Collection[str]) -> list[Choice[Found]]:
+    """The same, where a best one that cannot run here goes after the first that can and fits nearly as well."""
+    best, *others = choices
+    if best.entry.id in lacks:
+        for other in others:
+            if other.entry.id not in lacks and other.likely >= UNUSABLE_SHARE * best.likely:
+                first = replace(other, confidence=best.confidence)
+                then = replace(best, confidence=other.confidence)
+                return [first, then, *(choice for choice in others if choice is not other)]
+    return [*choices]
 
 
 def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
     alternatives = tuple(
-        Alternative(other.kind, other.id, _inputs(asked, other.id), other.why, other.confidence)
+        Alternative(
+            other.kind,
+            other.id,
+            _inputs(asked, other.id),
+            other.why,
+            other.confidence,
+            asked.lacks.get(other.id, ()),
+        )
         for other in answer.alternatives
         if other.id != answer.id
     )
@@ -279,7 +316,12 @@ def _by_model(asked: _Asked, answer: ModelRoute, model: str) -> Routed:
     else:
         proposed = {found.name: found.value for found in answer.inputs}
         recommendation = Recommendation(
-            answer.kind, answer.id, _inputs(asked, answer.id, proposed), answer.why, answer.confidence
+            answer.kind,
+            answer.id,
+            _inputs(asked, answer.id, proposed),
+            answer.why,
+            answer.confidence,
+            asked.lacks.get(answer.id, ()),
         )
     return Routed(
         recommendation,
@@ -303,6 +345,7 @@ def _alternatives(asked: _Asked, choices: Sequence[Choice[Found]]) -> tuple[Alte
             _inputs(asked, choice.entry.id),
             _why(asked, choice),
             choice.confidence,
+            asked.lacks.get(choice.entry.id, ()),
         )
         for choice in choices[:MAX_ALTERNATIVES]
     )
@@ -315,7 +358,6 @@ def _why(asked: _Asked, choice: Choice[Found]) -> str:
         asked.facts,
         asked.ranking.reading,
         uses=asked.history.get(choice.entry.id, 0),
-        lack=asked.lacks.get(choice.entry.id),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,15 +25,17 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = "Pack | PipelineRecord"
 
+#: Catalogs that are kept: the one on offer, and those with what a few requests named.
+_MOST_KEPT = 3
+
 
 @dataclass(frozen=True, slots=True)
 class ReadCatalog:
-    """The catalog at one moment.
+    """The catalog at one moment, as far as it is offered for a request.
 
     Attributes:
         index: What requests are compared with.
         by_id: Its entries, with their input schemas.
-        told: What a model is told of it, made when first asked for.
     """
 
     index: RoutingIndex[Found]
@@ -40,10 +43,13 @@ class ReadCatalog:
 
 
 class RoutingBook:
-    """Keeps the last catalog read; all callers share it, since all may see every entry."""
+    """Keeps the last catalogs read; all callers share them, since all may see every entry.
+
+    There is more than one where a request names what exists for practice.
+    """
 
     def __init__(self) -> None:
-        self._known: tuple[tuple[object, ...], ReadCatalog] | None = None
+        self._known: OrderedDict[tuple[object, ...], ReadCatalog] = OrderedDict()
         self._reading = asyncio.Lock()
 
     async def read(self, store: Store, entries: Sequence[Entry[Found]]) -> ReadCatalog:
@@ -51,14 +57,17 @@ class RoutingBook:
 
         Args:
             store: Where pipelines' input schemas are.
-            entries: Every pack and pipeline as it is now.
+            entries: The packs and pipelines on offer, as they are now.
         """
         stamp = tuple(_stamp(entry) for entry in entries)
         async with self._reading:
-            if self._known is None or self._known[0] != stamp:
+            if stamp not in self._known:
                 schemas = await _pipeline_schemas(store, entries)
-                self._known = (stamp, await asyncio.to_thread(_made, entries, schemas))
-            return self._known[1]
+                self._known[stamp] = await asyncio.to_thread(_made, entries, schemas)
+            self._known.move_to_end(stamp)
+            while len(self._known) > _MOST_KEPT:
+                self._known.popitem(last=False)
+            return self._known[stamp]
 
 
 def _stamp(entry: Entry[Found]) -> tuple[object, ...]:

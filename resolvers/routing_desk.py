@@ -46,6 +46,7 @@ def as_json(routed: Routed) -> dict[str, JSONValue]:
             "kind": best.kind,
             "id": best.id,
             **_filled(best.inputs),
+            "missing_requirements": [lack.message for lack in best.lacks],
             "why": best.why,
             "confidence": best.confidence,
         },
@@ -54,6 +55,7 @@ def as_json(routed: Routed) -> dict[str, JSONValue]:
                 "kind": other.kind,
                 "id": other.id,
                 **_filled(other.inputs),
+                "missing_requirements": [lack.message for lack in other.lacks],
                 "why": other.why,
                 "confidence": other.confidence,
             }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalog.guide import POLICY
+from catalog.practice import offered
 from resolvers.catalog import catalog_entries
 from resolvers.operations import operation
 from resolvers.tools import Parameter, Tool
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from store.paging import PageWindow
 
 _ENTRY = """name metadata { accepts produces typicalUse supersedes limitations @include(if: $full)
-    intentKeywords @include(if: $full) exampleIntents @include(if: $full) } availability { usable }
+    intentKeywords @include(if: $full) exampleIntents @include(if: $full) } availability { usable missing { message } }
     description @include(if: $full) inputSchema @include(if: $full)"""
 
 
@@ -58,7 +59,7 @@ class RoutingGuide:
 )
 async def routing_guide(context: Context, *, window: PageWindow) -> RoutingGuide:
     """The guide, or a page of its entries."""
-    entries = sorted(await catalog_entries(context), key=place_of)
+    entries = sorted(offered(await catalog_entries(context)), key=place_of)
     if window.after is not None:
         entries = [entry for entry in entries if place_of(entry) > window.after]
     return RoutingGuide(POLICY, context.services.now(), entries[: window.limit + 1])

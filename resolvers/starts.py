@@ -348,7 +348,7 @@ class Labels:
 
     Attributes:
         title: As the caller wants it, or made from the inputs.
-        search_text: Title and what the inputs say in lower case, the first 4,000 characters.
+        search_text: Title, and texts and numbers of the inputs, in lower case; of the latter 4,000 characters.
     """
 
     title: str

@@ -40,7 +40,8 @@ async def _upload(
     context: Context, *, name: str, claimed_type: str | None, chunks: AsyncIterable[bytes]
 ) -> ArtifactRecord:
     """Keeps a file of the caller's; its content is streamed, and what its sender says of its type is not believed."""
-    name = checked_name(name)
+    redactor = context.services.redactor
+    name = redactor.message(checked_name(name))
     limits = context.services.limits
     beginning = _Beginning(chunks)
     try:
@@ -67,7 +68,7 @@ async def _upload(
     if size == 0:
         raise _invalid(f"{name} is empty.", ("file",), "empty")
     status = ArtifactStatus.STORED
-    if await known_secret_in(context.services.redactor, path) is not None:
+    if await known_secret_in(redactor, path) is not None:
         status = ArtifactStatus.QUARANTINED
     artifact_id = await write_audited(
         context,
@@ -75,7 +76,7 @@ async def _upload(
             conn,
             caller_id=context.caller.id,
             name=name,
-            media_type=media_type_of(beginning.head, name, claimed_type),
+            media_type=media_type_of(beginning.head, name, redactor.message(claimed_type or "") or None),
             size_bytes=size,
             digest=digest,
             keep_days=limits.artifact_days,

@@ -6,6 +6,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
+from resolvers.access import visible_to
 from store.usage import Usage, usage_of_packs, usage_of_pipelines
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ Noun = Literal["pack", "pipeline"]
 
 
 class UsageBook:
-    """Usage of packs by name and of pipelines by id.
+    """Usage of packs by name and of pipelines by id, counted over the runs that whoever asks may see (CONTRACT 1.10).
 
     Args:
         ticks: Seconds, monotonic.
@@ -32,23 +33,25 @@ class UsageBook:
 
     def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
         self._ticks = ticks
-        self._known: dict[tuple[Noun, str], tuple[float, Usage]] = {}
+        self._known: dict[tuple[Noun, str, str | None], tuple[float, Usage]] = {}
 
     async def of(self, context: Context, noun: Noun, names: Sequence[str]) -> dict[str, Usage]:
         """Usage of the last 30 days, by name; all those asked for are there."""
-        now = self._ticks()
+        now, only = self._ticks(), visible_to(context.caller)
         found = {
-            name: known[1] for name in names if (known := self._known.get((noun, name))) is not None and known[0] > now
+            name: known[1]
+            for name in names
+            if (known := self._known.get((noun, name, only))) is not None and known[0] > now
         }
         missing = [name for name in names if name not in found]
         if missing:
             since = context.services.now() - timedelta(days=USAGE_DAYS)
             read = usage_of_packs if noun == "pack" else usage_of_pipelines
             async with context.services.store.read() as connection:
-                fresh: Mapping[str, Usage] = await read(connection, missing, since)
+                fresh: Mapping[str, Usage] = await read(connection, missing, since, visible_to=only)
             if len(self._known) > _REMEMBERED:
                 self._known.clear()
             for name in missing:
                 found[name] = fresh.get(name, NEVER)
-                self._known[(noun, name)] = (now + REMEMBER_SECONDS, found[name])
+                self._known[(noun, name, only)] = (now + REMEMBER_SECONDS, found[name])
         return found

@@ -1,6 +1,6 @@
-"""Runs and what belongs to them, in batches, as loaders read them: each leaves out what the caller may not see.
+"""Batched reads of runs and what belongs to them, without what the caller may not see.
 
-Whatever a field leads to is read here, so that no path to a run forgets to ask whose it is (CONTRACT 1.10).
+Every GraphQL field that leads to a run reads it here, so that none skips the check (CONTRACT 1.10).
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
 
 
 async def newest_runs(context: Context, pipeline_ids: Sequence[str], each: int) -> Mapping[str, list[RunRecord]]:
-    """So many of the newest runs of each pipeline, newest first, by pipeline id."""
+    """The `each` newest runs of each pipeline, newest first, by pipeline id."""
     async with context.services.store.read() as connection:
         return await run_reads.newest_runs(connection, pipeline_ids, each, visible_to=visible_to(context.caller))
 
 
 async def run_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, RunPayload]:
-    """What runs were given, by run id."""
+    """Inputs of runs, by run id."""
     return await run_reads.find_payloads(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def run_spending(context: Context, ids: Sequence[str]) -> Mapping[str, Spending]:
-    """What models of runs were paid for, by run id."""
+    """Spending on models, by run id."""
     async with context.services.store.read() as connection:
         return await spending.spending_of_runs(connection, ids, visible_to=visible_to(context.caller))
 
@@ -78,12 +78,12 @@ async def steps_of_runs(context: Context, run_ids: Sequence[str]) -> Mapping[str
 
 
 async def milestones(context: Context, step_ids: Sequence[str]) -> Mapping[str, str]:
-    """What steps told about their progress, as JSON, by step id."""
+    """Milestones of steps as JSON, by step id."""
     return await step_reads.milestones_of(context.services.store, step_ids, visible_to=visible_to(context.caller))
 
 
 async def step_spending(context: Context, of_steps: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], Spending]:
-    """What models of steps were paid for, by run id and step id."""
+    """Spending on models, by run id and step id."""
     async with context.services.store.read() as connection:
         return await spending.spending_of_steps(connection, of_steps, visible_to=visible_to(context.caller))
 
@@ -105,12 +105,12 @@ async def attempts_of_steps(context: Context, step_ids: Sequence[str]) -> Mappin
 
 
 async def attempt_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, AttemptPayload]:
-    """What attempts got and gave, by attempt id."""
+    """Inputs and outputs of attempts, by attempt id."""
     return await step_reads.attempt_payloads(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
-    """A page of what an attempt logged, oldest first."""
+    """A page of an attempt's log, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
     async with context.services.store.read() as connection:

@@ -10,6 +10,7 @@ from runner.context import AttemptContext
 from runner.executor import Attempt, Outcome
 from runner.failures import Failure, FailureCode
 from runner.gateway.spending import spent_on
+from runner.processes import work_for
 from runner.verdict import stored, unknown_outcome
 from store.runs import AttemptEnd
 from store.states import AttemptState, StepState
@@ -58,6 +59,7 @@ async def run_attempt(resources: Resources, stretch: Stretch, current: Prepared)
         redactor=resources.redactor,
     )
     stretch.begin(attempt)
+    work_for(stretch.claim.caller_id)
     try:
         outcome = await attempt.execute()
     finally:

@@ -39,6 +39,7 @@ class Check:
         valid: Whether the definition would be saved: no issue is an error.
         issues: Everything wrong or questionable.
         definition: As understood; None when it could not be read or is not valid.
+        understood: As understood, valid or not; None when it could not be read.
         input_schema: What a run has to be given, declared or derived; None when that cannot be told.
     """
 
@@ -46,6 +47,7 @@ class Check:
     issues: tuple[Issue, ...]
     definition: Definition | None
     input_schema: dict[str, JSONValue] | None
+    understood: Definition | None = None
 
 
 def check_definition(
@@ -61,7 +63,7 @@ def check_definition(
     definition, issues = read_definition(document, limits=limits)
     if definition is None:
         return Check(False, tuple(issues), None, None)
-    issues = [*issues, *_superseded(definition, packs)]
+    issues = [*issues, *_superseded(definition, packs), *_practice(definition, packs)]
     templates = [compile_template(step.input) for step in definition.steps]
     input_schema = definition.inputs
     if input_schema is None:
@@ -76,7 +78,7 @@ def check_definition(
     checker = _StepChecker(definition, packs, templates, input_schema)
     issues += checker.issues()
     valid = not has_errors(issues)
-    return Check(valid, tuple(issues), definition if valid else None, input_schema)
+    return Check(valid, tuple(issues), definition if valid else None, input_schema, definition)
 
 
 def check_steps(
@@ -112,6 +114,22 @@ def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
             yield error(path, "pack_not_loaded", broken.says(name), REPAIR)
         else:
             yield error(path, "unknown_pack", f"There is no pack `{name}` to supersede.", _near(name, known))
+
+
+def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
+    """Says what a pipeline becomes by a step for practice; `runner.stored_definition` makes it so."""
+    if "practice" in definition.metadata.model_fields_set:
+        return
+    for index, step in enumerate(definition.steps):
+        pack = pack_of_step(packs, step)
+        if pack is not None and pack.metadata.practice:
+            yield warning(
+                ("steps", str(index), "pack"),
+                "practice",
+                f"`{pack.name}` is for practice, so this pipeline is, too: routing and search offer it only by name.",
+                "Write `practice: false` below `metadata` to have it offered, or `practice: true` to confirm it.",
+            )
+            return
 
 
 def _near(word: str, known: Sequence[str]) -> str | None:
@@ -199,7 +217,9 @@ class _StepChecker:
         broken = self._packs.unloaded(step.pack)
         if versions and step.version is not None:
             message = f"The pack `{step.pack}` has no version `{step.version}` here."
-            hint = " ".join((f"Installed: {', '.join(versions)}.", *((broken.says(step.pack),) if broken else ())))
+            hint = f"Installed: {', '.join(versions)}."
+            if broken is not None:
+                hint = f"{hint} {broken.says(step.pack)}"
             return error((*prefix, "version"), "unknown_pack_version", message, hint)
         if broken is not None:
             return error((*prefix, "pack"), "pack_not_loaded", broken.says(step.pack), REPAIR)
@@ -349,9 +369,13 @@ def _literals(pack: Pack, template: Template) -> Iterator[Issue]:
     value = template.skeleton(_HOLE)
     schema = pack_schemas(pack).input
     session = field_schema(schema, (SESSION_FIELD,), stands_alone=True)
-    if isinstance(value, dict) and SESSION_FIELD in value and session is ABSENT:
-        value = without_session(value)
     holes = [reference.path for reference in template.references]
+    if isinstance(value, dict) and SESSION_FIELD in value and session is ABSENT:
+        if pack.uses_session and value[SESSION_FIELD] is not None and (SESSION_FIELD,) not in holes:
+            message = f"`{SESSION_FIELD}` is a fixed value, and the session of a run has another id each time."
+            hint = f"Name that of an earlier step as `${{{{ steps.<id>.output.{SESSION_FIELD} }}}}`, or leave it out."
+            yield error((SESSION_FIELD,), "fixed_session", message, hint)
+        value = without_session(value)
     for issue, (keyword, part) in compile_schema(schema).findings(value):  # type: ignore[arg-type]
         if issue.rule != "unknown_field" and any(issue.path[: len(hole)] == hole for hole in holes):
             continue

@@ -37,8 +37,10 @@ class CompiledStep:
         template: Its input; None for a pack call, whose run inputs are the input, word for word.
         reads_inputs: Run inputs it reads, at the top level.
         reads_steps: Steps whose output it reads.
+        session: The `_session_id` its input names, which a step input given at a resume does not replace unless it
+            names another; None when it names none.
         session_reads: Steps whose session it names itself, as `steps.<id>.output._session_id`.
-        chooses_session: Whether its input has a `_session_id` of its own, which nothing replaces.
+        session_sources: Steps whose output it names a session by, those of `session_reads` included.
         agent: What is fixed of an agent step; None for a pack step.
         digest: What it is compared by; empty for a pack call.
     """
@@ -52,8 +54,9 @@ class CompiledStep:
     timeout_seconds: float | None
     reads_inputs: frozenset[str]
     reads_steps: frozenset[str]
+    session: Template | None = None
     session_reads: frozenset[str] = frozenset()
-    chooses_session: bool = False
+    session_sources: frozenset[str] = frozenset()
     agent: AgentStep | None = None
     digest: str = ""
 
@@ -134,6 +137,7 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
     steps = []
     for position, step_definition in enumerate(definition.steps, 1):
         template = compile_template(step_definition.input)
+        session = _session_template(step_definition.input)
         reads = frozenset(
             str(reference.source_path[0])
             for reference in template.references
@@ -157,9 +161,20 @@ def compile_document(document: str, input_schema: str | None = None) -> Compiled
                     for reference in template.references
                     if reference.source_step is not None and reference.source_path == (SESSION_FIELD,)
                 ),
-                chooses_session=isinstance(step_definition.input, dict) and SESSION_FIELD in step_definition.input,
+                session=session,
+                session_sources=frozenset(
+                    reference.source_step
+                    for reference in (session.references if session else ())
+                    if reference.source_step is not None
+                ),
                 agent=step_definition.agent,
                 digest=step_digest(step_definition),
             )
         )
     return CompiledPipeline(definition.name, tuple(steps), declared_optional(schema), definition.deadline_seconds)
+
+
+def _session_template(step_input: JSONValue) -> Template | None:
+    if not isinstance(step_input, dict) or SESSION_FIELD not in step_input:
+        return None
+    return compile_template(step_input[SESSION_FIELD])

@@ -158,7 +158,7 @@ class AttemptContext:
 
     def warn(self, message: str) -> None:
         """Records something that is not quite right although the step goes on."""
-        text = self._resources.redactor.excerpt(plain_text(message), WARNING_CHARACTERS, remnants=True)
+        text = self._resources.redactor.excerpt(plain_text(message), WARNING_CHARACTERS)
         if text not in self.warnings and len(self.warnings) < 100:
             self.warnings.append(text)
 
@@ -180,7 +180,7 @@ class AttemptContext:
                 hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
             )
         name = plain
-        if not _MEDIA_TYPE.match(media_type):
+        if not _MEDIA_TYPE.match(media_type) or self._resources.redactor.message(media_type) != media_type:
             raise PackError(
                 FailureCode.INVALID_OUTPUT,
                 f"The media type {excerpt(media_type, 80)!r} of {name} is not one.",
@@ -223,7 +223,7 @@ class AttemptContext:
         self, name: str, media_type: str, size: int, digest: str, path: Path, status: ArtifactStatus
     ) -> ArtifactRef:
         """Notes a stored content as an artifact, held back when it holds a secret."""
-        name = self._resources.redactor.text(name)
+        name, status = self._resources.redactor.message(name), ArtifactStatus(status)
         if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
             status = ArtifactStatus.QUARANTINED
             self.warn(

@@ -14,7 +14,7 @@ from runner.excerpts import excerpt
 from runner.issues import Issue, did_you_mean, error
 from runner.json_values import forbidden_text
 from runner.secret_forms import MIN_SECRET_LENGTH
-from runner.web_address import has_account, read_web_address
+from runner.web_address import WebAddressError, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -86,8 +86,13 @@ class CredentialKind:
 
 
 def _address(value: str) -> str | None:
-    address = read_web_address(value)
-    return "it is no address such as https://blog.example" if address is None or has_account(address) else None
+    try:
+        address = read_web_address(value)
+    except WebAddressError as error:
+        return f"it is no address such as https://blog.example: {error.reason}"
+    return (
+        None if address.account is None else "it is no address such as https://blog.example, without a password in it"
+    )
 
 
 def _port(value: str) -> str | None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, assert_never
 from runner.egress import raise_for_status
 from runner.failures import FailureCode, PackError
 from runner.gateway.providers import DEFAULT_URLS
+from runner.web_address import read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -110,7 +111,7 @@ def ghost_token(admin_api_key: str, now: float) -> str:
 async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> Verdict:
     # Not `/site/`, which Ghost shows to anybody: reading posts needs the key, as publishing does.
     answer = await client.get(
-        f"{fields['url'].rstrip('/').removesuffix('/ghost')}/ghost/api/admin/posts/",
+        f"{read_web_address(fields['url']).url.rstrip('/').removesuffix('/ghost')}/ghost/api/admin/posts/",
         params={"limit": "1", "fields": "id"},
         headers={
             "authorization": f"Ghost {ghost_token(fields['admin_api_key'], time.time())}",

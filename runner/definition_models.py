@@ -79,7 +79,10 @@ class Definition:
 
 
 def definition_document(definition: Definition) -> dict[str, JSONValue]:
-    """The normal form: what is absent or default is left out; `parse_definition` reads it back to an equal value."""
+    """The normal form: what is absent is left out; `parse_definition` reads it back to an equal value.
+
+    Metadata that is written empty or false stays written, since what is left out is derived.
+    """
     document: dict[str, JSONValue] = {"key": definition.key, "name": definition.name}
     if definition.description:
         document["description"] = definition.description
@@ -88,7 +91,7 @@ def definition_document(definition: Definition) -> dict[str, JSONValue]:
     if definition.deadline_seconds is not None:
         document["deadline_seconds"] = definition.deadline_seconds
     document["steps"] = [step_document(step) for step in definition.steps]
-    if metadata := definition.metadata.model_dump(mode="json", exclude_defaults=True):
+    if metadata := definition.metadata.model_dump(mode="json", exclude_unset=True):
         document["metadata"] = metadata
     return document
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import PackError, code_for_status
+from runner.web_address import OtherSchemeError, WebAddressError, read_web_address, read_web_host
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -57,10 +58,7 @@ _EMBEDDING = tuple(
     ipaddress.IPv6Network(text) for text in ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "::/96")
 )
 
-_HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*\Z")
 _ENTRY = re.compile(r"(?:\[(?P<bracketed>[^\]]*)\]|(?P<plain>[^:\[\]]*))(?::(?P<port>\d{1,5}))?\Z")
-#: Shaped like an address and yet not one: `1.2.3`, `10.0.0.0/99`, `127.1`.
-_NUMERIC = re.compile(r"[0-9.]+\Z")
 
 
 def embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
@@ -157,10 +155,12 @@ def _parse_entry(entry: str) -> AllowEntry:
     try:
         return AllowEntry(None, ipaddress.ip_network(target, strict=False), port)
     except ValueError:
-        name = target.removesuffix(".")
-        if match["bracketed"] is not None or _NUMERIC.match(name) or not _HOST_NAME.match(name):
+        if match["bracketed"] is not None:
             raise EgressPolicyError(f"{bad}.") from None
-        return AllowEntry(name, None, port)
+    try:
+        return AllowEntry(read_web_host(target), None, port)
+    except WebAddressError as error:
+        raise EgressPolicyError(f"{bad}: {error.reason}.") from error
 
 
 def refusal(what: str, host: str, port: int) -> PackError:
@@ -229,9 +229,7 @@ class Egress:
         """
         from runner.egress_transport import Connections
 
-        scheme, host, port = origin_of(url)
-        if scheme not in ("http", "https"):
-            raise refusal(f"only http and https are spoken, not `{scheme}`", host, port)
+        _, host, port = origin_of(url)
         return await Connections(self.policy, self.resolve).checked_addresses(host, port)
 
     async def aclose(self) -> None:
@@ -242,21 +240,22 @@ class Egress:
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
-    """Scheme, host and port of a URL, normalised as the client does it.
+    """Scheme, host and port of a URL, as requests to it have them.
 
     Raises:
-        PackError: `invalid_input` when it is not a URL with a host.
+        PackError: `invalid_input` when it is no web address.
     """
-    import httpx2
-
     try:
-        parsed = httpx2.URL(url)
-    except httpx2.InvalidURL as error:
-        raise PackError("invalid_input", f"`{excerpt(url, 200)}` is not a URL: {error}.") from error
-    if not parsed.host:
-        raise PackError("invalid_input", f"`{excerpt(url, 200)}` is not a URL with a host.")
-    host = parsed.raw_host.decode("ascii").strip("[]").lower().removesuffix(".")
-    return parsed.scheme, host, parsed.port or (443 if parsed.scheme == "https" else 80)
+        address = read_web_address(url)
+    except WebAddressError as error:
+        raise not_an_address(error) from error
+    return address.scheme, address.host, address.port
+
+
+def not_an_address(error: WebAddressError) -> PackError:
+    """The failure of a request to what is no web address."""
+    code = "policy_denied" if isinstance(error, OtherSchemeError) else "invalid_input"
+    return PackError(code, f"{error}.", hint=error.hint)
 
 
 def raise_for_status(response: httpx2.Response) -> httpx2.Response:

@@ -18,9 +18,18 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import httpcore2
 import httpx2
 
-from runner.egress import CEILING_BYTES, CEILING_SECONDS, Address, EgressPolicy, is_public, refusal
-from runner.excerpts import excerpt
+from runner.egress import (
+    CEILING_BYTES,
+    CEILING_SECONDS,
+    Address,
+    EgressPolicy,
+    is_public,
+    not_an_address,
+    origin_of,
+    refusal,
+)
 from runner.failures import PackError
+from runner.web_address import WebAddressError, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
@@ -30,6 +39,12 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 5.0
 _IDLE_SECONDS = 15.0
 _DEADLINE = "packline_deadline"
+_DECODED = "packline_decoded"
+#: Compressions by their registered names (IANA, HTTP Content Coding Registry). Other names that servers send, such as
+#: `none` and `utf-8`, are mistakes that browsers ignore.
+_COMPRESSIONS = frozenset(
+    "aes128gcm br compress dcb dcz deflate exi gzip pack200-gzip x-compress x-gzip zstd".split()  # noqa: SIM905 - shorter
+)
 _PORTS = "only ports 80 and 443 are open"
 Origin = tuple[str, str, int]
 
@@ -186,22 +201,17 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends one request of a chain of redirects."""
         url = request.url
-        host = url.raw_host.decode("ascii")
-        port = url.port or (443 if url.scheme == "https" else 80)
-        if not url.scheme or not host or port > 65535:
-            raise PackError(
-                "invalid_input", f"`{excerpt(str(url), 200)}` is not a full URL such as `https://example.org/`."
-            )
-        if url.scheme not in ("http", "https"):
-            raise refusal(f"only http and https are spoken, not `{url.scheme}`", host, port)
-        is_service = (url.scheme, host.strip("[]").lower().removesuffix("."), port) in self._services
+        # Read here once more: the library follows redirects by itself.
+        origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
+        _, host, port = origin
+        is_service = origin in self._services
         await self._connections.make_ready()
         pool = self._connections.service_pool() if is_service else self._connections.public_pool()
         with failures(host):
             answer = await pool.handle_async_request(
                 httpcore2.Request(
                     method=request.method,
-                    url=httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    url=httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path),
                     headers=request.headers.raw,
                     content=cast("httpx2.AsyncByteStream", request.stream),
                     extensions=request.extensions,
@@ -212,7 +222,12 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
             answer.status,
             headers=answer.headers,
             stream=_Body(cast("_CoreStream", answer.stream), host, int(max_bytes), request.extensions.get(_DEADLINE)),
-            extensions={**answer.extensions, "packline_max_bytes": int(max_bytes), "packline_host": host},
+            extensions={
+                **answer.extensions,
+                "packline_max_bytes": int(max_bytes),
+                "packline_host": host,
+                _DECODED: request.extensions.get(_DECODED, frozenset()),
+            },
         )
 
 
@@ -254,11 +269,19 @@ class _Body(httpx2.AsyncByteStream):
 
 
 class CappedResponse(httpx2.Response):
-    """Counts decoded bytes, so that a small compressed body cannot become a large one."""
+    """Counts decoded bytes, so that a small compressed body cannot become a large one, and hands out no others."""
 
     async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
         """As in httpx2, up to the size limit; the decoder hands out at most 1 MiB at a time."""
         limit, host = self.extensions["packline_max_bytes"], self.extensions["packline_host"]
+        codings = [coding.lower() for coding in self.headers.get_list("content-encoding", split_commas=True)]
+        unknown = [coding for coding in codings if coding in _COMPRESSIONS - self.extensions[_DECODED]]
+        if unknown and not self.is_error:
+            raise PackError(
+                "invalid_input",
+                f"`{host}` sent its answer in the encoding `{unknown[0]}`, which was not asked for and cannot be read.",
+                hint="Download it with another program and upload the file.",
+            )
         seen = 0
         with failures(host):
             async with contextlib.aclosing(super().aiter_bytes(chunk_size)) as parts:
@@ -290,19 +313,20 @@ class GuardedClient(httpx2.AsyncClient):
             headers={"user-agent": "packline"},
         )
         self._total_seconds = total_seconds
+        self._decoded = frozenset(coding.strip() for coding in self.headers["accept-encoding"].split(","))
 
     def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:  # noqa: ANN401 - passed on
-        """As in httpx2; a URL that cannot be read is `invalid_input`."""
+        """As in httpx2, of a URL as it may be pasted; what is none is `invalid_input`."""
         try:
-            return super().build_request(method, url, **options)
-        except (httpx2.InvalidURL, UnicodeError) as error:
-            raise PackError("invalid_input", f"`{excerpt(str(url), 200)}` is not a URL: {error}.") from error
+            return super().build_request(method, read_web_address(str(url)).url, **options)
+        except WebAddressError as error:
+            raise not_an_address(error) from error
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:  # noqa: ANN401 - passed on
         """As in httpx2, within the total time."""
         seconds = _asked_for(request, "total_seconds", self._total_seconds, CEILING_SECONDS)
         deadline = asyncio.get_running_loop().time() + seconds
-        request.extensions = {**request.extensions, _DEADLINE: deadline}
+        request.extensions = {**request.extensions, _DEADLINE: deadline, _DECODED: self._decoded}
         with failures(request.url.host):
             async with asyncio.timeout_at(deadline):
                 return await super().send(request, **options)
@@ -339,7 +363,10 @@ def failures(host: str) -> Iterator[None]:
         raise PackError("invalid_input", f"The request to `{host}` cannot be sent: {error}.") from error
     except httpx2.InvalidURL as error:
         raise PackError("upstream_unavailable", f"`{host}` redirects to what is not a URL: {error}.") from error
-    except (httpcore2.NetworkError, httpcore2.ProtocolError, httpx2.TransportError, httpx2.DecodingError) as error:
+    except httpx2.DecodingError as error:
+        message = f"The answer of `{host}` is not in the content encoding that it names: {_why(error)}."
+        raise PackError("upstream_unavailable", message) from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, httpx2.TransportError) as error:
         raise PackError("upstream_unavailable", f"`{host}` cannot be reached: {_why(error)}.") from error
 
 
@@ -355,4 +382,4 @@ def _why(error: BaseException) -> str:
             case ConnectionResetError():
                 return "it reset the connection"
         cause = cause.__cause__ or cause.__context__
-    return str(error) or type(error).__name__
+    return str(error).rstrip(".") or type(error).__name__

@@ -1,8 +1,8 @@
-"""Text from outside as Packline quotes it: secrets are masked first, and only then is the text cut.
+"""Excerpts of text from outside: secrets are masked before the text is cut.
 
-Half a secret is no longer known as one, so nothing else shortens such text; `tests/test_excerpts.py` looks for code
-that does. Whoever has a redactor calls its `excerpt`. Everybody else calls the one here, which masks what the servers
-of this process know. Imports the standard library only.
+Half a secret is not recognised, so nothing else shortens such text; `tests/test_excerpts.py` finds code that does. Code
+that has a redactor calls its `excerpt`; all other code calls the one here, which masks the secrets that the servers of
+this process know. Imports the standard library only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _is_left_to_server = False
 
 @contextlib.contextmanager
 def in_force(redactor: Redactor) -> Iterator[None]:
-    """Has this redactor mask what the process quotes and logs until the block ends."""
+    """Mask what the process quotes and logs with this redactor until the block ends."""
     _in_force.append(redactor)
     try:
         yield
@@ -33,7 +33,7 @@ def in_force(redactor: Redactor) -> Iterator[None]:
 
 
 def leave_to_server() -> None:
-    """Keeps excerpts whole in this worker process, which holds no secrets to look for; its server masks and cuts."""
+    """Keep excerpts whole in this worker process, which knows no secrets; its server masks and cuts them."""
     global _is_left_to_server
     _is_left_to_server = True
 
@@ -54,8 +54,8 @@ def excerpt(text: str, limit: int, *, ending: str = "…", from_end: bool = Fals
     Args:
         text: From outside, such as what a service answered.
         limit: Longest excerpt, in characters.
-        ending: Stands where text was left out, and counts.
-        from_end: The end of the text instead.
+        ending: Marks where text was left out; counts towards the limit.
+        from_end: Return the end of the text instead.
     """
     if _is_left_to_server:
         return text

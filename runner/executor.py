@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 import structlog
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
 
 from runner.failures import Failure, FailureCode, JSONValue, PackError
 from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
@@ -33,7 +34,7 @@ log = structlog.get_logger(__name__)
 
 #: Longest message and hint of a failure, in characters; a pack may put a whole page into either.
 MESSAGE_CHARACTERS = 2000
-#: How much is told of what an exception says, of the end of its stack, and of a value that does not fit.
+#: Longest excerpts of an exception's message, of the end of its stack, and of a value that does not fit.
 WORDS_CHARACTERS = 500
 STACK_CHARACTERS = 8000
 GIVEN_CHARACTERS = 80
@@ -193,11 +194,11 @@ class Attempt:
             FailureCode.HANDLER_FAILED,
             f"{self.pack.name} raised {type(error).__name__}: {self._said(error)}",
             hint="This is a defect of the pack: report it, naming the run.",
-            detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True, remnants=True)},
+            detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True)},
         )
 
     def _said(self, error: BaseException) -> str:
-        return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS, remnants=True)
+        return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
 
     async def _let_go(self, body: asyncio.Task[BaseModel]) -> None:
         """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
@@ -212,7 +213,7 @@ class Attempt:
         output_model = self.pack.output_model
         if type(result) is not output_model:
             try:
-                result = output_model.model_validate(result, from_attributes=True)
+                result = output_model.model_validate(result)
             except ValidationError as error:
                 raise _invalid(
                     error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}", self.redactor
@@ -229,9 +230,7 @@ class Attempt:
             text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         except (ValueError, TypeError, RecursionError) as error:
             self._refuse_forbidden(value)
-            raise PackError(
-                FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name} is not what it declares: {error}."
-            ) from error
+            raise self._not_as_declared(result, error) from error
         if b"\\u0000" in text:
             self._refuse_forbidden(value)
         if text.count(b"[") + text.count(b"{") > MAX_KEPT_DEPTH and is_too_deep(value):
@@ -268,6 +267,24 @@ class Attempt:
                 f"The output of {self.pack.name} is wrong at {'.'.join(issue.path) or 'its top'}: {issue.message}",
                 hint="Report it to the pack's author.",
             )
+
+    def _not_as_declared(self, result: BaseModel, error: Exception) -> PackError:
+        """The refusal of values that fit once converted, such as "3" for a whole number, but were put in unchecked."""
+        what = f"The output of {self.pack.name}"
+        if isinstance(error, PydanticSerializationError):
+            try:
+                type(result).model_validate(result.__dict__, strict=True, by_alias=True, by_name=True)
+            except ValidationError as wrong:
+                return _invalid(wrong, FailureCode.INVALID_OUTPUT, what, self.redactor)
+            except Exception as failed:  # a validator of the pack's may raise anything
+                log.debug("an output could not be looked at again", pack=self.pack.name, error=self._said(failed))
+        return PackError(
+            FailureCode.INVALID_OUTPUT,
+            f"{what} holds a value that cannot be written as JSON the way its field declares.",
+            hint="Report it to the pack's author: fields set by `model_construct`, `model_copy` or an assignment are "
+            "not converted.",
+            detail={"error": self._said(error)},
+        )
 
     def _check_post_conditions(self, result: BaseModel) -> None:
         for file in self.context.files:
@@ -326,7 +343,7 @@ def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
 
 
 def _text(text: object, redactor: Redactor, limit: int) -> str:
-    return redactor.excerpt(plain_text(text), limit, remnants=True)
+    return redactor.excerpt(plain_text(text), limit)
 
 
 def _words(value: object) -> str:
@@ -345,7 +362,7 @@ def _forget(body: asyncio.Task[BaseModel]) -> None:
 def _invalid(
     error: ValidationError, code: FailureCode, what: str, redactor: Redactor, path: tuple[str | int, ...] = ()
 ) -> PackError:
-    """What pydantic found below a path, as one failure naming the first field and telling of the rest."""
+    """Convert pydantic's errors below a path to one failure that names the first field and counts the rest."""
     found = error.errors(include_url=False, include_context=False)
     first = found[0]
     field = ".".join(str(part) for part in (*path, *first["loc"])) or None

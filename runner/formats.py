@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
 
+from runner.web_address import DEFAULT_PORTS, WebAddressError, is_web_address, read_web_address
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -63,12 +65,21 @@ _POINTER = re.compile(r"(/([^~/]|~0|~1)*)*\Z")
 
 
 def _is_iri(text: str) -> bool:
+    """Whether a text is an address: of the web as people paste it, of anything else as RFC 3987 has it."""
+    if is_web_address(text):
+        return True
     scheme, colon, rest = text.partition(":")
     if not (colon and rest and _SCHEME.match(scheme)) or _NOT_IN_URI.search(text):
         return False
+    if scheme.lower() in DEFAULT_PORTS:
+        return False
     parts = urlsplit(text)
     _ = parts.port  # raises ValueError for a port out of range
-    return bool(parts.hostname) if scheme.lower() in {"http", "https", "ftp", "ws", "wss"} else True
+    return bool(parts.hostname) if scheme.lower() in {"ftp", "ws", "wss"} else True
+
+
+def _is_uri(text: str) -> bool:
+    return _is_iri(text) and (text.isascii() or is_web_address(text))
 
 
 def _is_iri_reference(text: str) -> bool:
@@ -110,7 +121,7 @@ def _is_json(text: str) -> bool:
 
 #: Each raises ValueError or answers False for a text that is not of the format.
 FORMATS: dict[str, Callable[[str], bool]] = {
-    "uri": lambda text: text.isascii() and _is_iri(text),
+    "uri": _is_uri,
     "iri": _is_iri,
     "uri-reference": lambda text: text.isascii() and _is_iri_reference(text),
     "iri-reference": _is_iri_reference,
@@ -155,6 +166,17 @@ FORMAT_NAMES = {
     "time": "a time such as 12:00:00Z",
     "uuid": "a UUID",
 }
+
+
+def name_of_format(name: str, text: object) -> str:
+    """A format as messages call it, with what is wrong with a text where that can be told."""
+    called = FORMAT_NAMES.get(name, f"of the format {name}")
+    if name in ("uri", "iri") and isinstance(text, str) and text.strip().lower().startswith(("http://", "https://")):
+        try:
+            read_web_address(text)
+        except WebAddressError as error:
+            return f"{called}: {error.reason}"
+    return called
 
 
 def is_of_format(text: str, name: str) -> bool:

@@ -14,7 +14,7 @@ from runner.input_schemas import combined, is_required
 from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
 from runner.pack_schemas import pack_schemas
-from runner.schema_defaults import declared_defaults, filled
+from runner.schema_defaults import DefaultsError, declared_defaults, filled
 from runner.schema_types import field_schema, inlined
 from runner.schemas import compile_schema, property_defaults
 from runner.step_packs import pack_of_step
@@ -253,7 +253,12 @@ def _wrong_inside(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValu
     """What is wrong with the defaults that would be put into the inputs, but for those of whole inputs."""
     at_top = property_defaults(schema)
     looked_at: set[int] = set()
-    for path, declaring in filled(schema, inputs)[1]:
+    try:
+        _, used = filled(schema, inputs)
+    except DefaultsError as unbounded:
+        yield unbounded.issue
+        return
+    for path, declaring in used:
         if id(declaring) in looked_at or (len(path) == 1 and path[0] in at_top):
             continue
         looked_at.add(id(declaring))  # thousands of items may leave out the same
@@ -289,7 +294,11 @@ def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
 
 
 def with_defaults(schema: Mapping[str, JSONValue], inputs: Mapping[str, JSONValue]) -> dict[str, JSONValue]:
-    """The inputs a run keeps: as given, what is absent filled in where the schema declares a `default`."""
+    """The inputs a run keeps: as given, what is absent filled in where the schema declares a `default`.
+
+    Raises:
+        DefaultsError: the defaults are too many, which `check_inputs` reports.
+    """
     return filled(schema, inputs)[0]
 
 

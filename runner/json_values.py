@@ -61,7 +61,7 @@ def canonical_bytes(value: JSONValue) -> bytes:
 def comparable_json(value: JSONValue) -> str:
     """The canonical JSON of a value in which equal numbers look alike: `1`, `1.0` and `1e0` are one, as are 0 and -0.
 
-    For telling whether two requests are the same. What is kept keeps the look it was given.
+    Used to compare requests. What is stored keeps the notation it was given in.
 
     Raises:
         DocumentError: as `canonical_json`.

@@ -20,3 +20,6 @@ class Metadata(BaseModel):
     typical_use: str | None = Field(default=None, description="Use this when, one sentence.")
     limitations: list[str] = Field(default_factory=list, description="What it cannot do.")
     supersedes: list[str] = Field(default_factory=list, description="Packs a pipeline replaces; empty for packs.")
+    practice: bool = Field(
+        default=False, description="It exists to practise or demonstrate, and is offered only when asked for by name."
+    )

@@ -136,6 +136,8 @@ def pack(
         raise PackDefinitionError(f"Pack name `{name}` is not of the form `area.verb` in lower case.")
     if not PACK_VERSION.match(version):
         raise PackDefinitionError(f"Pack {name}: version `{version}` is not a semantic version such as `1.0.0`.")
+    if effects not in (known := typing.get_args(Effects)):
+        raise PackDefinitionError(f"Pack {name}: effects is `{effects}`, not one of {', '.join(known)}.")
     if timeout_seconds is not None and not 0 < timeout_seconds <= 86_400:
         raise PackDefinitionError(f"Pack {name}: timeout_seconds {timeout_seconds} is not within 0 to 86400.")
 

@@ -54,11 +54,14 @@ class Preparation:
         value: JSONValue
         limit = self._resources.limits.step_input_bytes
         try:
+            outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
+            optional = stretch.pipeline.optional_inputs
             if step.input_override is not None:
                 value = orjson.loads(step.input_override)
+                if compiled.session is not None and isinstance(value, dict) and SESSION_FIELD not in value:
+                    named = compiled.session.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
+                    value = {**value, SESSION_FIELD: named.value}
             else:
-                outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
-                optional = stretch.pipeline.optional_inputs
                 resolved = compiled.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
                 value, warning, text = resolved
         except TemplateError as error:
@@ -67,6 +70,8 @@ class Preparation:
             message = f"The input of step {step.key} is not an object but {excerpt(repr(value), 80)}."
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
         session = self._session_for(stretch, step, value) if pack.uses_session else None
+        if session is None and pack.uses_session and value.get(SESSION_FIELD) is not None:
+            return self._refused(stretch, step, _no_session(step, value[SESSION_FIELD]))
         if session is not None and SESSION_FIELD not in value:
             value, text = {**value, SESSION_FIELD: session.id}, None
         try:
@@ -144,6 +149,15 @@ def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONVa
         if isinstance(output, dict) and session is not None:
             outputs[key] = {**output, SESSION_FIELD: session}
     return outputs
+
+
+def _no_session(step: ClaimedStep, named: JSONValue) -> Failure:
+    return Failure(
+        FailureCode.SESSION_UNAVAILABLE,
+        f"The input of step {step.key} names the session {excerpt(repr(named), 80)}, which is not one of this run or "
+        "has ended.",
+        hint=f"Name that of an earlier step as `steps.<id>.output.{SESSION_FIELD}`, or leave `{SESSION_FIELD}` out.",
+    )
 
 
 def _other_version(pack: Pack, step: ClaimedStep) -> str:

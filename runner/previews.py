@@ -1,19 +1,21 @@
 """Previews: made once for each content, when somebody first asks, in a worker process with limits.
 
-One is made at a time, so that runs keep the other cores. What came of it is remembered, failures too: a file that
-kills its worker does so once. Only what says nothing about the file is forgotten again: a library that is missing, a
-full disk, a server that stops.
+One is made at a time, so that runs keep the other cores; callers whose files wait take turns. What came of it is
+remembered, failures too: a file that kills its worker does so once. Only what says nothing about the file is forgotten
+again: a library that is missing, a full disk, a server that stops.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
 
 from runner.failures import FailureCode, PackError
+from runner.fair_turns import FairTurns
 from runner.media_types import is_text_type
 from runner.preview_drawing import Drawing
 from runner.preview_worker import draw
@@ -37,7 +39,7 @@ DRAW_SECONDS = 30.0
 MEMORY_BYTES = 2 << 30
 #: Files larger than this are not looked at.
 FILE_BYTES = 2 << 30
-#: Contents that may wait for their turn; more are told that theirs is not ready.
+#: Contents of one caller that may wait for their turn; for more it is said that they are not ready.
 WAITING = 500
 _NOT_ABOUT_THE_FILE = frozenset({FailureCode.NOT_FOUND, FailureCode.POLICY_DENIED})
 
@@ -55,8 +57,9 @@ class Previews:
         self._store = store
         self._blobs = blobs
         self._draw_seconds = draw_seconds
-        self._turn = asyncio.Semaphore(1)
+        self._turns = FairTurns(1)
         self._making: dict[str, asyncio.Task[PreviewRecord | None]] = {}
+        self._asked: Counter[str] = Counter()  # how many of them are of each caller's files
 
     async def stop(self) -> None:
         """Ends what is being made; a second call does nothing."""
@@ -86,7 +89,7 @@ class Previews:
         tasks = {
             digest: self._make(artifact)
             for digest, artifact in wanted.items()
-            if digest not in found and (digest in self._making or len(self._making) < WAITING)
+            if digest not in found and (digest in self._making or self._asked[artifact.caller_id] < WAITING)
         }
         if tasks:
             # Not cancelled when the time is over, nor when one who waits leaves: somebody will ask again.
@@ -101,11 +104,16 @@ class Previews:
         if task is None:
             task = asyncio.create_task(self._look(artifact), name=f"preview {artifact.id}")
             self._making[artifact.digest] = task
-            task.add_done_callback(lambda _: self._making.pop(artifact.digest, None))
+            self._asked[artifact.caller_id] += 1
+            task.add_done_callback(lambda _: self._made(artifact))
         return task
 
+    def _made(self, artifact: ArtifactRecord) -> None:
+        del self._making[artifact.digest]
+        self._asked -= Counter([artifact.caller_id])  # forgets callers of whose files none is left
+
     async def _look(self, artifact: ArtifactRecord) -> PreviewRecord | None:
-        async with self._turn:
+        async with self._turns.place(artifact.caller_id):
             try:
                 return await self._drawn(artifact)
             except (BlobError, StoreError, OSError) as error:

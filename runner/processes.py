@@ -14,12 +14,14 @@ import shutil
 import signal
 import sys
 import weakref
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from runner import pack_modules
 from runner.excerpts import excerpt
 from runner.failures import Failure, JSONValue, PackError
+from runner.fair_turns import FairTurns
 from runner.process_exchange import OutputName, Worker, started_worker
 from runner.process_spawner import close_spawner
 
@@ -28,10 +30,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _Result = TypeVar("_Result")
-#: How much of a dead worker's standard error is kept, and how much of that is told.
+#: How much of a dead worker's standard error is kept, and how much of that a message quotes.
 _STDERR_BYTES = 64 * 1024
 _STDERR_CHARACTERS = 4000
-#: How much is told of what a function raised, and of where.
+#: How much a message quotes of what a function raised, and of where.
 _WORDS_CHARACTERS = 2000
 _TRACE_CHARACTERS = 8000
 _MAX_OUTPUT_BYTES = 8 * 1024 * 1024
@@ -78,12 +80,15 @@ async def run_in_process(
     preload: Sequence[str] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> _Result:
-    """Runs a function in a worker process of its own; at most one per core at a time, the others wait.
+    """Runs a function in a worker process of its own.
+
+    A caller has at most one per core at a time. There is one more, so that no caller holds all; callers who wait take
+    turns.
 
     Args:
         function: Defined at the top level of a module; it may be one of a pack folder.
         *args: Pickled, as is the result (at most 256 MiB).
-        timeout_seconds: Counted from the start of the process, not while waiting for a core.
+        timeout_seconds: Counted from the start of the process, not while waiting for a turn.
         preload: Libraries the worker finds already imported. By default those in the constant `PRELOAD` of the
             function's module; only libraries that survive a fork belong there.
         limits: For the process.
@@ -98,7 +103,7 @@ async def run_in_process(
         preload = getattr(sys.modules.get(function.__module__), "PRELOAD", ())
     name = f"{function.__module__}.{function.__qualname__}"
     async with (
-        _core(),
+        _workers().place(_caller.get()),
         started_worker("call", asdict(limits), preload=["packline", *preload], keep=_STDERR_BYTES) as worker,
     ):
         try:
@@ -168,16 +173,23 @@ async def stop_processes() -> None:
     await asyncio.to_thread(close_spawner)
 
 
-_cores: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+def work_for(caller_id: str) -> None:
+    """Counts the worker processes that the current task starts from now on among those of a caller."""
+    _caller.set(caller_id)
 
 
-def _core() -> asyncio.Semaphore:
-    """One place per core this process may use, for each event loop."""
+#: Whose work is under way; that of the server itself, such as pictures of documents, counts as one more caller's.
+_caller: ContextVar[str] = ContextVar("caller", default="")
+_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FairTurns] = weakref.WeakKeyDictionary()
+
+
+def _workers() -> FairTurns:
+    """The places for workers, for each event loop: one per core for any caller, and one that is left for the others."""
     loop = asyncio.get_running_loop()
-    if loop not in _cores:
+    if loop not in _turns:
         count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        _cores[loop] = asyncio.Semaphore(count or 1)
-    return _cores[loop]
+        _turns[loop] = FairTurns((count or 1) + 1, share=count or 1)
+    return _turns[loop]
 
 
 def _request(function: Callable[..., object], args: tuple[object, ...]) -> bytes:
@@ -241,6 +253,13 @@ def _death(name: str, worker: Worker) -> PackError:
     if status is not None and status < 0:
         how = f"was killed by {_signal_name(-status)}"
         detail["signal"] = -status
+        if -status == signal.SIGXCPU:
+            return PackError(
+                "resource_exhausted",
+                f"The worker process of `{name}` used up its processor time.",
+                hint="Try a smaller input.",
+                detail=detail,
+            )
         if -status == signal.SIGKILL:
             hint = "The system may have run out of memory: try a smaller input."
     else:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import threading
 from bisect import bisect_left
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import orjson
@@ -22,6 +21,7 @@ from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 from runner.excerpts import cut
 from runner.secret_finder import FileNeedles, SecretFinder, implementation_for
 from runner.secret_forms import MIN_SECRET_LENGTH, all_forms
+from runner.secret_pieces import SecretPieces
 from runner.token_shapes import LOOK_BEHIND, MAX_TOKEN_LENGTH, OPEN_KEY, TOKENS_AT, URL_PASSWORD
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.token_shapes import Span, Token
 
-#: A piece of a known value that somebody else cut off is masked from this length on; shorter ones are too common.
-REMNANT_LENGTH = 16
 #: An excerpt of a longer text is masked in parts of this many characters, so that the rest costs nothing.
 _PART_CHARACTERS = 1 << 16
 
@@ -44,7 +42,7 @@ class _Known:
         forms: The ways known values may be written, with the name of each.
         in_files: The forms as they stand in files; None while there are none.
         halves: Finds the first halves of forms, `by_half` the forms that begin with each.
-        ends: Finds the first and last characters of forms, `by_end` the forms that begin or end with each.
+        pieces: Finds pieces of forms.
         in_json: Finds the needles inside serialised JSON, where quotes and control characters are escaped.
     """
 
@@ -59,8 +57,7 @@ class _Known:
     head_starts: frozenset[str]
     by_half: dict[str, list[str]]
     halves: AhoCorasick
-    by_end: dict[str, list[str]]
-    ends: AhoCorasick
+    pieces: SecretPieces
 
     @classmethod
     def of(cls, forms: dict[str, str]) -> _Known:
@@ -72,11 +69,6 @@ class _Known:
         by_half: dict[str, list[str]] = {}
         for form in forms:
             by_half.setdefault(form[: (len(form) + 1) // 2], []).append(form)
-        by_end: dict[str, list[str]] = {}
-        for form in forms:
-            if len(form) > REMNANT_LENGTH:
-                for end in {form[:REMNANT_LENGTH], form[-REMNANT_LENGTH:]}:
-                    by_end.setdefault(end, []).append(form)
         return cls(
             forms=forms,
             found_as=[(forms.get(needle), TOKENS_AT.get(needle, ())) for needle in needles],
@@ -89,8 +81,7 @@ class _Known:
             head_starts=frozenset(head[:length] for head in by_head for length in range(1, MIN_SECRET_LENGTH)),
             by_half=by_half,
             halves=AhoCorasick(by_half),
-            by_end=by_end,
-            ends=AhoCorasick(by_end, implementation=implementation_for(list(by_end))),
+            pieces=SecretPieces(forms),
         )
 
 
@@ -155,26 +146,31 @@ class Redactor:
         return self._walk(value, self.text)
 
     def quoted(self, value: JSONValue) -> JSONValue:
-        """As `value`, for what others say went wrong: pieces of known values that they cut off are masked, too.
+        """As `value`, for messages of others: also masks pieces of known values.
 
-        Not for outputs: the beginning of an address that is secret may stand in one by itself.
+        Not for outputs: one may hold the beginning of a secret address on purpose.
         """
-        return self._walk(value, lambda text: self._without_remnants(self.text(text)))
+        return self._walk(value, self.message)
 
-    def excerpt(
-        self, text: str, limit: int, *, ending: str = "…", from_end: bool = False, remnants: bool = False
-    ) -> str:
-        """The beginning or end of a text from outside, masked and only then cut; see `runner.excerpts.excerpt`.
+    def message(self, text: str) -> str:
+        """One text masked as `quoted` does."""
+        return self.without_pieces(self.text(text))
+
+    def excerpt(self, text: str, limit: int, *, ending: str = "…", from_end: bool = False) -> str:
+        """The beginning or end of a message from outside, masked as `quoted` does and only then cut.
 
         Args:
             text: From outside.
             limit: Longest excerpt, in characters.
-            ending: Stands where text was left out, and counts.
-            from_end: The end of the text instead.
-            remnants: Masks what others cut, too, as `quoted` does.
+            ending: Marks where text was left out; counts towards the limit.
+            from_end: Return the end of the text instead.
         """
         masked = self.text(text) if from_end else self.beginning(text, limit)
-        return cut(self._without_remnants(masked) if remnants else masked, limit, ending, from_end=from_end)
+        return cut(self.without_pieces(masked), limit, ending, from_end=from_end)
+
+    def without_pieces(self, masked: str) -> str:
+        """A masked text with pieces of known values masked, too; see `SecretPieces`."""
+        return _masked(masked, _merged(self._known.pieces.spans_in(masked)), 0, len(masked))
 
     def beginning(self, text: str, enough: int) -> str:
         """The text masked, or a beginning of it that has more than `enough` characters."""
@@ -194,21 +190,6 @@ class Redactor:
     def texts(self) -> TextsRedactor:
         """A redactor for texts that come one after the other."""
         return TextsRedactor(self)
-
-    def _without_remnants(self, text: str) -> str:
-        """The text with known values masked that begin or end without the rest, from `REMNANT_LENGTH` on."""
-        known = self._known
-        found: list[Span] = []
-        for _, begin, end in known.ends.find_matches_as_indexes(text, overlapping=True):
-            piece = text[begin:end]
-            for form in known.by_end[piece]:
-                size, name = len(form), known.forms[form]
-                if form.startswith(piece):
-                    found.append((begin, begin + _in_common(form, text[begin : begin + size]), name))
-                if form.endswith(piece):
-                    before = text[max(end - size, 0) : end]
-                    found.append((end - _in_common(form[::-1], before[::-1]), end, name))
-        return _masked(text, _merged(found), 0, len(text))
 
     def _walk(self, value: JSONValue, mask: Callable[[str], str]) -> JSONValue:
         match value:
@@ -361,11 +342,6 @@ class TextsRedactor:
             further.append((max(half[0] - start, 0), len(text), half[1]))
         self._open = whole[redactor._form_from(whole, 0) :]
         return _masked(text, _merged([*spans, *further]) if further else spans, 0, len(text))
-
-
-def _in_common(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _merged(found: list[Span]) -> list[Span]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from runner.failures import PackError
+from runner.fair_turns import FairTurns
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ Made = TypeVar("Made")
 
 
 class Remembered(Generic[Made]):
-    """Makes one thing at a time and keeps the last ones, by the digest of the content.
+    """Makes one thing at a time, the callers' in turns, and keeps the last ones, by the digest of the content.
 
     Args:
         make: Makes it of an artifact. A `PackError` it raises is remembered like a result; anything else is not.
@@ -27,7 +27,7 @@ class Remembered(Generic[Made]):
     def __init__(self, make: Callable[[ArtifactRecord], Awaitable[Made]], most: int) -> None:
         self._make = make
         self._most = most
-        self._turn = asyncio.Semaphore(1)
+        self._turns = FairTurns(1)
         self._kept: OrderedDict[str, Made | PackError] = OrderedDict()
 
     async def of(self, artifact: ArtifactRecord, *, is_good: Callable[[Made], Awaitable[bool]] | None = None) -> Made:
@@ -40,7 +40,7 @@ class Remembered(Generic[Made]):
         Raises:
             PackError: it cannot be made; the same again for the same content.
         """
-        async with self._turn:
+        async with self._turns.place(artifact.caller_id):
             found = self._kept.get(artifact.digest)
             if found is not None and not isinstance(found, PackError) and is_good and not await is_good(found):
                 found = None

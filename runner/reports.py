@@ -60,7 +60,7 @@ class Reports:
         milestone: dict[str, JSONValue] = {
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "fraction": fraction,
-            "message": self._resources.redactor.excerpt(plain_text(message), MESSAGE_CHARACTERS, remnants=True),
+            "message": self._resources.redactor.excerpt(plain_text(message), MESSAGE_CHARACTERS),
         }
         self._unsaved = milestone
         if self._progress_task is None:
@@ -71,7 +71,7 @@ class Reports:
         if self._logged_lines > MAX_LINES or self._logged_characters > MAX_BYTES:
             return
         now = datetime.now(UTC)
-        text = self._resources.redactor.excerpt(plain_text(message), 2 * MAX_BYTES, ending="", remnants=True)
+        text = self._resources.redactor.excerpt(plain_text(message), 2 * MAX_BYTES, ending="")
         lines = (text.splitlines() or [""])[: MAX_LINES + 1 - self._logged_lines]
         self._logged_lines += len(lines)
         self._logged_characters += len(text)

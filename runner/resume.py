@@ -1,11 +1,12 @@
 """What a resume or a re-run would do with each step (CONTRACT 2.5, 2.6, 2.8): one plan for preview and deed.
 
-Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts at the
-first step that has not succeeded, then pulls succeeded steps back in for two reasons only, until nothing changes: a
-session that steps yet to run would be given is gone, or an artifact that they would read is.
+Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts with the
+steps that have not succeeded, then pulls succeeded ones back in for two reasons only, until nothing changes: a session
+that steps yet to run would be given is gone, or an artifact that they would read is. A step that was pulled back in may
+fail, so steps that have succeeded may follow one that has not; they are kept, too.
 
 An input that a resume gave for a step stays with it until a later resume replaces what it replaced: it gives another,
-takes it back with null, changes a run input the step reads, or goes on with a definition in which the step is another.
+drops it with null, changes a run input the step reads, or goes on with a definition in which the step is another.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from runner.excerpts import excerpt
 from runner.issues import Issue, error, has_errors, nearest, warning
 from store.states import RunState, StepState
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Unchanged(Enum):
-    """What stands for a step input that was left out, since null is a choice."""
+    """The value of a step input that was left out, since null is a choice."""
 
     UNCHANGED = "unchanged"
 
@@ -67,8 +69,8 @@ class ResumePlan:
         allowed: Whether it would be accepted: no issue is an error.
         issues: Everything that stands against it, or is worth knowing.
         steps: Every step, in order; `run_again` and `run` steps are executed in this order.
-        entry: The step of the run that has not succeeded, which a step input is for; None when all have or it is not in
-            the definition to go on with.
+        entry: The first step of the run that has not succeeded, which a step input is for; None when all have or it is
+            not in the definition to go on with.
     """
 
     allowed: bool
@@ -97,26 +99,31 @@ def plan_resume(
         gone_artifacts: Artifacts that are erased or unreadable.
         given_artifacts: Artifacts the run was given: no step makes them anew.
         changed_inputs: Run inputs to be replaced by another value.
-        step_input: The input to give the step that has not succeeded.
+        step_input: The input to give the first step that has not succeeded; null drops all that earlier resumes gave.
         new_steps: The steps of the definition to go on with when another than the run's, all pending.
     """
     issues: list[Issue] = []
     if run_state not in (RunState.FAILED, RunState.CANCELLED):
         message = f"The run is {run_state}; only failed and cancelled runs can be resumed."
         issues.append(error((), "wrong_state", message, _STATE_HINTS.get(run_state)))
-    kept = _succeeded(steps)
-    ahead = _switched(steps, kept, new_steps, issues)
-    entry = steps[kept].key if kept < len(steps) else None
+    ahead = _switched(steps, _fixed(steps), new_steps, issues)
+    entry = next((step.key for step in steps if step.state is not StepState.SUCCEEDED), None)
     if entry not in {step.key for step in ahead}:
         if step_input is not UNCHANGED and step_input is not None:
             issues.append(_no_entry(entry))
         entry = None
+    kept = frozenset(index for index, step in enumerate(ahead) if step.state is StepState.SUCCEEDED)
     settled = [
-        step if index < kept else _with_choice(step, changed_inputs, step_input if step.key == entry else UNCHANGED)
+        step
+        if index in kept
+        else _with_choice(step, changed_inputs, step_input if step.key == entry or step_input is None else UNCHANGED)
         for index, step in enumerate(ahead)
     ]
+    dropped = frozenset(
+        new.key for old, new in zip(ahead, settled, strict=True) if new.earlier_input is not old.earlier_input
+    )
     plan = _Plan(settled, kept, given_artifacts, new_run=False)
-    return replace(plan.finish(issues, live_sessions, gone_artifacts, changed_inputs), entry=entry)
+    return replace(plan.finish(issues, live_sessions, gone_artifacts, changed_inputs, dropped), entry=entry)
 
 
 def plan_rerun(
@@ -128,7 +135,7 @@ def plan_rerun(
     changed_inputs: frozenset[str] = frozenset(),
     new_steps: Sequence[StepSnapshot] | None = None,
 ) -> ResumePlan:
-    """Plans a new run out of a recorded one, which shares no session with it: whoever goes on with that one uses it.
+    """Plans a new run out of a recorded one. They share no session: the recorded run may still be resumed.
 
     Args:
         steps: Every step of the recorded run, in order.
@@ -155,7 +162,7 @@ def plan_rerun(
             kept = succeeded
     ahead = _switched(steps, kept, new_steps, issues)
     ahead = [*ahead[:kept], *(replace(step, earlier_input=None) for step in ahead[kept:])]
-    plan = _Plan(ahead, kept, given_artifacts, new_run=True)
+    plan = _Plan(ahead, frozenset(range(kept)), given_artifacts, new_run=True)
     return plan.finish(issues, frozenset(), gone_artifacts, changed_inputs)
 
 
@@ -173,13 +180,18 @@ def _succeeded(steps: Sequence[StepSnapshot]) -> int:
     return next((index for index, step in enumerate(steps) if step.state is not StepState.SUCCEEDED), len(steps))
 
 
+def _fixed(steps: Sequence[StepSnapshot]) -> int:
+    """How many steps there are up to the last that succeeded: another definition has to have them as they are."""
+    return max((index for index, step in enumerate(steps, 1) if step.state is StepState.SUCCEEDED), default=0)
+
+
 def _switched(
-    steps: Sequence[StepSnapshot], kept: int, new_steps: Sequence[StepSnapshot] | None, issues: list[Issue]
+    steps: Sequence[StepSnapshot], fixed: int, new_steps: Sequence[StepSnapshot] | None, issues: list[Issue]
 ) -> list[StepSnapshot]:
     """The steps of the definition to go on with, as far as they were tried as they fared."""
     if new_steps is None:
         return list(steps)
-    for index, step in enumerate(steps[:kept]):
+    for index, step in enumerate(steps[:fixed]):
         other = new_steps[index] if index < len(new_steps) else None
         if other is None or other.key != step.key:
             there = "is gone" if step.key not in {new.key for new in new_steps} else "stands elsewhere"
@@ -197,15 +209,15 @@ def _switched(
             )
         )
         return list(steps)
-    before = {step.key: step for step in steps[kept:]}
+    before = {step.key: step for step in steps[fixed:]}
     return [
-        *steps[:kept],
-        *(_as_tried(step, before[step.key]) if step.key in before else step for step in new_steps[kept:]),
+        *steps[:fixed],
+        *(_as_tried(step, before[step.key]) if step.key in before else step for step in new_steps[fixed:]),
     ]
 
 
 def _as_tried(step: StepSnapshot, before: StepSnapshot) -> StepSnapshot:
-    """A step of another definition that the run has tried as it stood in its own."""
+    """A step of another definition, with its state in the run, which tried it as its own definition had it."""
     same = step.definition_digest == before.definition_digest
     return replace(
         step,
@@ -217,6 +229,8 @@ def _as_tried(step: StepSnapshot, before: StepSnapshot) -> StepSnapshot:
 
 def _with_choice(step: StepSnapshot, changed: frozenset[str], given: StepInputChange) -> StepSnapshot:
     """A step that is to run, with the input a resume gives it or takes from it; changed run inputs take it, too."""
+    if given is not UNCHANGED and given is not None and given == step.earlier_input:
+        return step
     if given is not UNCHANGED and given is not None:
         # Another input has another idempotency key.
         return replace(step.taking(given, "given"), earlier_input=None, takes_idempotency_key=False)
@@ -241,7 +255,9 @@ def _no_entry(key: str | None) -> Issue:
 class _Plan:
     """Works out which steps run."""
 
-    def __init__(self, steps: list[StepSnapshot], kept: int, given: frozenset[str], *, new_run: bool) -> None:
+    def __init__(
+        self, steps: list[StepSnapshot], kept: frozenset[int], given: frozenset[str], *, new_run: bool
+    ) -> None:
         self.steps = [
             step if step.earlier_input is None else step.taking(step.earlier_input, "given_earlier") for step in steps
         ]
@@ -249,6 +265,7 @@ class _Plan:
         self._given = given
         self._new_run = new_run
         self._again: dict[int, str] = {}
+        self._pass_on: set[int] = set()
         self._issues: list[Issue] = []
 
     def finish(
@@ -257,10 +274,12 @@ class _Plan:
         live_sessions: frozenset[str],
         gone_artifacts: frozenset[str],
         changed_inputs: frozenset[str],
+        dropped: frozenset[str] = frozenset(),
     ) -> ResumePlan:
         while self._pull_back_one(live_sessions, gone_artifacts):
             pass
         issues = [*issues, *self._issues, *self._changed_inputs(changed_inputs)]
+        issues += self._outdated(changed_inputs, dropped)
         planned = [self._planned(index) for index in range(len(self.steps))]
         issues += [
             warning(
@@ -274,34 +293,78 @@ class _Plan:
         return ResumePlan(not has_errors(issues), tuple(issues), tuple(planned))
 
     def _runs(self, index: int) -> bool:
-        return index >= self._kept or index in self._again
+        return index not in self._kept or index in self._again
 
     def _pull_back_one(self, live_sessions: frozenset[str], gone_artifacts: frozenset[str]) -> bool:
         """Marks one more succeeded step to run again, if some step that runs needs it."""
         for index in range(len(self.steps)):
             if self._runs(index) and (
-                self._needs_session(index, live_sessions) or self._needs_artifact(index, gone_artifacts)
+                self._needs_session(index, live_sessions)
+                or self._needs_passed_on(index, live_sessions)
+                or self._needs_artifact(index, gone_artifacts)
             ):
                 return True
-        return any(index not in self._again and self._lost_its_session(index) for index in range(self._kept))
+        return any(not self._runs(index) and self._lost_its_session(index) for index in sorted(self._kept))
 
     def _needs_session(self, index: int, live_sessions: frozenset[str]) -> bool:
         """Whether a session that a step would be given or names is gone, so that its producer was marked."""
         self._refuse_given_session(index, live_sessions)
         for producer in self._session_producers(index):
-            step = self.steps[producer]
-            if self._runs(producer) or step.produced_session is None or step.produced_session in live_sessions:
-                continue
-            if step.repeatable:
-                self._again[producer] = (
-                    "A later step needs its session, which a new run makes for itself."
-                    if self._new_run
-                    else "Its session has ended and a later step needs it."
-                )
+            left = self.steps[producer].produced_session
+            if left is not None and left not in live_sessions and self._makes_session_again(producer):
                 return True
-            lost = "is not shared with a new run" if self._new_run else "has ended"
-            message = f"The session of the step `{step.key}` {lost}, and its pack cannot be repeated."
-            self._refuse(producer, "session_unavailable", message)
+        return False
+
+    def _makes_session_again(self, producer: int) -> bool:
+        """Whether a step whose session is gone was marked; False where it runs anyway or cannot be repeated."""
+        step = self.steps[producer]
+        if self._runs(producer):
+            return False
+        if step.repeatable:
+            self._again[producer] = (
+                "A later step needs its session, which a new run makes for itself."
+                if self._new_run
+                else "Its session has ended and a later step needs it."
+            )
+            return True
+        message = f"The session of the step `{step.key}` {self._lost}, and its pack cannot be repeated."
+        self._refuse(producer, "session_unavailable", message)
+        return False
+
+    @property
+    def _lost(self) -> str:
+        return "is not shared with a new run" if self._new_run else "has ended"
+
+    def _needs_passed_on(self, index: int, live_sessions: frozenset[str]) -> bool:
+        """Whether a session is gone that a step names by an output which holds its id, so that a step was marked."""
+        step = self.steps[index]
+        sources = step.reads_steps if index in self._pass_on else step.session_sources
+        for place in range(index):
+            source = self.steps[place]
+            if self._runs(place) or source.key not in sources:
+                continue
+            for session in sorted(source.mentioned_sessions - live_sessions):
+                producers = [each for each in range(place) if self.steps[each].produced_session == session]
+                if any(self._makes_session_again(each) for each in producers):
+                    return True
+                if source.produced_session == session:
+                    if self._makes_session_again(place):
+                        return True
+                elif self._repeats_with_session(place, "It passes on a session that is made again.", session):
+                    self._pass_on.add(place)
+                    return True
+        return False
+
+    def _repeats_with_session(self, index: int, reason: str, session: str) -> bool:
+        """Whether a succeeded step that had used a session which is made again was marked."""
+        step = self.steps[index]
+        if step.repeatable and step.effects == "none":
+            self._again[index] = reason
+            return True
+        why = "cannot be repeated" if not step.repeatable else "has outside effects"
+        source = next((f"of `{each.key}`" for each in self.steps if each.produced_session == session), session)
+        message = f"The step `{step.key}` used the session {source}, which {self._lost}, and {why}."
+        self._refuse(index, "session_unavailable", message)
         return False
 
     def _session_producers(self, index: int) -> list[int]:
@@ -317,7 +380,7 @@ class _Plan:
         return step.preserves_session if self._runs(index) else step.produced_session is not None
 
     def _refuse_given_session(self, index: int, live_sessions: frozenset[str]) -> None:
-        """An input given at a resume names a session as it is: one made anew has another id."""
+        """Refuse a given input that names a session which is gone: a recreated one has another id."""
         step = self.steps[index]
         if step.given_session is None or not step.uses_session:
             return
@@ -326,9 +389,11 @@ class _Plan:
             issue = error(
                 ("step_input", "_session_id") if step.input_source == "given" else ("steps", step.key),
                 "session_unavailable",
-                f"The input given for the step `{step.key}` names the session {step.given_session}, which is not one "
-                "of this run or has ended.",
-                "Leave `_session_id` out: the step is given the session left last before it.",
+                f"The input given for the step `{step.key}` names the session {excerpt(step.given_session, 80)}, "
+                "which is not one of this run or has ended.",
+                "Leave `_session_id` out: the step is then given the session that its definition gives it."
+                if step.input_source == "given"
+                else "Give the step another input, or null to drop this one.",
             )
             if issue not in self._issues:
                 self._issues.append(issue)
@@ -341,19 +406,16 @@ class _Plan:
             used = source.produced_session in step.used_sessions or source.key in step.names_sessions
             if producer >= index or source.produced_session is None or not used:
                 continue
-            if step.repeatable and step.effects == "none":
-                self._again[index] = f"It used the session of `{source.key}`, which is made anew."
+            reason = f"It used the session of `{source.key}`, which is made again."
+            if self._repeats_with_session(index, reason, source.produced_session):
                 return True
-            why = "cannot be repeated" if not step.repeatable else "has outside effects"
-            message = f"The step `{step.key}` used the session of `{source.key}`, which has ended, and {why}."
-            self._refuse(index, "session_unavailable", message)
         return False
 
     def _needs_artifact(self, index: int, gone: frozenset[str]) -> bool:
         """Whether an artifact named in an output that a step reads is gone, so that step was marked."""
-        for source in range(min(index, self._kept)):
+        for source in range(index):
             step = self.steps[source]
-            if source in self._again or step.key not in self.steps[index].reads_steps:
+            if self._runs(source) or step.key not in self.steps[index].reads_steps:
                 continue
             if lost := step.mentioned_artifacts & gone & self._given:
                 self._warn_of_given(step, min(lost))
@@ -381,7 +443,8 @@ class _Plan:
         issues: list[Issue] = []
         for name in sorted(changed):
             read = frozenset((name,))
-            reader = next((step.key for step in self.steps[: self._kept] if step.reads_any(read)), None)
+            kept = (self.steps[index] for index in sorted(self._kept))
+            reader = next((step.key for step in kept if step.reads_any(read)), None)
             if reader is not None:
                 message = (
                     f"The input `{name}` was read by the step `{reader}`, whose output is reused; it cannot change."
@@ -390,12 +453,35 @@ class _Plan:
                 issues.append(error(("inputs", name), "input_already_read", message, hint))
         return issues
 
+    def _outdated(self, changed: frozenset[str], dropped: frozenset[str]) -> list[Issue]:
+        """Refusals of another input for a step from whose earlier output a reused step was made.
+
+        `dropped` names the steps that lost the input an earlier resume gave.
+        """
+        issues: list[Issue] = []
+        sources: dict[str, str] = {}
+        for index, step in enumerate(self.steps):
+            source = next((sources[key] for key in step.reads_steps | step.session_sources if key in sources), None)
+            if self._runs(index):
+                if step.input_source == "given" or step.key in dropped or step.reads_any(changed):
+                    sources[step.key] = step.key
+                elif source is not None:
+                    sources[step.key] = source
+            elif source is not None:
+                message = (
+                    f"The step `{step.key}`, whose output is reused, was made from the output of `{source}`; the input "
+                    f"of `{source}` cannot change."
+                )
+                hint = f"Re-run from `{source}` or from the start."
+                issues.append(error(("steps", source), "output_already_read", message, hint))
+        return issues
+
     def _planned(self, index: int) -> PlannedStep:
         step = self.steps[index]
         if index in self._again:
             repeats = step.installed and step.effects == "external" and not self._keeps_key(index)
             return PlannedStep(step.key, "run_again", self._again[index], step.effects, repeats, step.input_source)
-        if index < self._kept:
+        if index in self._kept:
             return PlannedStep(step.key, "reuse", "It succeeded; its output is reused.", step.effects, False)
         tried = step.state is not StepState.PENDING
         repeats = step.installed and step.effects == "external" and tried and not self._keeps_key(index)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 _SCALAR = (str, int, float, type(None))
+#: What typed dictionaries and named tuples are recognised by.
+_RECORD = ("__total__", "_fields")
 
 
 def find_misfit(model: BaseModel) -> tuple[Path, ValidationError] | None:
@@ -75,6 +77,8 @@ def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
         if missing := traits.fields - values.keys():  # one that was deleted would be given its default
             lacks = [InitErrorDetails(type="missing", loc=(name,), input=values) for name in sorted(missing)]
             raise ValidationError.from_exception_data(type(model).__name__, lacks)
+        if type(model).model_config.get("extra") == "forbid":
+            _refuse_extras(model, values.keys() - traits.fields)
         # Cached properties, and what `model_copy` was given too much.
         values = {name: value for name, value in values.items() if name in traits.fields}
     if model.__pydantic_extra__:
@@ -82,8 +86,19 @@ def _values(model: BaseModel, traits: _Traits) -> dict[str, Any]:
     return values
 
 
+def _refuse_extras(model: BaseModel, names: set[str]) -> None:
+    """Refuses what an update gave to a model that forbids it; a cached property is an attribute of the class."""
+    extras = [
+        InitErrorDetails(type="extra_forbidden", loc=(name,), input=model.__dict__[name])
+        for name in sorted(names)
+        if not hasattr(type(model), name)
+    ]
+    if extras:
+        raise ValidationError.from_exception_data(type(model).__name__, extras)
+
+
 def _untouched(model: BaseModel) -> set[str]:
-    """Fields that still have a default nobody set: pydantic does not validate defaults."""
+    """Fields that still have their default, which pydantic does not validate."""
     return {
         name
         for name, field in type(model).__pydantic_fields__.items()
@@ -91,7 +106,7 @@ def _untouched(model: BaseModel) -> set[str]:
     }
 
 
-def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN401 - whatever a field holds
+def _inside(value: Any) -> Iterable[tuple[str | int | None, Any]]:  # noqa: ANN401 - any value of a field
     """What may hold a model or be one, each with its name; a root has none."""
     match value:
         case RootModel():
@@ -114,7 +129,7 @@ class _Traits(NamedTuple):
     Attributes:
         validate: Takes the values of its fields by name.
         fields: Their names.
-        nesting: The names of those declared to hold models, at whatever depth.
+        nesting: The names of those declared to hold models, at any depth.
     """
 
     validate: Callable[[dict[str, Any]], object]
@@ -134,7 +149,7 @@ def _traits(kind: type[BaseModel]) -> _Traits:
     return _Traits(validate, fields.keys(), nesting)
 
 
-def _holds_models(annotation: Any, seen: set[int]) -> bool:  # noqa: ANN401 - whatever may annotate
+def _holds_models(annotation: Any, seen: set[int]) -> bool:  # noqa: ANN401 - any annotation
     if id(annotation) in seen:  # an alias may name itself
         return False
     seen.add(id(annotation))
@@ -144,6 +159,3 @@ def _holds_models(annotation: Any, seen: set[int]) -> bool:  # noqa: ANN401 - wh
         is_record = dataclasses.is_dataclass(annotation) or any(hasattr(annotation, each) for each in _RECORD)
         return issubclass(annotation, BaseModel) or is_record
     return any(_holds_models(each, seen) for each in (*arguments, getattr(annotation, "__value__", None)))
-
-
-_RECORD = ("__total__", "_fields")

@@ -4,12 +4,17 @@ A default counts where its schema certainly applies: in `properties`, `items`, `
 `additionalProperties`, behind a local `$ref`, in `allOf`, and in the one alternative of `anyOf` or `oneOf` that takes
 values of this type with these constants. Inside an object whose schema weighs properties against each other (an open
 `oneOf`, `not`, `if` and the like), a property that was left out stays so: it may be left out on purpose.
+
+A default is filled like a value that was given. A schema whose defaults lead in circles or double at each level is
+stopped by two limits.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from runner.issues import Issue, error
+from runner.json_values import MAX_DEPTH, canonical_bytes
 from runner.schema_types import admits_type, resolve_pointer
 
 if TYPE_CHECKING:
@@ -20,12 +25,29 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 _ABSENT: Any = object()
+#: Most that all defaults put into one value may come to, in bytes of JSON: as much as a request may send.
+MAX_ADDED_BYTES = 1 << 20
 #: How many schemas are followed for one value: references may lead in circles.
 _MAX_PARTS = 64
 _WEIGHING = frozenset({"not", "if", "dependentRequired", "dependentSchemas", "maxProperties"})
 _IN_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _BY_NAME = ("properties", "$defs", "definitions")
 _NESTING = frozenset({*_IN_LISTS, "properties", "items", "additionalProperties", "$ref"})
+
+
+class DefaultsError(Exception):
+    """The defaults of a schema have no end, or come to more than can be kept.
+
+    Attributes:
+        issue: The same, with a path in the value.
+    """
+
+    def __init__(self, name: str, limit: str) -> None:
+        message = f"The defaults added to the input `{name}` exceed the limit of {limit}."
+        super().__init__(message)
+        self.issue: Issue = error(
+            (name,), "defaults_too_large", message, "Give the values that are left out, or declare fewer defaults."
+        )
 
 
 class Default(NamedTuple):
@@ -42,7 +64,11 @@ class Default(NamedTuple):
 def filled(
     schema: Mapping[str, JSONValue], value: Mapping[str, JSONValue]
 ) -> tuple[dict[str, JSONValue], list[Default]]:
-    """An object with the defaults of its schema where it leaves something out, and those that were put in."""
+    """An object with the defaults of its schema where it leaves something out, and those that were put in.
+
+    Raises:
+        DefaultsError: they are nested too deeply, or too large.
+    """
     filling = _Filling(schema)
     return filling.fill(value, (schema,), ()), filling.used
 
@@ -94,6 +120,7 @@ class _Filling:
         self._root = root
         self._shapes: dict[tuple[int, ...], _Shape] = {}
         self.used: list[Default] = []
+        self._added_bytes = 0
 
     def fill(self, value: Mapping[str, JSONValue], schemas: Sequence[Any], path: Path) -> dict[str, JSONValue]:
         """An object with what its schemas have for what it leaves out."""
@@ -103,11 +130,20 @@ class _Filling:
             for name, holder in shape.defaults.items():
                 if name not in value:
                     made[name] = holder["default"]
-                    self.used.append(Default((*path, name), holder))
+                    self._note(Default((*path, name), holder))
         for name, item in made.items():
             if isinstance(item, dict | list):
                 made[name] = self._inside(item, shape.declared.get(name, shape.others), (*path, name))
         return made
+
+    def _note(self, default: Default) -> None:
+        *inside, name = default.path
+        if len(inside) >= MAX_DEPTH:
+            raise DefaultsError(default.path[0], f"{MAX_DEPTH} levels")
+        self._added_bytes += len(name) + len(canonical_bytes(default.schema["default"]))
+        if self._added_bytes > MAX_ADDED_BYTES:
+            raise DefaultsError(default.path[0], f"{MAX_ADDED_BYTES:,} bytes")
+        self.used.append(default)
 
     def _inside(self, value: dict[str, JSONValue] | list[JSONValue], schemas: Sequence[Any], path: Path) -> JSONValue:
         if not any(isinstance(each, dict) and _NESTING & each.keys() for each in schemas):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runner.formats import FORMAT_NAMES
+from runner.formats import name_of_format
 from runner.issues import Issue, did_you_mean, error, shown
 
 if TYPE_CHECKING:
@@ -26,22 +26,28 @@ def telling(problem: Any, depth: int = 0) -> list[Any]:  # noqa: ANN401
     """The errors worth telling of one: for alternatives, those of the only alternative the value's type fits."""
     if problem.validator not in ("anyOf", "oneOf") or not problem.context or depth > 8:
         return [problem]
-    branches: dict[Any, list[Any]] = {}
-    for inner in problem.context:
-        branches.setdefault(inner.schema_path[0], []).append(inner)
-    fitting = [
-        errors
-        for errors in branches.values()
-        if not any(e.validator in ("type", "const") and not e.path for e in errors)
-    ]
+    fitting = _branches_of_its_type(problem)
     if len(fitting) != 1:
         return [problem]
     return [told for inner in fitting[0] for told in telling(inner, depth + 1)]
 
 
+def _branches_of_its_type(problem: Any) -> list[list[Any]]:  # noqa: ANN401
+    """The errors of each alternative that takes values of the type."""
+    branches: dict[Any, list[Any]] = {}
+    for inner in problem.context or ():
+        branches.setdefault(inner.schema_path[0], []).append(inner)
+    return [
+        errors
+        for errors in branches.values()
+        if not any(e.validator in ("type", "const") and not e.path for e in errors)
+    ]
+
+
 def types_text(types: Any) -> str:  # noqa: ANN401
     """The types a `type` keyword allows, as people put it: `text or null`."""
-    names = [TYPE_NAMES.get(name, str(name)) for name in ([types] if isinstance(types, str) else types)]
+    several = [types] if isinstance(types, str) else dict.fromkeys(types)
+    names = [TYPE_NAMES.get(name, str(name)) for name in several]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
@@ -78,7 +84,8 @@ def issues_of(problem: Any) -> Iterator[Issue]:  # noqa: ANN401
             yield error(path, "not_allowed", f"{name} is {shown(value)}; it must be {one_of}{listed}.", hint)
         case "anyOf" | "oneOf":
             types = _branch_types(wanted)
-            must = f"it must be {types}" if types else "it fits none of the forms allowed"
+            untyped = types and not _branches_of_its_type(problem)
+            must = f"it must be {types}" if untyped else "it fits none of the forms allowed"
             if keyword == "oneOf" and not problem.context:
                 must = "it fits more than one of the forms, and must fit exactly one"
             yield error(path, "wrong_type", f"{name} is {shown(value)}; {must}.")
@@ -103,7 +110,7 @@ _RULES = {
 def _constraint(keyword: str, wanted: Any, value: Any) -> str:  # noqa: ANN401
     match keyword:
         case "format":
-            return f"is {shown(value)}; it must be {FORMAT_NAMES.get(wanted, f'of the format {wanted}')}"
+            return f"is {shown(value)}; it must be {name_of_format(wanted, value)}"
         case "pattern":
             return f"is {shown(value)}; it must match the pattern {shown(wanted)}"
         case "minLength":

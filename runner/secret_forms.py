@@ -63,6 +63,7 @@ def forms_of(secret: str) -> set[str]:
 def _url_forms(value: str) -> set[str]:
     text = value.encode("utf-8", "replace")
     forms = {quote(text, safe=""), quote(text), quote_plus(text)}
+    forms |= {quote(form, safe="") for form in forms}  # an address inside an address
     return forms | {re.sub(r"%[0-9A-F]{2}", lambda match: match[0].lower(), form) for form in forms}
 
 

@@ -63,7 +63,9 @@ class Sessions:
             stretch.states[key] = StepState.PENDING
             stretch.outputs.pop(key, None)
             stretch.sessions.pop(key, None)
-        for session in set(stretch.sessions.values()) & live:
+        # Those of the run whose outputs this one reuses are not for it, even if a step names one.
+        stretch.sessions = {key: session for key, session in stretch.sessions.items() if session in live}
+        for session in set(stretch.sessions.values()):
             await store.write(touch_session, session)
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.pack import Effects, Pack
     from store.runs import ClaimedStep
+
+_SESSION_ID = re.compile(r"sess_[0-9A-HJKMNP-TV-Z]{26}")
 
 #: Where a step's input comes from: its template, the step input given with this resume, or one an earlier resume gave.
 InputSource = Literal["definition", "given", "given_earlier"]
@@ -37,9 +40,11 @@ class StepSnapshot:
         uses_session: Whether its pack works in the session an earlier step left.
         chooses_session: Whether its input has a `_session_id`; else it is given the session left last before it.
         names_sessions: Steps whose session its template names.
+        session_sources: Steps whose output its template names a session by, those of `names_sessions` included.
         given_session: The session that an input given at a resume names.
         produced_session: The session it left.
         used_sessions: Sessions it was given.
+        mentioned_sessions: Ids of the sessions its output names, whoever left them.
         mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
         reads_inputs: Run inputs its input template reads.
         reads_steps: Steps whose output its input template reads.
@@ -59,10 +64,12 @@ class StepSnapshot:
     uses_session: bool = True
     chooses_session: bool = False
     names_sessions: frozenset[str] = frozenset()
+    session_sources: frozenset[str] = frozenset()
     given_session: str | None = None
     installed: bool = True
     produced_session: str | None = None
     used_sessions: frozenset[str] = frozenset()
+    mentioned_sessions: frozenset[str] = frozenset()
     mentioned_artifacts: frozenset[str] = frozenset()
     reads_inputs: frozenset[str] = frozenset()
     reads_steps: frozenset[str] = frozenset()
@@ -92,8 +99,9 @@ class StepSnapshot:
             preserves_session=pack.preserves_session if pack else False,
             takes_idempotency_key=pack.takes_idempotency_key if pack else False,
             uses_session=pack.uses_session if pack else False,
-            chooses_session=step.chooses_session,
+            chooses_session=step.session is not None,
             names_sessions=step.session_reads,
+            session_sources=step.session_sources,
             reads_inputs=step.reads_inputs,
             reads_steps=step.reads_steps,
             takes_inputs=step.template is None,
@@ -107,22 +115,27 @@ class StepSnapshot:
             state=state,
             produced_session=row.session_id,
             used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            mentioned_sessions=frozenset(_SESSION_ID.findall(row.output or "")),
             earlier_input=None if row.input_override is None else orjson.loads(row.input_override),
         )
 
     def taking(self, value: JSONValue, source: InputSource) -> StepSnapshot:
-        """The step with an input in place of the one its template would make: it reads and names nothing else."""
-        names_one = isinstance(value, dict) and SESSION_FIELD in value
-        session = value[SESSION_FIELD] if isinstance(value, dict) and names_one else None
+        """The step with an input in place of the one its template would make: it reads nothing else.
+
+        It works in the session that its template names, unless the input names one.
+        """
+        taken = replace(
+            self, input_source=source, reads_inputs=frozenset(), reads_steps=frozenset(), takes_inputs=False
+        )
+        if not isinstance(value, dict) or SESSION_FIELD not in value:
+            return taken
+        session = value[SESSION_FIELD]
         return replace(
-            self,
-            input_source=source,
-            chooses_session=names_one,
-            given_session=session if isinstance(session, str) else None,
+            taken,
+            chooses_session=True,
+            given_session=None if session is None else str(session),
             names_sessions=frozenset(),
-            reads_inputs=frozenset(),
-            reads_steps=frozenset(),
-            takes_inputs=False,
+            session_sources=frozenset(),
         )
 
     def reads_any(self, inputs: frozenset[str]) -> bool:

@@ -39,11 +39,11 @@ class CompletedMetadata:
 def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
     """What a pipeline is for, told from its packs where its author left it out (CONTRACT 5.1).
 
-    `accepts` comes from the steps that read run inputs, `produces` from the last step. What is written as an empty list
-    stays empty.
+    `accepts` comes from the steps that read run inputs, `produces` from the last step. A step that calls a pack
+    for practice makes the pipeline one for practice. What is written as an empty list or as false stays so.
     """
     written = definition.metadata
-    changes: dict[str, list[str]] = {}
+    changes: dict[str, list[str] | bool] = {}
     if "accepts" not in written.model_fields_set:
         accepts = [
             kind
@@ -58,6 +58,9 @@ def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMe
         changes["produces"] = list(pack.metadata.produces) if pack is not None else []
     if "supersedes" not in written.model_fields_set:
         changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps if step.agent is None))
+    if "practice" not in written.model_fields_set:
+        called = [pack_of_step(packs, step) for step in definition.steps]
+        changes["practice"] = any(pack is not None and pack.metadata.practice for pack in called)
     found = {name: value for name, value in changes.items() if value}
     return CompletedMetadata(written.model_copy(update=found), tuple(found))
 
@@ -66,8 +69,12 @@ def search_words(key: str, name: str, description: str, metadata: Mapping[str, o
     """What a pipeline is found by: lower-case words of key, name, description and metadata."""
     parts = [key, name, description]
     for value in metadata.values():
-        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(str(value or ""))
+        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(_text(value))
     return "\n".join(parts).lower()
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def stored_form(

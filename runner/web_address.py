@@ -1,20 +1,263 @@
-"""Addresses of servers as people give them, in settings, credentials and commands."""
+"""Web addresses as people and models paste them, read into the one form that is checked, requested and kept.
+
+What is pasted is read as browsers read it (WHATWG URL Standard): names in any script, paths with spaces and umlauts,
+white space around it. What two programs could read differently is refused: numbers that are only nearly an IP address,
+backslashes in the host, control characters.
+"""
 
 from __future__ import annotations
 
-from urllib.parse import SplitResult, urlsplit
+import ipaddress
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import quote, unquote, urljoin
+
+from runner.excerpts import excerpt
+
+#: Longest address in its final form; httpx takes no longer one.
+MAX_CHARACTERS = 65_536
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_EXAMPLE_HINT = "Give a full address that begins with https:// or http://."
+_HOST_HINT = "Check the host; one with symbols in it can be given in Punycode (xn--…)."
+#: What copying leaves around an address: white space, zero-width characters, marks of writing direction.
+_AROUND = (
+    " \t\r\n\f\v\u00a0\u200b\u200c\u200d\u2060\ufeff\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_NEVER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_PARTS = re.compile(
+    r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<path>[^?#]*)(?:\?(?P<query>[^#]*))?(?:#(?P<fragment>.*))?",
+    re.IGNORECASE,
+)
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_AUTHORITY = re.compile(r"(?:(?P<account>.*)@)?(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]*))?")
+_HOST_NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9_-]{1,63}(?<!-))*")
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
+#: Escaping keeps these, and `%`, so that what is escaped already stays as it is (RFC 3986, and brackets as browsers).
+_KEPT_IN_PATH = "/%:@!$&'()*+,;=[]"
+_KEPT_IN_QUERY = f"{_KEPT_IN_PATH}?"
+_ESCAPED_LETTERS = re.compile(r"(?:%[89A-Fa-f][0-9A-Fa-f])+")
+_KEPT_IN_ACCOUNT = "%!$&'()*+,;=:"
 
 
-def read_web_address(text: str) -> SplitResult | None:
-    """The parts of an `http` or `https` address that names a host; None for anything else."""
+class WebAddressError(ValueError):
+    """A text is no web address, or leads nowhere.
+
+    Attributes:
+        shown: The text, shortened, without the password it may carry.
+        reason: What is wrong; begins in lower case, no full stop.
+        hint: What to do next.
+    """
+
+    def __init__(self, text: str, reason: str, hint: str = _EXAMPLE_HINT) -> None:
+        self.shown = _shown(text, 200)
+        self.reason = reason
+        self.hint = hint
+        super().__init__(f"`{self.shown}` is not a web address: {reason}")
+
+
+class OtherSchemeError(WebAddressError):
+    """An address of something else than the web, such as `ftp:` or `file:`."""
+
+    def __init__(self, text: str, scheme: str) -> None:
+        super().__init__(text, f"only http and https are spoken, not `{excerpt(scheme, 50)}`")
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """An `http` or `https` address; all its parts are ASCII and escaped.
+
+    Attributes:
+        scheme: `http` or `https`.
+        account: User name and password, as they stand before `@`.
+        host: A name in lower case and Punycode without a final dot, or an IP address in its usual form, unbracketed.
+        port: The scheme's own when none is named.
+        path: Begins with a slash and has no `.` or `..` in it.
+        query: Without `?`.
+        fragment: Without `#`; never requested.
+    """
+
+    scheme: str
+    account: str | None
+    host: str
+    port: int
+    path: str
+    query: str | None
+    fragment: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port, the port only when it is not the scheme's own."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{self.scheme}://{host}" + ("" if self.port == DEFAULT_PORTS[self.scheme] else f":{self.port}")
+
+    @property
+    def url(self) -> str:
+        """The address as it is requested: without a fragment, with the account."""
+        before, _, after = self.origin.partition("//")
+        account = "" if self.account is None else f"{self.account}@"
+        return f"{before}//{account}{after}{self.path}" + ("" if self.query is None else f"?{self.query}")
+
+    @property
+    def href(self) -> str:
+        """The address as pages link to it: with the fragment."""
+        return self.url if self.fragment is None else f"{self.url}#{self.fragment}"
+
+    @property
+    def readable(self) -> str:
+        """The address for people's eyes: without an account, with the letters of every script as they are written."""
+        url = replace(self, account=None).url
+        if "xn--" in self.host:
+            url = url.replace(f"//{self.host}", f"//{_in_letters(self.host)}", 1)
+        return _ESCAPED_LETTERS.sub(_unescaped, url)
+
+
+def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
+    """The address in a text that is nothing else, perhaps in angle brackets.
+
+    Args:
+        text: As somebody gave it.
+        base: Address of the page or the answer it stands in, which it may be relative to.
+
+    Raises:
+        WebAddressError: for another scheme, no host, a host or port that cannot be one, and control characters.
+    """
+    given = text.strip(_AROUND)
+    if given.startswith("<") and given.endswith(">"):
+        given = given[1:-1].strip(_AROUND)
+    if not given:
+        raise WebAddressError(text, "it is empty")
+    if _NEVER.search(given):
+        raise WebAddressError(given, "it has a line break or another control character in it", "Give one address.")
+    if base is not None:
+        try:
+            given = urljoin(base, given)
+        except ValueError as error:
+            raise WebAddressError(given, str(error)) from error
+    parts = _PARTS.match(given)
+    if parts is None:
+        if (other := _SCHEME.match(given)) and other[1].lower() not in DEFAULT_PORTS:
+            raise OtherSchemeError(given, other[1])
+        raise WebAddressError(given, "it does not begin with https:// or http://")
+    scheme = parts["scheme"].lower()
+    authority = _AUTHORITY.fullmatch(parts["authority"])
+    if authority is None:
+        raise WebAddressError(given, "what follows `//` is not a host with or without a port")
+    address = WebAddress(
+        scheme=scheme,
+        account=None if authority["account"] is None else quote(authority["account"], safe=_KEPT_IN_ACCOUNT),
+        host=_read_host(given, authority["host"]),
+        port=_read_port(given, authority["port"]) or DEFAULT_PORTS[scheme],
+        path=quote(_without_dots(parts["path"]), safe=_KEPT_IN_PATH),
+        query=quote(parts["query"] or "", safe=_KEPT_IN_QUERY) or None,
+        fragment=quote(parts["fragment"] or "", safe=_KEPT_IN_QUERY) or None,
+    )
+    if len(address.href) > MAX_CHARACTERS:
+        raise WebAddressError(given, f"it is longer than {MAX_CHARACTERS:,} characters", "Give a shorter address.")
+    return address
+
+
+def is_web_address(text: str) -> bool:
+    """Whether a text is nothing but an address `read_web_address` reads."""
     try:
-        parts = urlsplit(text)
-        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
-    except ValueError:  # a bracket that is never closed, or a port that is none
+        read_web_address(text)
+    except WebAddressError:
+        return False
+    return True
+
+
+def read_web_host(text: str) -> str:
+    """A host as addresses have it: lower case, Punycode, no final dot; an IP address in its usual form.
+
+    Args:
+        text: A name, or an IP address with or without brackets.
+
+    Raises:
+        WebAddressError: when it is neither.
+    """
+    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    return _read_host(text, f"[{bare}]" if ":" in bare else text)
+
+
+def _read_host(given: str, text: str) -> str:
+    if not text:
+        raise WebAddressError(given, "it names no host")
+    if text.startswith("["):
+        try:
+            address = ipaddress.IPv6Address(text[1:-1])
+        except ValueError:
+            address = None
+        if address is None or address.scope_id is not None:
+            raise WebAddressError(given, f"`{_shown(text, 100)}` is not an IPv6 address", "Check the host.")
+        return address.compressed
+    name = _in_ascii(unquote(text)).removesuffix(".")
+    if _NUMBER.fullmatch(name.rpartition(".")[2]):
+        try:  # `127.1`, `0x7f.1` and `2130706433` are 127.0.0.1 to some programs and names to others
+            return str(ipaddress.IPv4Address(name))
+        except ValueError as error:
+            reason = f"`{_shown(text, 100)}` is neither a host name nor an IP address"
+            raise WebAddressError(given, reason, "Write an IP address as four numbers up to 255.") from error
+    if len(name) > 253 or not _HOST_NAME.fullmatch(name):
+        raise WebAddressError(given, f"`{_shown(text, 100)}` is not a host name", _HOST_HINT)
+    return name
+
+
+def _in_ascii(name: str) -> str:
+    """A host name in lower case and Punycode (UTS #46, IDNA 2008); what has no such form comes back as it is."""
+    if name.isascii():
+        return name.lower()
+    import idna
+
+    try:
+        labels = idna.uts46_remap(name, std3_rules=False).split(".")
+        return ".".join(label if label.isascii() else idna.alabel(label).decode("ascii") for label in labels)
+    except UnicodeError:  # what idna raises is one
+        return name
+
+
+def _in_letters(host: str) -> str:
+    """A host in Punycode as people write it, if that leads back to it."""
+    import idna
+
+    try:
+        name = idna.decode(host)
+        return name if read_web_host(name) == host else host
+    except (UnicodeError, WebAddressError):
+        return host
+
+
+def _unescaped(escaped: re.Match[str]) -> str:
+    try:
+        text = unquote(escaped.group(), errors="strict")
+    except UnicodeDecodeError:
+        return escaped.group()
+    return text if text.isprintable() else escaped.group()
+
+
+def _read_port(given: str, digits: str | None) -> int | None:
+    if not digits:
         return None
-    return parts if usable else None
+    port = int(digits) if len(digits) <= 10 else 0
+    if not 0 < port < 65536:
+        raise WebAddressError(
+            given, f"port {excerpt(digits, 20)} is not within 1 to 65535", "Leave the port out, or give the right one."
+        )
+    return port
 
 
-def has_account(address: SplitResult) -> bool:
-    """Whether an address carries a user name or a password."""
-    return address.username is not None
+def _without_dots(path: str) -> str:
+    """The path as `.` and `..` lead, escaped ones as well (WHATWG URL, 4.1); it begins with a slash."""
+    kept: list[str] = []
+    plain = ""
+    for segment in path.split("/")[1:]:
+        plain = segment.lower().replace("%2e", ".")
+        if plain == "..":
+            del kept[-1:]
+        elif plain != ".":
+            kept.append(segment)
+    return f"/{'/'.join(kept)}{'/' if kept and plain in ('.', '..') else ''}"
+
+
+def _shown(text: str, limit: int) -> str:
+    """A text for a message: shortened, without a password, and without characters that cannot be sent on."""
+    return excerpt(_NEVER.sub("\ufffd", text.rpartition("@")[2]), limit)

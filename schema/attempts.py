@@ -123,7 +123,12 @@ class Attempt(Node):
         """Its failure."""
         return Failure.read(self.record.failure)
 
-    @strawberry.field(description="The input it got, redacted, as it was resolved for this attempt.")
+    @strawberry.field(
+        description=(
+            "The input it got, redacted, as it was resolved for this attempt; of a reused output, what the attempt "
+            "that made it got: null once pruned, or to those who may not see it."
+        )
+    )
     @loaded
     async def input(self, info: Info) -> JSON | None:
         """Its input."""

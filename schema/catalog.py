@@ -58,6 +58,12 @@ class CatalogFilter:
         default=None, description="Only those that can run here, or only those that cannot."
     )
 
+    practice: bool | None = strawberry.field(
+        default=None,
+        description="Only those for practice, or none of them. When absent, a search by words or kinds finds of them "
+        "only what its words name, and a plain list has them all.",
+    )
+
     def query(self) -> CatalogQuery:
         """The same as the use case takes it."""
         return CatalogQuery(
@@ -67,6 +73,7 @@ class CatalogFilter:
             produces=None if self.produces is None else tuple(self.produces),
             source=None if self.source is None else cast("SourceKind", self.source.value),
             usable=self.usable,
+            practice=self.practice,
         )
 
 

@@ -39,6 +39,9 @@ class Metadata:
     typical_use: str | None = strawberry.field(description="Use this when, one sentence.")
     limitations: list[str] = strawberry.field(description="What it cannot do.")
     supersedes: list[strawberry.ID] = strawberry.field(description="Packs a pipeline replaces; empty for packs.")
+    practice: bool = strawberry.field(
+        description="It exists to practise or demonstrate; routing and search offer it only to who asks for it by name."
+    )
     derived: list[str] = strawberry.field(description="Names of the fields that were derived rather than written.")
 
     @classmethod
@@ -52,6 +55,7 @@ class Metadata:
             typical_use=metadata.typical_use,
             limitations=metadata.limitations,
             supersedes=[strawberry.ID(name) for name in metadata.supersedes],
+            practice=metadata.practice,
             derived=[_CAMEL.get(name, name) for name in derived],
         )
 
@@ -102,7 +106,7 @@ class CatalogEntry(Node):
         """What it lacks."""
         raise NotImplementedError
 
-    @strawberry.field(description="How it fared here in the last 30 days.")
+    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     def usage(self) -> UsageStats:
         """What came of it."""
         raise NotImplementedError

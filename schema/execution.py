@@ -3,7 +3,7 @@
 What a selection asks for is found out once for a document, see `schema.plans`, and objects are answered by what is
 known of their types, see `schema.objects`.
 
-Each event of a subscription is resolved in a context of its own when the context can renew itself.
+Each event of a subscription is resolved in a new context when the context can renew itself.
 """
 
 # ruff: noqa: ANN401 - the signatures are graphql-core's

@@ -1,4 +1,4 @@
-"""Batched reads: whatever a page of a list needs of one kind is one query.
+"""Batched reads: all that a page of a list needs of one kind is one query.
 
 What belongs to runs comes from `resolvers.visible`, which leaves out what the caller may not see.
 """

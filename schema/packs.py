@@ -223,7 +223,7 @@ class Pack(CatalogEntry):
         query = PipelineQuery(uses_pack=self.pack.name)
         return await pipeline_page(info, query, PipelineOrder.NAME, first, after, last, before)
 
-    @strawberry.field(description="How it fared here in the last 30 days.")
+    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     async def usage(self, info: Info) -> UsageStats:
         """As a step or by itself."""
         return UsageStats.of(await info.context.loaders.pack_usage.load(self.pack.name))

@@ -229,7 +229,7 @@ class Pipeline(CatalogEntry):
         lacks = await lacks_of_version(context, version_id, await _body(info, version_id), self.record.id)
         return Availability.of(lacks, context.services.now())
 
-    @strawberry.field(description="The most recent run.")
+    @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
     @loaded
     async def latest_run(self, info: Info) -> Run | None:
         """The newest that the caller may see."""
@@ -253,7 +253,7 @@ class Pipeline(CatalogEntry):
         wanted.pipelines = [self.id]
         return await run_page(info, wanted.query(), first, after, last, before)
 
-    @strawberry.field(description="How it fared here in the last 30 days.")
+    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
     @loaded
     async def usage(self, info: Info) -> UsageStats:
         """Of all callers."""

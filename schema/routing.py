@@ -15,6 +15,7 @@ from resolvers.routing_guide import place_of, routing_guide
 from runner.pack import Pack as InstalledPack
 from schema.context import Info
 from schema.directives import Cost, Requires, published
+from schema.issues import Requirement
 from schema.masking import PublicError
 from schema.memory import CallerDefaults
 from schema.packs import Pack
@@ -123,6 +124,9 @@ class RouteRecommendation:
     )
     input_sources: list[SuggestedInputSource] = strawberry.field(description="Where each suggested input came from.")
     missing_inputs: list[str] = strawberry.field(description="Required inputs still to be asked for.")
+    missing_requirements: list[Requirement] = strawberry.field(
+        description="What it needs and cannot have here; empty when it can run."
+    )
     why: str = strawberry.field(description="Why this one.")
     confidence: float = strawberry.field(
         description="How sure, 0 to 1, calibrated: of the answers told at 0.8, four in five are right."
@@ -137,6 +141,7 @@ class RouteRecommendation:
             suggested_inputs=JSON(found.inputs.values()),
             input_sources=_sources(found.inputs),
             missing_inputs=list(found.inputs.missing),
+            missing_requirements=[Requirement.of(lack) for lack in found.lacks],
             why=found.why,
             confidence=found.confidence,
         )
@@ -153,6 +158,9 @@ class RouteAlternative:
     )
     input_sources: list[SuggestedInputSource] = strawberry.field(description="Where each suggested input came from.")
     missing_inputs: list[str] = strawberry.field(description="Required inputs still to be asked for.")
+    missing_requirements: list[Requirement] = strawberry.field(
+        description="What it needs and cannot have here; empty when it can run."
+    )
     why: str = strawberry.field(description="Why this one.")
     confidence: float = strawberry.field(description="How well it fits, 0 to 1.")
 
@@ -165,6 +173,7 @@ class RouteAlternative:
             suggested_inputs=JSON(found.inputs.values()),
             input_sources=_sources(found.inputs),
             missing_inputs=list(found.inputs.missing),
+            missing_requirements=[Requirement.of(lack) for lack in found.lacks],
             why=found.why,
             confidence=found.confidence,
         )

@@ -44,7 +44,7 @@ StepInput = Annotated[
     JSON | None,
     strawberry.argument(
         description="Input for the failed step in place of the one its definition makes. Kept by later resumes; null "
-        "drops one given earlier."
+        "drops those given earlier."
     ),
 ]
 

@@ -172,7 +172,12 @@ class RunStep(Node):
         text = await info.context.loaders.milestones.load(self.record.id)
         return [Milestone.read(data) for data in orjson.loads(text or "[]")]
 
-    @strawberry.field(description="Input with templates resolved, secrets masked; null until it starts.")
+    @strawberry.field(
+        description=(
+            "Input with templates resolved, secrets masked; null until it starts. Of a reused output, the input that "
+            "led to it: null once pruned, or to those who may not see it."
+        )
+    )
     @loaded
     async def input(
         self,
@@ -220,7 +225,7 @@ class RunStep(Node):
         found = await info.context.loaders.attempts.load(self.record.id)
         return [Attempt.of(record) for record in found or ()]
 
-    @strawberry.field(description="The session it used or left; null to those who may not see the run that left it.")
+    @strawberry.field(description="The session it used or left; null where it reuses the output of another run.")
     @loaded
     async def session(self, info: Info) -> Session | None:
         """Its session."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from store import core as sa
@@ -26,9 +26,25 @@ MAX_BYTES = 1 << 20
 CUT = "The log was cut here: it reached 10,000 lines or 1 MiB."
 
 
+#: How serious lines are, by the words packs use; with any other word a line is `info`.
+_LEVELS = {
+    "debug": "debug",
+    "info": "info",
+    "warning": "warning",
+    "warn": "warning",
+    "error": "error",
+    "critical": "error",
+    "fatal": "error",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LogLineRecord:
-    """A line as it was logged; `sequence` counts from 1 within the attempt."""
+    """A line as it was logged; `sequence` counts from 1 within the attempt.
+
+    Attributes:
+        level: `debug`, `info`, `warning` or `error`.
+    """
 
     attempt_id: str
     sequence: int
@@ -74,7 +90,7 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
                 "attempt_id": attempt_id,
                 "sequence": last + len(rows) + 1,
                 "at": at,
-                "level": "warning" if full else level,
+                "level": "warning" if full else _level(level),
                 "text": CUT if full else text,
             }
         )
@@ -89,4 +105,10 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
 async def list_log(connection: AsyncConnection, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
     """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
     wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
-    return [LogLineRecord(*row) for row in await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)]
+    rows = await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)
+    # Older rows hold the words of packs.
+    return [replace(line, level=_level(line.level)) for line in (LogLineRecord(*row) for row in rows)]
+
+
+def _level(word: str) -> str:
+    return _LEVELS.get(str(word).lower(), "info")

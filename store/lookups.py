@@ -68,7 +68,7 @@ class Lookup(Generic[R]):
             if (decoder := (decode or {}).get(name) or _decoder(COLUMNS[table.name][name])) is not None
         ]
         self._near = _NEAR_LARGE if large else NEAR
-        self._statement = lru_cache(maxsize=16)(self._make)
+        self._statement = lru_cache(maxsize=32)(self._make)
         self._alone = self._make(1, is_bound=False)
 
     async def read(self, store: Store, values: Sequence[str], *, visible_to: str | None = None) -> list[R]:
@@ -107,7 +107,7 @@ class Lookup(Generic[R]):
 
 
 def of_run(column: str) -> str:
-    """Visible is what belongs to a run of the caller's; `column` has the run's id."""
+    """The condition for `Lookup(visible=…)` that a row belongs to a run of the caller's; `column` is the run's id."""
     return f"EXISTS (SELECT 1 FROM run WHERE run.id = {column} AND run.caller_id = :visible_to)"
 
 

@@ -91,9 +91,9 @@ def words_in(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bo
 
 
 def words_in_json(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:
-    """Conditions that all words of `text` occur in a column of lower-case JSON: in what it says, not in its marks.
+    """Conditions that all words of `text` occur in a column of lower-case JSON, outside its punctuation.
 
-    A word of nothing but brackets, colons and commas occurs in none: nothing tells it from those of the JSON.
+    A word of brackets, colons and commas alone matches nothing: it cannot be distinguished from the punctuation.
     """
     return [
         sa.false()

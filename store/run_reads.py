@@ -102,7 +102,7 @@ class RunFilter:
     created_before: datetime | None = None
 
 
-#: What the text begins with that a run is found by.
+#: First character of a search text that holds plain words; earlier releases stored JSON.
 FOUND_BY_WORDS = "\n"
 _COLUMNS = columns_of(RUN, RunRecord)
 _PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True, visible="run.caller_id = :visible_to")
@@ -230,9 +230,9 @@ def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
 
 
 def _words_in_run(text: str) -> list[ColumnElement[bool]]:
-    """Conditions that all words of `text` occur in what a run is found by.
+    """Conditions that all words of `text` occur in the search text of a run.
 
-    Runs of releases before `FOUND_BY_WORDS` keep their inputs as JSON there.
+    A search text of an earlier release, which does not begin with `FOUND_BY_WORDS`, holds inputs as JSON.
     """
     column = RUN.c.search_text
     is_words = column.startswith(FOUND_BY_WORDS)

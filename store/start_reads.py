@@ -50,7 +50,7 @@ async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: s
 async def queue_places(
     connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, Ahead]:
-    """Where queued runs stand, by run id; runs that are not queued, or not `visible_to`'s, are left out.
+    """Places of queued runs in the queue, by run id; without runs that are not queued or not `visible_to`'s.
 
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
     """

@@ -70,11 +70,23 @@ class AttemptRecord(NamedTuple):
 
 
 class AttemptPayload(NamedTuple):
-    """What an attempt got and gave, as JSON text, None before it did; `id` is the attempt's."""
+    """What an attempt got and gave, as JSON text, None before it did; `id` is the attempt's.
+
+    Attributes:
+        input: Of a reused output, that of the attempt that made it; None once it is pruned, and to those who may not
+            see it.
+        reused_from: The attempt that made it.
+    """
 
     id: str
     input: str | None
     output: str | None
+    reused_from: str | None
+
+
+class _Input(NamedTuple):
+    id: str
+    input: str | None
 
 
 class _Milestones(NamedTuple):
@@ -107,6 +119,7 @@ _ATTEMPTS_OF_STEPS = Lookup(
     decode=_ATTEMPT_STATE,
 )
 _PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True, visible=_OF_ATTEMPTS)
+_INPUTS = Lookup(ATTEMPT, _Input, "attempt.id", large=True, visible=_OF_ATTEMPTS)
 
 
 async def steps_of_runs(
@@ -148,4 +161,12 @@ async def attempt_payloads(
     store: Store, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, AttemptPayload]:
     """What attempts got and gave, by attempt id. Each may be 1 MiB: ask for one page of a run at most."""
-    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids, visible_to=visible_to)}
+    payloads = await _PAYLOADS.read(store, ids, visible_to=visible_to)
+    made_by = {payload.reused_from for payload in payloads if payload.reused_from is not None}
+    if not made_by:
+        return {payload.id: payload for payload in payloads}
+    inputs = {found.id: found.input for found in await _INPUTS.read(store, [*made_by], visible_to=visible_to)}
+    return {
+        payload.id: payload if payload.reused_from is None else payload._replace(input=inputs.get(payload.reused_from))
+        for payload in payloads
+    }

@@ -41,15 +41,20 @@ class Usage:
 
 
 async def usage_of_pipelines(
-    connection: AsyncConnection, pipeline_ids: Sequence[str] | None, since: datetime
+    connection: AsyncConnection, pipeline_ids: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
 ) -> dict[str, Usage]:
-    """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out."""
+    """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out.
+
+    `visible_to` counts that caller's runs alone.
+    """
     # Ids order by creation: the index on (pipeline_id, id) holds the stretch of time.
     conditions: list[Any] = [RUN.c.id >= oldest_id("run", since)]
     if pipeline_ids is None:
         conditions.append(RUN.c.pipeline_id.is_not(None))
     else:
         conditions.append(RUN.c.pipeline_id.in_(pipeline_ids))
+    if visible_to is not None:
+        conditions.append(RUN.c.caller_id == visible_to)
     return await _usage(
         connection,
         (RUN.c.pipeline_id, RUN.c.id, ATTEMPT.c.run_id),
@@ -60,13 +65,22 @@ async def usage_of_pipelines(
     )
 
 
-async def usage_of_packs(connection: AsyncConnection, names: Sequence[str] | None, since: datetime) -> dict[str, Usage]:
-    """Usage by pack name, as a step or by itself, of all packs when no names are given."""
+async def usage_of_packs(
+    connection: AsyncConnection, names: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
+) -> dict[str, Usage]:
+    """Usage by pack name, as a step or by itself, of all packs when no names are given.
+
+    `visible_to` counts steps of that caller's runs alone.
+    """
     conditions: list[Any] = [
         RUN_STEP.c.run_id >= oldest_id("run", since),
         RUN_STEP.c.started_at.is_not(None),
         RUN_STEP.c.pack.is_not(None) if names is None else RUN_STEP.c.pack.in_(names),
     ]
+    if visible_to is not None:
+        # By id as well, so that the index on a caller's runs holds the stretch of time.
+        own = sa.select(RUN.c.id).where(RUN.c.caller_id == visible_to, RUN.c.id >= oldest_id("run", since))
+        conditions.append(RUN_STEP.c.run_id.in_(own))
     step = RUN_STEP.c
     return await _usage(
         connection,

@@ -31,6 +31,8 @@ from runner.document import load_document
 from runner.registry import builtins_folder, load_registry
 from scripts import reference_pages
 from store.states import EventType, Scope
+from tests.support.front_door import ran, save
+from tests.support.product import product
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,6 +43,10 @@ PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("buil
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: Types of GraphQL itself, and the roots, whose fields are looked at with their arguments.
 SELF_EVIDENT = {"String", "Int", "Float", "Boolean", "ID", "Query", "Mutation", "Subscription"}
+#: Folders whose files may name commands.
+CODE = ("app", "schema", "resolvers", "catalog", "runner", "store", "packline", "scripts", "tests")
+#: A target of make, a script, a module of the tests that is run.
+NAMED = re.compile(r"`make ([a-z-]+)`|\b(scripts/\w+\.py)\b|python -m (tests(?:\.[a-z_]+)+)")
 LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 
 
@@ -80,8 +86,21 @@ def registry():
     return load_registry(builtins_folder(), entry_points=False)
 
 
+@pytest.fixture(scope="module")
+def documented(tmp_path_factory):
+    """A folder with the packs that the documentation shows."""
+    folder = tmp_path_factory.mktemp("documented")
+    for block in blocks("python"):
+        (text,) = block.values
+        file = folder / text.splitlines()[0].removeprefix("# ")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+    return folder
+
+
 @pytest.mark.parametrize("text", blocks("yaml"))
-def test_pipelines_in_the_documentation_check_clean(text, registry):
+def test_pipelines_in_the_documentation_check_clean(text, documented):
+    registry = load_registry(builtins_folder(), [documented], entry_points=False)
     if text.startswith("steps:"):
         text = f"key: example\nname: Example\n{text}"
     found = check_definition(load_document(text), registry)
@@ -130,6 +149,18 @@ def test_packs_in_the_documentation_load(text, tmp_path):
     area, verb = file.parent.name, file.stem
     assert [error for error in loaded.load_errors() if str(tmp_path) in error.origin] == []
     assert loaded.find(f"{area}.{verb}") is not None
+
+
+@pytest.mark.asyncio
+async def test_the_packs_with_a_session_in_the_documentation_hand_it_on(tmp_path, documented):
+    page = (ROOT / "docs" / "pack-authors.md").read_text("utf-8")
+    definition = load_document(next(text for name, text in BLOCK.findall(page) if name == "yaml"))
+    async with product(tmp_path, pack_path=(documented,)) as it:
+        steps = definition.pop("steps")
+        await save(it, definition.pop("key"), *steps, **definition)
+        run = await ran(it, "notes-board")
+    assert run["state"] == "SUCCEEDED", run["failure"]
+    assert [part["output"]["json"] for part in run["steps"]] == [{"count": 1}, {"notes": ["Buy tea", "Boil water"]}]
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +230,30 @@ def test_links_lead_somewhere(page):
             continue
         if not (page.parent / path).exists():
             lost.append(target)
+    assert lost == []
+
+
+def commands_named() -> Iterator[tuple[str, str, Path]]:
+    """Where a page or a file of code names a target of make, a script or a module of the tests: kind, name, place."""
+    code = [file for folder in CODE for file in (ROOT / folder).rglob("*.py")]
+    for place in [*PAGES, ROOT / "Makefile", *code]:
+        for target, script, module in NAMED.findall(place.read_text("utf-8")):
+            if target:
+                yield "make", target, place
+            else:
+                yield "file", script or module.replace(".", "/"), place
+
+
+def test_commands_named_beside_code_exist():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    named = list(commands_named())
+    assert {"make", "file"} == {kind for kind, _, _ in named}
+    lost = [
+        f"{place.relative_to(ROOT)}: {name}"
+        for kind, name, place in named
+        if not (name in targets if kind == "make" else (ROOT / name).exists() or (ROOT / f"{name}.py").exists())
+    ]
     assert lost == []
 
 

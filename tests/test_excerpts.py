@@ -86,7 +86,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "builtins/packs/github/_shapes.py::opening",
         "builtins/packs/video/compose.py::_is_declared",
         "builtins/packs/web/_extract.py::_titled",
-        "builtins/packs/web/scrape.py::_extracted",
     ),
     "A library says what is wrong with a regular expression, in words of its own.": (
         "runner/formats.py::compile_pattern",

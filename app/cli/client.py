@@ -77,7 +77,7 @@ class Client:
         return data
 
     def missed(self, kind: str, ref: str, otherwise: str = "") -> str:
-        """What the server said of a name it did not find, with its hint, such as the nearest name, or `otherwise`."""
+        """The server's message for a name it did not find, with its hint or else `otherwise`."""
         message, hint = self._missed.get(ref, (f"There is no {kind} `{ref}`.", None))
         return in_own_words(f"{message} {hint or otherwise}".rstrip())
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from app.cli.defusing import defused, defused_json
-from app.cli.exits import EXIT_REFUSED, EXIT_UNREACHABLE, CliError
+from app.cli.exits import CliError
 from app.cli.wording import in_own_words
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ def accept(result: JSON) -> JSON:
     """
     if "code" not in result or not result["__typename"].endswith("Problem"):
         return result
-    status = EXIT_UNREACHABLE if result["code"] == "UNAVAILABLE" and result["retryable"] else EXIT_REFUSED
-    raise CliError("\n".join(problem_lines(result)), status)
+    raise CliError("\n".join(problem_lines(result)))
 
 
 def problem_lines(problem: JSON) -> list[str]:

@@ -11,7 +11,7 @@ query CliCatalog($filter: CatalogFilter, $first: Int, $after: Cursor) {
   catalog(filter: $filter, first: $first, after: $after) {
     nodes {
       __typename id name description
-      metadata { accepts produces typicalUse }
+      metadata { accepts produces typicalUse practice }
       availability { usable missing { ...RequirementParts } }
       ... on Pack { version effects source { kind location } }
       ... on Pipeline { key builtin }
@@ -29,6 +29,7 @@ query CliPipelines($filter: PipelineFilter, $orderBy: PipelineOrder!, $first: In
   pipelines(filter: $filter, orderBy: $orderBy, first: $first, after: $after) {
     nodes {
       id key name description builtin updatedAt
+      metadata { practice }
       availability { usable missing { ...RequirementParts } }
       currentVersion { number }
     }

@@ -213,7 +213,7 @@ def pipelines(
             ["pipeline", "name", "runs here", "what it does"],
             (
                 [
-                    f"{one['key']}{' (starter)' if one['builtin'] else ''}",
+                    _marked(one["key"], starter=one["builtin"], practice=one["metadata"]["practice"]),
                     one["name"],
                     _usable(output, one["availability"]),
                     _first_line(one["description"]),
@@ -260,7 +260,7 @@ def packs(
             ["pack", "takes", "makes", "runs here"],
             (
                 [
-                    one["id"],
+                    _marked(one["id"], practice=one["metadata"]["practice"]),
                     ", ".join(one["metadata"]["accepts"]),
                     ", ".join(one["metadata"]["produces"]),
                     _usable(output, one["availability"]),
@@ -269,6 +269,11 @@ def packs(
             ),
             empty="No packs match.",
         )
+
+
+def _marked(name: str, *, starter: bool = False, practice: bool) -> str:
+    marks = [mark for mark, holds in (("starter", starter), ("for practice", practice)) if holds]
+    return f"{name} ({', '.join(marks)})" if marks else name
 
 
 def _read(file: str) -> str:

@@ -17,8 +17,10 @@ _WARNING = """missingCapability proposedPack { name inputSchema outputSchema int
 ROUTE = f"""
 query CliRoute($intent: String!, $context: JSON) {{
   route(userIntent: $intent, context: $context) {{
-    recommendation {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
-    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
+    recommendation {{ kind id suggestedInputs inputSources {{ name source }} missingInputs
+      missingRequirements {{ message hint }} why confidence }}
+    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs
+      missingRequirements {{ message hint }} why confidence }}
     gapWarning {{ {_WARNING} }}
     reasoning
     decidedBy
@@ -104,6 +106,8 @@ def _tell_best(output: Output, best: JSON) -> None:
     for name in best["missingInputs"]:
         output.say(f"  {name} is still needed", "yellow")
         command += f" --input {name}=…"
+    for lack in best["missingRequirements"]:
+        output.say(f"  It cannot run here yet: {lack['message']} {lack['hint'] or ''}".rstrip(), "yellow")
     output.say()
     output.say(f"To run it:  {command}")
 

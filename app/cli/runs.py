@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 Save = Annotated[
     Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts there.", show_default=False)
 ]
+Preview = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if outside effects may repeat.")]
 
 
 def run(
@@ -144,12 +146,12 @@ def resume(
         typer.Option(
             metavar="JSON",
             help="Input for the failed step in place of the one its definition makes; @FILE reads a file. Later "
-            "resumes keep it; null drops one given earlier.",
+            "resumes keep it; null drops those given earlier.",
         ),
     ] = None,
     current: Annotated[bool, typer.Option("--current", help="Go on with the pipeline as it is now.")] = False,
-    preview: Annotated[bool, typer.Option("--preview", help="Only say what would happen.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if outside effects may repeat.")] = False,
+    preview: Preview = False,
+    yes: Yes = False,
     detach: Detach = False,
     save: Save = None,
     server: Server = None,
@@ -190,10 +192,8 @@ def resume(
         if plan is not None and not plan["allowed"]:
             lines = [issue_line(issue) for issue in plan["issues"]]
             raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
-        repeats = [step["key"] for step in (plan or {}).get("steps", ()) if step["mayRepeatEffects"]]
-        if repeats and not yes:
-            _show_preview(output, plan)
-            _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
+        if not yes:
+            _ask_of_repeats(output, plan, ("RUN", "RUN_AGAIN"))
         resumed = accept(client.execute(documents.RESUME_RUN, change)["result"])["run"]
         _go_on(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
 
@@ -207,6 +207,8 @@ def rerun(
     from_step: Annotated[
         str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
     ] = None,
+    preview: Preview = False,
+    yes: Yes = False,
     idempotency_key: IdempotencyKey = None,
     force: Force = False,
     agent: Agent = None,
@@ -221,9 +223,11 @@ def rerun(
     """
     from app.cli import start_documents as documents
     from app.cli.client import Client
+    from app.cli.exits import EXIT_OK, EXIT_REFUSED
     from app.cli.inputs import read_inputs
     from app.cli.output import Output, accept, issue_line
     from app.cli.target import Target
+    from app.cli.watch import no_run
 
     output = Output(as_json)
     with Client(Target.find(server)) as client:
@@ -236,15 +240,29 @@ def rerun(
                 from app.cli.remembered import take_remembered
 
                 changed, taken = take_remembered(client, output, target, from_memory, changed, schema)
+        change = {
+            "id": run_id,
+            "inputs": changed,
+            "definition": "CURRENT" if current else "OF_RUN",
+            "fromStep": from_step,
+        }
+        if preview or (from_step is not None and not yes):
+            found = client.execute(documents.RERUN_PREVIEW, change)["run"]
+            if found is None:
+                raise no_run(run_id)
+            plan = found["rerunPreview"]
+            if preview:
+                _show_preview(output, plan)
+                raise typer.Exit(EXIT_OK if plan["allowed"] else EXIT_REFUSED)
+            # What is not allowed the server refuses with all its reasons; another agent is not part of the plan.
+            if plan["allowed"] or agent is not None:
+                _ask_of_repeats(output, plan, ("RUN_AGAIN",))
         started = accept(
             client.execute(
                 documents.RERUN_RUN,
                 {
-                    "id": run_id,
-                    "inputs": changed,
+                    **change,
                     "fromMemory": taken,
-                    "definition": "CURRENT" if current else "OF_RUN",
-                    "fromStep": from_step,
                     "force": force,
                     "agent": agent,
                     "idempotencyKey": idempotency_key,
@@ -331,7 +349,20 @@ def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, 
     return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
 
 
-_GIVEN_INPUTS = {"STEP_INPUT": "given here", "EARLIER_STEP_INPUT": "given in an earlier resume"}
+_INPUT_SOURCES = {
+    "DEFINITION": "its definition makes",
+    "STEP_INPUT": "given here",
+    "EARLIER_STEP_INPUT": "given in an earlier resume",
+}
+
+
+def _ask_of_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
+    """Ask before steps repeat outside effects; of a re-run, only steps before the chosen one do so unasked."""
+    steps = (plan or {}).get("steps", ())
+    repeats = [step["key"] for step in steps if step["mayRepeatEffects"] and step["action"] in actions]
+    if repeats:
+        _show_preview(output, plan)
+        _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
 
 
 def _show_preview(output: Output, plan: JSON | None) -> None:
@@ -356,9 +387,9 @@ def _show_preview(output: Output, plan: JSON | None) -> None:
         empty="There is nothing to resume.",
     )
     for step in plan["steps"]:
-        if (said := _GIVEN_INPUTS.get(step["inputSource"])) is not None:
+        if step["input"] is not None:
             shown = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
-            output.say(f"{step['key']} takes the input {said}: {shown}")
+            output.say(f"{step['key']} takes the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
     for issue in plan["issues"]:
         output.say(issue_line(issue), "yellow")
 

@@ -65,19 +65,34 @@ mutation CliRunPack(
 """
 )
 
+_PLAN_PARTS = """
+fragment PlanParts on ResumePreview {
+  allowed definitionChanged
+  issues { ...IssueParts }
+  steps { key action reason effects mayRepeatEffects inputSource input { json excerpt } }
+}
+"""
+
 RESUME_PREVIEW = (
     ISSUE_PARTS
+    + _PLAN_PARTS
     + """
 query CliResumePreview($id: ID!, $stepInput: JSON, $inputs: JSON, $definition: DefinitionChoice!) {
   run(id: $id) {
     id state
     pipeline { id key name inputSchema }
-    resumePreview(stepInput: $stepInput, inputs: $inputs, definition: $definition) {
-      allowed definitionChanged
-      issues { ...IssueParts }
-      steps { key action reason effects mayRepeatEffects inputSource input { json excerpt } }
-    }
+    resumePreview(stepInput: $stepInput, inputs: $inputs, definition: $definition) { ...PlanParts }
   }
+}
+"""
+)
+
+RERUN_PREVIEW = (
+    ISSUE_PARTS
+    + _PLAN_PARTS
+    + """
+query CliRerunPreview($id: ID!, $inputs: JSON, $definition: DefinitionChoice!, $fromStep: Key) {
+  run(id: $id) { id rerunPreview(inputs: $inputs, definition: $definition, fromStep: $fromStep) { ...PlanParts } }
 }
 """
 )

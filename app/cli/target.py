@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
-from urllib.parse import urlsplit, urlunsplit
+from dataclasses import dataclass, replace
+from typing import Self
 
 from app.addresses import is_loopback, url_of
 from app.cli.exits import CliError
 from app.client_settings import ClientSettings, cli_address_path, cli_token_path
 from app.settings import Settings, SettingsError
-
-if TYPE_CHECKING:
-    from urllib.parse import SplitResult
+from runner.web_address import WebAddressError, read_web_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +39,17 @@ class Target:
         except SettingsError as error:
             raise CliError(str(error)) from error
         address = server or client.server or _own_address(settings)
-        parts = _read_address(address)
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-            raise CliError(f"The server address `{address}` is none: write it as http://127.0.0.1:8420.")
-        url = urlunsplit((parts.scheme, parts.netloc, parts.path.rstrip("/"), "", ""))
+        try:
+            read = read_web_address(address if "://" in address else f"http://{address}")
+        except WebAddressError as error:
+            raise CliError(f"The server address `{address}` is none: write it as http://127.0.0.1:8420.") from error
+        url = replace(read, query=None).url.rstrip("/")
         if client.token:
             return cls(url, client.token, "PACKLINE_TOKEN")
-        if settings.bootstrap_token and is_loopback(parts.hostname):
+        if settings.bootstrap_token and is_loopback(read.host):
             return cls(url, settings.bootstrap_token.get_secret_value(), "PACKLINE_BOOTSTRAP_TOKEN")
         path = cli_token_path(settings.data_dir)
-        if is_loopback(parts.hostname):
+        if is_loopback(read.host):
             try:
                 return cls(url, path.read_text("ascii").strip(), str(path))
             except FileNotFoundError:
@@ -59,16 +57,6 @@ class Target:
             except (OSError, UnicodeDecodeError) as error:
                 raise CliError(f"The token file {path} cannot be read: {error}. Set PACKLINE_TOKEN instead.") from error
         return cls(url, None, "")
-
-
-def _read_address(address: str) -> SplitResult | None:
-    """The parts of an address, which may lack its scheme; None when it cannot be read."""
-    try:
-        parts = urlsplit(address if "://" in address else f"http://{address}")
-        _ = parts.port  # refuses what is no port
-    except ValueError:
-        return None
-    return parts
 
 
 def _own_address(settings: Settings) -> str:

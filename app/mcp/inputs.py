@@ -240,6 +240,9 @@ class _Maker:
         elif argument.default_value is not Undefined and argument.default_value is not None:
             default = argument.default_value
             written["default"] = default.name if isinstance(default, Enum) else default
+        if told.nullable:
+            # No list of types: not every client takes one.
+            written = {"anyOf": [written, {"type": "null"}]}
         written["description"] = told.description or argument.description or called
         if called in self._properties:
             raise ValueError(f"Two parameters of the tool {self._tool.title} are called {called}.")

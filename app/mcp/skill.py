@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PIPELINES_MAX: Final = 30
 #: Asks for the pipelines of the catalog that can run here.
 PIPELINES: Final = """query Skill($first: Int!) {
-    catalog(filter: { kind: PIPELINE, usable: true }, first: $first) {
+    catalog(filter: { kind: PIPELINE, usable: true, practice: false }, first: $first) {
         nodes { id name ... on Pipeline { key } metadata { typicalUse accepts produces } } } }"""
 
 _SKILL: Final = """---

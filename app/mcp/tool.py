@@ -29,8 +29,7 @@ class ToolText:
 
     Attributes:
         read_only: Whether it changes nothing; then `destructive` and `idempotent` mean nothing.
-        nullable: Parameters for which null is a value of its own; the schema leaves that to their descriptions, since
-            not every client takes lists of types.
+        nullable: Parameters for which null differs from leaving them out.
     """
 
     name: str

@@ -7,15 +7,21 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
 
+from packline import WebAddressError, read_web_address
+
+from ._bounds import check_html
 from ._markdown import tidy
 
 if TYPE_CHECKING:
     from bs4 import Tag
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+#: Byte order marks, and the first character of a page in UTF-16 without one.
+_BOMS = (
+    *((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16")),
+    *((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")),
+)
 _META_CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
 _XML_CHARSET = re.compile(rb"""^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_.:-]{2,40})""")
 
@@ -38,8 +44,9 @@ class PageFacts:
 def decode(body: bytes, declared: str | None = None) -> str:
     """Bytes of a text or page as text, never failing.
 
-    Looks, in this order, at a byte order mark, the charset the server declared, the one the page declares, UTF-8, a
-    statistical guess, and takes the first that fits without error; Windows-1252 with replacement marks at the end.
+    Looks, in this order, at a byte order mark, the charset the server declared, the one the page declares and UTF-8,
+    and takes the first that fits without error, else the first that fits but for a few bytes; then a statistical
+    guess, and Windows-1252 at the end. What does not fit becomes a replacement mark.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -47,13 +54,14 @@ def decode(body: bytes, declared: str | None = None) -> str:
     head = body[:4096]
     declared_in_page = _META_CHARSET.search(head) or _XML_CHARSET.search(head)
     candidates = [declared, declared_in_page.group(1).decode("ascii") if declared_in_page else None, "utf-8"]
-    for candidate in candidates:
-        if candidate is None:
-            continue
-        try:
-            return body.decode(_as_browsers_read(candidate))
-        except (LookupError, UnicodeDecodeError, ValueError):
-            continue
+    for errors in ("strict", "replace"):
+        for candidate in candidates:
+            try:
+                text = body.decode(_as_browsers_read(candidate or ""), errors=errors)
+            except (LookupError, UnicodeDecodeError, ValueError):
+                continue
+            if errors == "strict" or _fits(text):
+                return text
     try:
         from charset_normalizer import from_bytes
     except ImportError:
@@ -62,46 +70,66 @@ def decode(body: bytes, declared: str | None = None) -> str:
     return body.decode(guess.encoding if guess else "cp1252", errors="replace")
 
 
+def _fits(text: str) -> bool:
+    """Whether so few bytes could not be decoded that the charset is right: in a wrong one, most cannot."""
+    failed = text.count("\ufffd")
+    return failed * 10 <= len(text) - len(text.encode("ascii", errors="ignore")) - failed
+
+
 def _as_browsers_read(name: str) -> str:
     """Pages labelled Latin-1 or ASCII are Windows-1252 in practice (WHATWG Encoding Standard)."""
     canonical = codecs.lookup(name).name
     return "cp1252" if canonical in ("iso8859-1", "ascii") else canonical
 
 
-def parse(html: str) -> LexborHTMLParser:
-    """The document tree."""
+def parse(html: str, called: str = "The page") -> LexborHTMLParser:
+    """The document tree, without its drawings (`<svg>`), whose titles would pass for the page's.
+
+    Args:
+        html: The page.
+        called: What messages call it.
+
+    Raises:
+        PackError: `invalid_input` for a page that is too large or too deep.
+    """
     from selectolax.lexbor import LexborHTMLParser
 
-    return LexborHTMLParser(html)
+    check_html(html, called)
+    tree = LexborHTMLParser(html)
+    for drawing in tree.css("svg"):
+        drawing.decompose()
+    return tree
 
 
 def remove_noise(tree: LexborHTMLParser) -> None:
-    """Takes out what is never content: scripts, forms, dialogs, hidden parts."""
+    """Takes out what is never content: scripts, forms, dialogs, hidden parts, addresses that are whole files."""
     for node in tree.css(_NOISE):
         if node.tag not in ("html", "body"):
             node.decompose()
+    for link in tree.css("a[href]"):
+        if (link.attributes.get("href") or "").lstrip().lower().startswith("data:"):
+            link.unwrap()
+
+
+def absolute_link(target: str, base_url: str) -> str | None:
+    """Where a link leads, escaped so that it can be written in Markdown; None for scripts and what leads nowhere."""
+    try:
+        return read_web_address(target, base=base_url).href
+    except WebAddressError:
+        mail = target.strip()
+        return mail if mail.lower().startswith("mailto:") else None
 
 
 def make_links_absolute(root: LexborNode, base_url: str) -> int:
     """Rewrites addresses against `base_url` and drops script links; returns how many web links there are."""
     count = 0
     for node in root.css("a[href]"):
-        target = (node.attributes.get("href") or "").strip()
-        try:
-            absolute = urljoin(base_url, target)
-            scheme = urlsplit(absolute).scheme.lower()
-        except ValueError:
-            scheme = ""
-        if scheme in ("http", "https"):
-            node.attrs["href"] = absolute
-            count += 1
-        elif scheme != "mailto":
+        target = absolute_link(node.attributes.get("href") or "", base_url)
+        if target is None:
             node.unwrap()
-    for node in root.css("img[src]"):
-        try:
-            node.attrs["src"] = urljoin(base_url, (node.attributes.get("src") or "").strip())
-        except ValueError:
-            node.decompose()
+        else:
+            node.attrs["href"] = target
+            count += 0 if target.lower().startswith("mailto:") else 1
     return count
 
 

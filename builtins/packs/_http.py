@@ -9,14 +9,16 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote
 
-from packline import PackContext, PackError, excerpt, raise_for_status
+from packline import PackContext, PackError, WebAddressError, raise_for_status, read_web_address
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container
 
     import httpx2
+
+    from packline import WebAddress
 
 #: Told to every server, and the name robots.txt rules are looked up under.
 AGENT_TOKEN = "Packline"
@@ -46,37 +48,41 @@ class Fetched:
 
     @property
     def file_name(self) -> str:
-        """Last part of the path; may be empty."""
-        return urlsplit(self.url).path.rsplit("/", 1)[-1]
+        """Last part of the path, in letters where it is made of them; may be empty."""
+        escaped = read_web_address(self.url).path.rpartition("/")[2]
+        name = unquote(escaped)
+        return name if name.isprintable() and "/" not in name else escaped
 
 
-def checked_url(url: str, *, field: str) -> str:
-    """The address without its fragment, once it is one that can be fetched.
+def checked_url(url: str, *, field: str, base: str | None = None) -> str:
+    """The address in the form that is requested, as `checked_address` reads it."""
+    return checked_address(url, field=field, base=base).url
+
+
+def checked_address(url: str, *, field: str, base: str | None = None) -> WebAddress:
+    """The address in a text, once it is one that can be fetched.
+
+    Args:
+        url: As somebody gave it.
+        field: The input field to blame.
+        base: Address of the answer that redirects to it.
 
     Raises:
         PackError: `invalid_input` for anything but http and https with a host, and for addresses carrying a password.
     """
-    url = url.strip()
     try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError as error:
-        raise PackError("invalid_input", f"`{url}` is not a web address: {error}.", field=field) from error
-    if parts.scheme.lower() not in ("http", "https") or not host:
+        address = read_web_address(url, base=base)
+    except WebAddressError as error:
+        message = f"{error}." if base is None else f"{_host(base)} redirects to what cannot be read: {error}."
+        raise PackError("invalid_input", message, field=field, hint=error.hint) from error
+    if address.account is not None:
         raise PackError(
             "invalid_input",
-            f"`{url}` is not a web address.",
-            field=field,
-            hint="Give a full address that begins with https:// or http://.",
-        )
-    if parts.username is not None or parts.password is not None:
-        raise PackError(
-            "invalid_input",
-            f"The address of {host} carries a user name or password.",
+            f"The address of {address.host} carries a user name or password.",
             field=field,
             hint="Leave the credentials out; addresses are stored and shown.",
         )
-    return urlunsplit(parts._replace(fragment=""))
+    return address
 
 
 async def fetch(
@@ -157,7 +163,7 @@ async def _follow(
         async with ctx.http.stream("GET", url, headers=headers, follow_redirects=False, extensions=limits) as response:
             location = response.headers.get("location")
             if response.status_code in _REDIRECTS and location:
-                url = _redirected(url, location, field or "url")
+                url = checked_url(location, field=field or "url", base=url)
                 continue
             if not response.is_success and response.status_code not in keep_statuses:
                 raise failure_for_answer(response, field=field)
@@ -171,20 +177,6 @@ async def _follow(
         field=field,
         hint="Open the address in a browser and give the one it ends at.",
     )
-
-
-def _redirected(url: str, location: str, field: str) -> str:
-    try:
-        target = urljoin(url, location)
-    except ValueError as error:
-        shown = excerpt(location.rpartition("@")[2], 200)
-        raise PackError(
-            "invalid_input",
-            f"{_host(url)} redirects to `{shown}`, which is not a web address: {error}.",
-            field=field,
-            hint="Give the address at which the page is now.",
-        ) from error
-    return checked_url(target, field=field)
 
 
 def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: str | None = None) -> PackError:
@@ -223,8 +215,7 @@ def failure_for_answer(response: httpx2.Response, *, field: str | None, hint: st
 
 def origin_of(url: str) -> str:
     """Scheme, host and port of an address: the part robots.txt belongs to."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    return read_web_address(url).origin
 
 
 def _content_type(response: httpx2.Response) -> tuple[str, str | None]:
@@ -233,4 +224,4 @@ def _content_type(response: httpx2.Response) -> tuple[str, str | None]:
 
 
 def _host(url: str) -> str:
-    return urlsplit(url).hostname or url
+    return read_web_address(url).host

@@ -8,11 +8,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packline import PackContext, PackError, excerpt
+from packline import PackContext, PackError, excerpt, read_web_address
 
-from ._html import decode
-from ._http import Fetched, checked_url, fetch
-from ._markdown import tidy
+from ._http import checked_url, fetch
+from ._page_text import ACCEPT, refuse_other_types
 from .web._extract import extract_page
 from .web._robots import check_robots
 
@@ -28,8 +27,6 @@ EXTRACT_SECONDS = 30.0
 PAGE_CHARS = 120_000
 PASSAGE_CHARS = 700
 
-_PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", ""})
-_TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
 #: Bounded, since pages are written by anybody: none may cost more than a few steps a character.
 _LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\]\([^()\n]{0,2000}\)")
 _MARKUP = re.compile(r"[*_`~]{1,3}(?=\S)|(?<=\S)[*_`~]{1,3}|\\(?=[^\w\s])")
@@ -81,32 +78,28 @@ async def read_page(ctx: PackContext, hit: Hit) -> Page:
         field=None,
         max_bytes=MAX_BYTES,
         timeout_seconds=FETCH_SECONDS,
-        accept="text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0.8",
+        accept=ACCEPT,
         before_hop=allowed,
-        check_headers=_refuse_other_types,
+        check_headers=refuse_other_types,
     )
-    title, published = hit.title, hit.published
-    if answer.media_type in _TEXTS:
-        markdown = tidy(decode(answer.body, answer.charset))
-    else:
-        found = await ctx.run_in_process(
-            extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
-        )
-        markdown, title, published = found["markdown"], found["title"] or title, found["published"] or published
+    found = await ctx.run_in_process(
+        extract_page,
+        *(answer.body, answer.charset, answer.media_type, answer.url, os.getpid()),
+        timeout_seconds=EXTRACT_SECONDS,
+    )
+    is_page = found["extractor"] != "none"
+    markdown = found["markdown"]
+    title, published = (found["title"] if is_page else None) or hit.title, found["published"] or hit.published
     passages = await asyncio.to_thread(lambda: tuple(passages_of(markdown)))
     if not passages:
         raise PackError("invalid_input", f"{answer.url} has no text on it.")
-    return Page(answer.url, excerpt(" ".join((title or answer.url).split()), 300, ending=""), published, passages)
+    name = title or read_web_address(answer.url).readable
+    return Page(answer.url, excerpt(" ".join(name.split()), 300, ending=""), published, passages)
 
 
 def page_of_hit(hit: Hit) -> Page:
     """What a search says about a page, for one that cannot be read."""
     return Page(hit.url, hit.title, hit.published, tuple(passages_of(hit.snippet)), is_whole=False)
-
-
-def _refuse_other_types(answer: Fetched) -> None:
-    if answer.media_type not in _PAGES | _TEXTS:
-        raise PackError("invalid_input", f"{answer.url} is not a web page but `{answer.media_type}`.")
 
 
 def passages_of(markdown: str) -> Iterator[str]:

@@ -9,16 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
-from packline import PackContext, PackError, excerpt
+from packline import PackContext, PackError, WebAddressError, excerpt, read_web_address
 
 from ._http import Fetched, fetch
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Iterable, Sequence
     from typing import TypeAlias
 
     JSONValue: TypeAlias = "bool | int | float | str | list[JSONValue] | dict[str, JSONValue] | None"
@@ -120,12 +120,12 @@ async def _ask_cached(ctx: PackContext, name: ProviderName, query: str, limit: i
         nonlocal is_fresh
         is_fresh = True
         hits = await (_ask_searxng(ctx, query) if name == "searxng" else _ask_wikipedia(ctx, query, limit))
-        return [[hit.url, hit.title, hit.snippet, hit.published] for hit in _distinct(hits)[:limit]]
+        return [[hit.url, hit.title, hit.snippet, hit.published] for hit in hits]
 
     asked = "\0".join((_endpoint(ctx, name), str(limit), " ".join(query.split())))
     key = f"search:{name}:{hashlib.sha256(asked.encode()).hexdigest()}"
     rows = cast("list[list[str]]", await ctx.cached(key, KEEP_SECONDS, ask))
-    return Found(tuple(Hit(*row) for row in rows), name, cached=not is_fresh)
+    return Found(tuple(_distinct(Hit(*row) for row in rows)[:limit]), name, cached=not is_fresh)
 
 
 def _endpoint(ctx: PackContext, name: ProviderName) -> str:
@@ -143,7 +143,7 @@ async def _ask_searxng(ctx: PackContext, query: str) -> list[Hit]:
     if answer.status == 403:
         raise PackError(
             "credential_invalid",
-            f"SearXNG at {urlsplit(endpoint).netloc} refused access (HTTP 403).",
+            f"SearXNG at {read_web_address(endpoint).host} refused access (HTTP 403).",
             hint="JSON is switched off in this SearXNG. In its settings.yml, set `search: formats: [html, json]` "
             "and restart it.",
         )
@@ -205,7 +205,7 @@ def _mediawiki_failure(code: str, info: str) -> PackError:
 async def _get(
     ctx: PackContext, endpoint: str, parameters: dict[str, str], keep_statuses: Container[int] = ()
 ) -> Fetched:
-    separator = "&" if urlsplit(endpoint).query else "?"
+    separator = "&" if "?" in endpoint else "?"
     try:
         return await fetch(
             ctx,
@@ -234,7 +234,7 @@ def _json_object(answer: Fetched, who: str) -> dict[str, JSONValue]:
     except (ValueError, RecursionError) as error:
         raise PackError(
             "upstream_unavailable",
-            f"{who} at {urlsplit(answer.url).netloc} did not answer in JSON.",
+            f"{who} at {read_web_address(answer.url).host} did not answer in JSON.",
             hint="Check that the configured address is the service itself and not a page in front of it.",
         ) from error
     return data if isinstance(data, dict) else {}
@@ -248,19 +248,14 @@ def _text(value: JSONValue) -> str:
     return " ".join(_TAG.sub("", value).split()) if isinstance(value, str) else ""
 
 
-def _distinct(hits: list[Hit]) -> list[Hit]:
-    """Hits on web addresses, the first of each address."""
+def _distinct(hits: Iterable[Hit]) -> list[Hit]:
+    """Hits on web addresses, the first of each address, in the form that is requested."""
     seen: dict[str, Hit] = {}
     for hit in hits:
-        if _is_web_address(hit.url) and hit.title:
-            seen.setdefault(hit.url.rstrip("/"), hit)
+        try:
+            address = read_web_address(hit.url)
+        except WebAddressError:
+            continue
+        if hit.title and address.account is None:
+            seen.setdefault(address.url.rstrip("/"), replace(hit, url=address.url))
     return list(seen.values())
-
-
-def _is_web_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and parts.port != 0
-    except ValueError:  # a bracket that is never closed, or a port that is none
-        usable = False
-    return usable

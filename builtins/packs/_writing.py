@@ -12,7 +12,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Literal
 
-from packline import ModelNeed, PackContext, PackError, excerpt
+from packline import ModelNeed, PackContext, PackError, WebAddressError, excerpt, read_web_address
 
 from ._markdown import cut_at_paragraph
 
@@ -163,7 +163,7 @@ def urls(text: str) -> list[str]:
 
 
 def same_address(one: str, other: str) -> bool:
-    """Whether two web addresses differ in case of the host and a final slash at most."""
+    """Whether two web addresses differ in how they are escaped and a final slash at most."""
     return _address(one) == _address(other)
 
 
@@ -173,10 +173,12 @@ def listed(values: list[str], most: int = 5) -> str:
     return ", ".join(f"`{excerpt(value, 80)}`" for value in values[:most]) + more
 
 
+@functools.lru_cache(maxsize=1_000)
 def _address(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme.lower()}://{host.lower()}{slash}{path}".rstrip("/")
+    try:
+        return read_web_address(url).href.rstrip("/")
+    except WebAddressError:
+        return url.rstrip("/")
 
 
 def _western(text: str) -> str:

@@ -100,6 +100,7 @@ class Transcript:
         masked = None if text is None else plain_text(text)
         if masked is not None and not is_masked:
             masked = self.texts(kind).text(masked)
+        masked = None if masked is None else self._redactor.without_pieces(masked)
         shown = None if data is None else self._shown(data)
         if masked is None:
             self._put(kind, None, shown)
@@ -118,7 +119,7 @@ class Transcript:
         written = orjson.dumps(data)
         if len(written) > DATA_BYTES:
             return {"left_out": f"{len(written)} bytes"}
-        return self._redactor.value(data, written)
+        return self._redactor.quoted(data)
 
     def _put(self, kind: EntryKind, text: str | None, data: JSONValue) -> None:
         self._sequence += 1

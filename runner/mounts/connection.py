@@ -43,7 +43,7 @@ TOOL_PAGES = 50
 STDERR_LINES = 50
 #: How much is kept of each of them.
 LINE_BYTES = 16 * 1024
-#: Longest telling of what is wrong with a connection.
+#: Longest description of what is wrong with a connection.
 TOLD_CHARACTERS = 1000
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 #: Variables of ours that a server's process is given; `mcp` itself would add more of the user's.
@@ -309,7 +309,7 @@ class _Stderr:
     def _read(self, reader: int) -> None:
         with os.fdopen(reader, "rb") as stream:
             # By blocks, so that a server that never ends its line costs no more memory than one that does. Only the
-            # first of a line is kept, whose beginning is told: the next may begin in the middle of a secret.
+            # first block of a line is kept: the next may begin in the middle of a secret.
             is_new = True
             while block := stream.readline(LINE_BYTES):
                 if is_new:

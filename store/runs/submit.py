@@ -64,17 +64,19 @@ INSERT_STEP = Sql(
     VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, :input_override, '[]', '[]')
     """
 )
+# Another caller's run may be repeated: what its step was given, and its id, stay with it (CONTRACT 1.10). Who may see
+# them is asked along `reused_from`, not when the run is repeated.
 _REUSE_ATTEMPT = Sql(
     """
-    INSERT INTO attempt (id, run_id, step_id, number, epoch, state, input, idempotency_key, output, pack_version,
+    INSERT INTO attempt (id, run_id, step_id, number, epoch, state, idempotency_key, output, pack_version, session_used,
         reused_from, notes, started_at, ended_at)
-    SELECT :id, :run_id, :step_id, 1, 0, 'succeeded', input, idempotency_key, output, pack_version,
-        coalesce(reused_from, id), :notes, :now, :now
+    SELECT :id, :run_id, :step_id, 1, 0, 'succeeded', '', output, pack_version, session_used, coalesce(reused_from, id),
+        '[]', :now, :now
     FROM attempt WHERE id = :source AND state = 'succeeded'
     """
 )
-# The other run's session is noted although it is never handed out here: a later step that needs it finds it gone, and
-# this one runs again instead of being passed over.
+# The other run's sessions, left and used, are noted although they are never handed out here: a later step that needs
+# one finds it gone, and the steps that left and used it run again instead of being passed over.
 _REUSE_STEP = Sql(
     """
     UPDATE run_step SET state = 'succeeded', attempt_id = :attempt_id, attempts = 1, started_at = :now, ended_at = :now,
@@ -253,11 +255,10 @@ def _reuse(conn: Connection, ledger: Ledger, run_id: str, step_id: str, step: Ne
             "run_id": run_id,
             "step_id": step_id,
             "source": step.reused_attempt,
-            "notes": f'["reused from {step.reused_run}"]',
             "now": ledger.now,
         },
     )
     if copied == 0:
         raise LostLeaseError(f"The output of step {step.key} in {step.reused_run} is gone; run it again instead.")
     conn.run(_REUSE_STEP, {"id": step_id, "attempt_id": attempt_id, "source": step.reused_attempt, "now": ledger.now})
-    ledger.step(step_id, StepState.PENDING, StepState.SUCCEEDED, f"reused from {step.reused_run}")
+    ledger.step(step_id, StepState.PENDING, StepState.SUCCEEDED, "its output is reused")

@@ -1,5 +1,6 @@
 import json
 import logging
+import warnings
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ def restore():
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     yield
+    logging.captureWarnings(False)
     root.handlers[:] = handlers
     root.setLevel(level)
     structlog.reset_defaults()
@@ -175,3 +177,16 @@ def test_lines_that_hold_no_secret_stay_as_they_are(style, capsys):
     line = capsys.readouterr().err
     for piece in ("disk nearly full", "99", "1.5"):
         assert piece in line
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.usefixtures("vault")
+def test_warnings_of_libraries_are_logged_and_masked(style, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        configure_logging("info", style)
+        warnings.warn(f"The token {SECRET} is old.", stacklevel=1)
+
+    shown = capsys.readouterr().err
+    assert "[redacted:vault] is old." in shown
+    assert "second line" not in shown

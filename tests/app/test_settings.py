@@ -162,7 +162,7 @@ def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch):
         ("PACKLINE_ALLOWED_ORIGINS", "https://a:x", "an address such as https://host.example is needed"),
         ("PACKLINE_ALLOWED_HOSTS", "[::1", "`[::1` is no host"),
         ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "`pack.example:8420` is no host"),
-        ("PACKLINE_ALLOWED_HOSTS", "m\u00fcnchen.example", "`m\u00fcnchen.example` is no host"),
+        ("PACKLINE_ALLOWED_HOSTS", "m\u00fcn chen.example", "`m\u00fcn chen.example` is no host"),
         ("PACKLINE_ALLOWED_HOSTS", "fine.example,https://pack.example", "`https://pack.example` is no host"),
         ("PACKLINE_ALLOWED_HOSTS", "pack.example:8420", "without scheme and port"),
     ],
@@ -178,9 +178,12 @@ def test_addresses_that_nobody_could_reach_are_refused(monkeypatch, variable, va
 
 
 def test_hosts_are_names_and_addresses_of_both_kinds(monkeypatch):
-    monkeypatch.setenv("PACKLINE_ALLOWED_HOSTS", "pack.example, 10.0.0.7, ::1, [fe80::1], my_host")
+    monkeypatch.setenv("PACKLINE_ALLOWED_HOSTS", "pack.example, 10.0.0.7, ::1, [FE80::1], my_host, München.example")
 
-    assert Settings.load().allowed_hosts == ("pack.example", "10.0.0.7", "::1", "[fe80::1]", "my_host")
+    assert Settings.load().allowed_hosts == (
+        *("pack.example", "10.0.0.7", "::1", "fe80::1", "my_host"),
+        "xn--mnchen-3ya.example",  # as browsers send it
+    )
 
 
 def test_unknown_variables_are_ignored_with_the_nearest_name(monkeypatch):

@@ -82,6 +82,16 @@ async def test_one_address_becomes_one_sentence_and_a_repeated_one_stands_once(h
     )
 
 
+async def test_people_read_letters_and_links_lead_to_the_part(harness: Harness) -> None:
+    given = {"markdown": POST, "project_url": " <http://m\u00fcnchen.example/b\u00fccher am see#preise>"}
+
+    output = await harness.call(append_cta, given)
+
+    assert output["closing"].endswith(
+        "[m\u00fcnchen.example/b\u00fccher%20am%20see](http://xn--mnchen-3ya.example/b%C3%BCcher%20am%20see#preise)."
+    )
+
+
 async def test_given_words_are_taken_as_they_are_and_no_model_is_asked(writing: Harness, server: ModelServer) -> None:
     copy = "**Come by** at https://any.example with ${{ inputs.x }} and {{X}}."
 

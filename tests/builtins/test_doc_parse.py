@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,7 @@ from tests.support.loopback_http import LoopbackHttp, Reply, gzipped, loopback_h
 from tests.support.pack_harness import SAMPLES, Harness, load_module, load_pack, run_in_process
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
 
 parse = load_pack("doc/parse.py")
 module = load_module("doc/parse.py")
@@ -299,11 +300,6 @@ class TestText:
     async def test_nothing_to_read_is_said(self, harness: Harness, content: bytes) -> None:
         assert (await refused(harness, content)).failure.code == "invalid_input"
 
-    async def test_deep_nesting_is_refused_not_crashed_on(self, harness: Harness) -> None:
-        error = await refused(harness, b"<html>" + b"<div>" * 20_000 + b"x")
-
-        assert error.failure.code == "invalid_input"
-
     async def test_a_long_text_is_cut_and_kept_whole(self, harness: Harness) -> None:
         text = "\n\n".join(f"# Part {n}\n\n" + "word " * 40 for n in range(50))
 
@@ -316,6 +312,201 @@ class TestText:
         assert full["name"] == "Part 0.md"
         assert harness.saved_bytes(full["artifact_id"]).decode().count("# Part") == 50
         assert len(harness.warnings) == 1
+
+
+SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>Lamp</title><path d="M0 0h9v9z"/><text>Words</text></svg>'
+
+
+class TestPictures:
+    @pytest.mark.parametrize("media_type", ["image/svg+xml", "text/html", "text/xml", "text/plain", ""])
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "",
+            "\ufeff \n",
+            '<?xml version="1.0"?>\n<!-- ' + "Drawn by hand. " * 1_000 + "-->",
+            '<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "svg11.dtd" [<!-- it\'s --><!ENTITY a "]>">]>\n',
+        ],
+    )
+    async def test_an_svg_is_refused_whatever_it_is_called(
+        self, harness: Harness, media_type: str, before: str
+    ) -> None:
+        error = await refused(harness, (before + SVG).encode(), "lamp.md", media_type)
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.message == "`lamp.md` is a picture (SVG), not a text."
+        assert error.failure.hint
+        assert not error.failure.retryable
+
+    @pytest.mark.parametrize(
+        ("content", "kind"),
+        [
+            (SVG.replace("<svg", "<s:svg").replace("</svg", "</s:svg"), "SVG"),
+            (SVG.replace("<text>Words</text>", "<foreignObject><html><p>Hi</p></html></foreignObject>"), "SVG"),
+            ("%!PS-Adobe-3.0 EPSF-3.0\n0 0 moveto", "PostScript"),
+            ("/* XPM */\nstatic char *a[] = {};", "XPM"),
+            ("#define a_width 16\n#define a_height 7\nstatic char a[] = {};", "XBM"),
+            ("P1\n# by hand\n2 2\n0 1 1 0\n", "PNM"),
+        ],
+    )
+    async def test_pictures_written_as_text_are_refused(self, harness: Harness, content: str, kind: str) -> None:
+        for charset in ("utf-8", "utf-16"):
+            error = await refused(harness, content.encode(charset), "x.txt", "text/plain")
+            assert error.failure.message == f"`x.txt` is a picture ({kind}), not a text."
+
+    @pytest.mark.parametrize("content", ["P1 2024 15 items are open", "P3\n2 2\nroom 7, 2 people"])
+    async def test_a_text_that_begins_like_a_picture_is_read(self, harness: Harness, content: str) -> None:
+        assert content.split()[-1] in (await read(harness, content.encode()))["markdown"]
+
+    async def test_a_document_type_full_of_comments_is_read_once(self, harness: Harness) -> None:
+        content = "<!DOCTYPE x [" + "<!--" * 200_000
+        assert (await read(harness, content.encode(), "x.txt", "text/plain"))["format"] == "text"
+
+    async def test_what_is_declared_a_picture_is_one(self, harness: Harness) -> None:
+        error = await refused(harness, b"# Title\n\n- a\n", "x", "image/x-unknown")
+
+        assert error.failure.message == "`x` is a picture (image/x-unknown), not a text."
+
+    async def test_drawings_in_a_page_leave_nothing_in_its_text(self, harness: Harness) -> None:
+        page = (
+            f"<html><body><h1>Lens {SVG}</h1>{SVG}<p>Before <a href='data:image/svg+xml,{SVG}'>link</a> "
+            f"<img src='data:image/svg+xml,<path/>' alt='A lamp'> after {SVG}</p><ul><li>{SVG} item</li></ul></body>"
+        )
+
+        output = await read(harness, page.encode())
+
+        assert output["title"] == "Lens"
+        assert output["markdown"] == "# Lens\n\nBefore link *A lamp* after\n\n- item"
+
+    async def test_a_text_about_svg_is_a_text(self, harness: Harness) -> None:
+        output = await read(harness, b"# How to draw\n\n```xml\n<svg><path d='M0'/></svg>\n```\n", "x.md")
+
+        assert "<svg>" in output["markdown"]
+
+    async def test_a_page_in_another_encoding_is_a_page(self, harness: Harness) -> None:
+        assert (await read(harness, "<html><p>Hi</p></html>".encode("utf-16")))["markdown"] == "Hi"
+
+
+def nested(element: str, times: int, *, closed: bool = True) -> bytes:
+    """A page with elements such as `ul><li` within each other."""
+    ends = "".join(f"</{name}>" for name in reversed(element.replace("<", "").split(">")))
+    return f"<html><body>{f'<{element}>' * times}x{ends * times if closed else ''}</body></html>".encode()
+
+
+def _spin(*_: object) -> None:
+    while True:
+        pass
+
+
+def _hoard(*_: object) -> None:
+    kept = []
+    while True:
+        kept.append(bytes(1 << 20))
+
+
+class TestLimits:
+    async def test_a_pdf_of_too_many_pages_is_refused_before_any_is_read(self, harness: Harness) -> None:
+        error = await refused(harness, make.long_pdf(PAPER, pages=10_000), "all.pdf")
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.message == "`all.pdf` has 10,000 pages; at most 1,500 are read."
+        assert error.failure.hint == "Split the document into parts of up to 1,500 pages."
+        assert error.failure.field == "artifact"
+        assert not error.failure.retryable
+
+    async def test_a_pdf_of_many_pages_is_read(self, harness: Harness) -> None:
+        assert (await read(harness, make.long_pdf(PAPER, pages=300)))["pages"] == 300
+
+    @pytest.mark.parametrize("element", ["div", "b", "b id=x", "table><tr><td", "ul><li", "blockquote", "made-up"])
+    @pytest.mark.parametrize("closed", [True, False])
+    async def test_a_page_nested_too_deeply_is_refused_before_it_is_parsed(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch, element: str, closed: bool
+    ) -> None:
+        monkeypatch.setattr("selectolax.lexbor.LexborHTMLParser", None)
+
+        error = await refused(harness, nested(element, 100_000, closed=closed), "deep.html")
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.message.startswith("`deep.html` has more than 2,000 elements open within each other")
+        assert error.failure.hint
+        assert not error.failure.retryable
+
+    async def test_marks_that_multiply_are_refused_before_they_do(self, harness: Harness) -> None:
+        page = "<html>" + "".join(f"<b id={number}><p>" for number in range(20_000))
+
+        assert "2,000 elements open" in (await refused(harness, page.encode())).failure.message
+
+    @pytest.mark.parametrize("element", ["div", "b", "blockquote", "ul><li"])
+    async def test_a_page_the_converter_is_too_shallow_for_is_refused(self, harness: Harness, element: str) -> None:
+        error = await refused(harness, nested(element, 1_000), "deep.html")
+
+        assert error.failure.code == "invalid_input"
+        assert error.failure.message.startswith("`deep.html` holds too many elements within each other")
+
+    @pytest.mark.parametrize("element", ["div", "b", "blockquote"])
+    async def test_a_page_nested_200_deep_is_read(self, harness: Harness, element: str) -> None:
+        assert "x" in (await read(harness, nested(element, 200)))["markdown"]
+
+    async def test_a_page_of_too_many_elements_is_refused_before_it_is_parsed(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("selectolax.lexbor.LexborHTMLParser", None)
+
+        error = await refused(harness, b"<html>" + b"<br>" * 300_000, "wide.html")
+
+        assert error.failure.message == "`wide.html` has more than 250,000 elements, the limit for a page of HTML."
+
+    async def test_a_large_page_that_leaves_end_tags_out_is_read(self, harness: Harness) -> None:
+        rows = "<table>" + "<tr><td>one<td>two" * 1_500 + "</table>" + "<ul>" + "<li>item<p><a name=x>text" * 3_000
+
+        assert (await read(harness, f"<html><body>{rows}".encode()))["markdown"].count("item") == 3_000
+
+    @pytest.mark.parametrize(
+        ("body", "message"),
+        [
+            ("<w:p/>" * 400_001, "`x.docx` has more than 250,000 elements in one part, the limit."),
+            ("<w:tbl><w:tr><w:tc>" * 100_000, "`x.docx` nests its content more than 200 elements deep."),
+        ],
+    )
+    async def test_a_word_document_too_large_or_too_deep_is_refused_before_it_is_parsed(
+        self, harness: Harness, monkeypatch: pytest.MonkeyPatch, body: str, message: str
+    ) -> None:
+        monkeypatch.setattr("mammoth.convert_to_html", None)
+
+        error = await refused(harness, make.docx(body), "x.docx")
+
+        assert (error.failure.code, error.failure.message) == ("invalid_input", message)
+        assert error.failure.hint
+
+    async def test_tables_in_tables_of_a_word_document_are_not_damage(self, harness: Harness) -> None:
+        inner = make.paragraph("Deep")
+        deep = "<w:tbl><w:tr><w:tc>" * 60 + inner + f"{inner}</w:tc></w:tr></w:tbl>" * 60
+
+        error = await refused(harness, make.docx(deep), "x.docx")
+
+        assert error.failure.message.startswith("`x.docx` holds too many elements within each other")
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux enforces the limits")
+    @pytest.mark.parametrize(
+        ("function", "message"),
+        [
+            (_spin, "`x.txt` was not read within 1 seconds of processor time."),
+            (_hoard, "`x.txt` could not be read: its reader ran out of the 448 MiB it has, or broke over it."),
+        ],
+    )
+    async def test_what_passes_all_checks_meets_the_limits_of_the_process(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: Callable[..., None], message: str
+    ) -> None:
+        convert = load_module("doc/_convert.py")
+        monkeypatch.setattr(convert, "CPU_SECONDS", 1)
+        monkeypatch.setattr(module, "CPU_SECONDS", 1)
+        monkeypatch.setattr(convert, "detect", function)
+
+        error = await refused(Harness(tmp_path), b"text", "x.txt")
+
+        assert (error.failure.code, error.failure.message) == ("resource_exhausted", message)
+        assert error.failure.field == "artifact"
+        assert not error.failure.retryable
 
 
 class TestAddresses:
@@ -377,7 +568,7 @@ class TestAddresses:
         self, harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(module, "PARSE_SECONDS", 0.3)
-        site.routes["/"] = Reply(b"<div>" * 100_000 + b"x", headers={"content-type": "text/html"})
+        site.routes["/"] = Reply(b"<p>A <b>bold</b> word.</p>" * 100_000, headers={"content-type": "text/html"})
 
         with pytest.raises(PackError) as caught:
             await harness.call(parse, {"source_url": site.url()})

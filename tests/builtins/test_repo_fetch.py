@@ -337,7 +337,7 @@ def test_near_misses_are_told_what_to_give(url: str, hint: str) -> None:
     "url",
     ["file:///etc/passwd", "/etc/passwd", "../repo", "ssh://git@host/x", "git://host/x", "ext::sh -c id", "ext://sh/x",
      "http://", "https://host", "https://host/", "https:///x", "http://2130706433/x", "http://0x7f.1/x", "http://127.1/x",
-     "http://①②⑦.⓪.⓪.①/x", "https://host/x?y", "https://host/x#y", "http://host:99999/x", "http://a b/x",
+     "https://host/x?y", "https://host/x#y", "http://host:99999/x", "http://host:0/x", "http://a b/x",
      "-oProxyCommand=x://h/x", "http://ho\nst/x", "C:\\repo", "x" * 1_990],
 )  # fmt: skip
 def test_other_addresses_are_refused(url: str) -> None:
@@ -360,6 +360,8 @@ def test_passwords_in_addresses_are_refused_and_not_repeated() -> None:
         ("http://example.org:8080/a", "http://example.org:8080/a"),
         ("http://[2001:DB8::1]/a", "http://[2001:db8::1]/a"),
         ("https://bücher.example/a", "https://xn--bcher-kva.example/a"),
+        ("https://host/M\u00fcnchen/a b.git", "https://host/M%C3%BCnchen/a%20b.git"),
+        ("http://①②⑦.⓪.⓪.①/x", "http://127.0.0.1/x"),  # the guard refuses it
     ],
 )
 def test_addresses_are_put_into_one_form(url: str, checked: str) -> None:

@@ -285,7 +285,7 @@ async def test_a_page_built_to_be_slow_is_not_tried_again(
     harness: Harness, site: LoopbackHttp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_module("web/scrape.py"), "EXTRACT_SECONDS", 0.3)
-    site.routes["/"] = Reply(b"<div>" * 100_000 + b"x", headers={"content-type": "text/html"})
+    site.routes["/"] = Reply(b"<p>A <b>bold</b> word.</p>" * 100_000, headers={"content-type": "text/html"})
     with pytest.raises(PackError) as caught:
         await harness.call(scrape, {"url": site.url()})
     assert (caught.value.failure.code, caught.value.failure.field) == ("resource_exhausted", "url")

@@ -204,6 +204,10 @@ async def test_only_distinct_web_addresses_come_back_and_as_plain_text(
         {"url": "javascript:alert(1)", "title": "Bad", "content": ""},
         {"url": "https://[::1", "title": "Broken", "content": ""},
         {"url": "https://a.example:99999", "title": "Broken", "content": ""},
+        {"url": "https://a.example:0/", "title": "Broken", "content": ""},
+        {"url": "https://ada:secret@a.example/", "title": "Broken", "content": ""},
+        {"url": "https://M\u00fcnchen.example/am See", "title": "Town", "content": ""},
+        {"url": "https://xn--mnchen-3ya.example/am%20See", "title": "Again", "content": ""},
         {"url": None, "title": 7},
         "rubbish",
     ]
@@ -212,7 +216,8 @@ async def test_only_distinct_web_addresses_come_back_and_as_plain_text(
     output = await harness.call(search, {"query": "light"})
 
     assert output["results"] == [
-        {"url": "https://a.example/", "title": "A light", "snippet": "one two", "published": None}
+        {"url": "https://a.example/", "title": "A light", "snippet": "one two", "published": None},
+        {"url": "https://xn--mnchen-3ya.example/am%20See", "title": "Town", "snippet": "", "published": None},
     ]
 
 

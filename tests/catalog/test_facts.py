@@ -21,13 +21,27 @@ def test_addresses_tell_their_kind(address, first):
     assert address_kinds(address)[0] == first
 
 
-@pytest.mark.parametrize("text", ["https://[::1", "https://[", "http://a\u2100b.com/", "www.[abcd"])
+@pytest.mark.parametrize("text", ["https://[::1", "https://[", "http://a\u2100b.com/", "www.[abcd", "http://a:0/"])
 def test_what_cannot_be_read_as_an_address_is_none(text):
     assert address_kinds(text) == ()
     for facts in (read_facts(f"slides of {text} please"), read_facts("slides", {"inputs": {"url": text}})):
         assert not any({"url", "source_url", "repo_url"} & set(fact.kinds) for fact in facts.facts)
     addresses = [fact.value for fact in read_facts(f"{text} and https://example.org/a").facts if "url" in fact.kinds]
     assert addresses == ["https://example.org/a"]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "address"),
+    [
+        ("Read http://m\u00fcnchen.example/M\u00fcnchen.", "http://m\u00fcnchen.example/M\u00fcnchen"),
+        ("Read (https://a.example/wiki/Lens_(optics)).", "https://a.example/wiki/Lens_(optics)"),
+        ("Read https://a.example/wiki/Lens_(optics)", "https://a.example/wiki/Lens_(optics)"),
+        ("Read (see https://a.example/x)", "https://a.example/x"),
+        ("Read \u201chttps://a.example/x\u201d\u2026", "https://a.example/x"),
+    ],
+)
+def test_an_address_ends_where_its_sentence_goes_on(request_text, address):
+    assert [fact.value for fact in read_facts(request_text).facts] == [address]
 
 
 def test_what_a_request_names_is_found_and_replaced_by_its_kind():

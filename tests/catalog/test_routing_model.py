@@ -30,7 +30,8 @@ pytestmark = pytest.mark.slow
 
 ANSWERS = 10_000
 ROUTE = """query ($text: String!, $context: JSON) { route(userIntent: $text, context: $context) {
-    recommendation { kind id suggestedInputs inputSources { name source } missingInputs why confidence }
+    recommendation { kind id suggestedInputs inputSources { name source } missingInputs
+        missingRequirements { name } why confidence }
     alternatives { kind id why confidence } gapWarning { proposedPack { name } } reasoning decidedBy } }"""
 GAP = {
     "missing_capability": "x",
@@ -144,6 +145,18 @@ async def test_a_model_chooses_mends_once_and_is_left_when_it_cannot(tmp_path: P
         routed = await ask(it, "make slides of https://example.org/a")
         assert (routed["decidedBy"], routed["recommendation"]["id"]) == ("lexical", "builtin.scrape-deck")
         assert "could not be used" in routed["reasoning"]
+
+        script[:] = [{**good, "kind": "pack", "id": "repo.push", "inputs": [], "alternatives": []}]
+        routed = await ask(it, "push my branch")
+        assert routed["recommendation"]["missingRequirements"] == [{"name": "github"}]
+
+        unasked = {**good, "kind": "pack", "id": "practice.review", "inputs": [], "alternatives": []}
+        script[:] = [unasked, unasked]
+        assert (await ask(it, "make slides of https://example.org/a"))["decidedBy"] == "lexical"
+        assert "practice.review" not in seen[-1].instructions
+        script[:] = [unasked]
+        routed = await ask(it, "try practice.review on my slides")
+        assert routed["recommendation"]["id"] == "practice.review"
 
         script[:] = [{**good, "kind": "none", "id": None, "inputs": [], "gap": GAP}]
         routed = await ask(it, "transcribe my recording")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ from graphql import get_named_type
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, Field
 
-from packline import PackContext, pack
+from packline import PackContext, PackError, pack
 from tests.support.front_door import command, ended, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
 from tests.support.mcp_agent import ToolRefused, agent, told
@@ -40,7 +42,8 @@ SCOPES = ("READ", "RUN", "WRITE")
 class Told(BaseModel):
     """What to tell."""
 
-    text: str = Field(description="Any text.")
+    text: str = Field(description="Any text; `wait for another` fails.")
+    aside: str = Field(default="", description="What is not repeated.")
 
 
 class Made(BaseModel):
@@ -53,6 +56,8 @@ class Made(BaseModel):
 @pack("test.tell", version="1.0.0", effects="none", repeatable=True)
 async def tell(ctx: PackContext, given: Told) -> Made:
     """Tells a text wherever a pack can; Anna's steps leave marks."""
+    if given.text == "wait for another":
+        raise PackError("invalid_input", "Another text is needed.")
     hidden = ctx.caller == "anna" and given.text != "handed on"
     if ctx.caller == "anna":
         ctx.log("hushlog")
@@ -63,15 +68,24 @@ async def tell(ctx: PackContext, given: Told) -> Made:
     return Made(text="hushoutput" if hidden else given.text, artifact_id=saved.artifact_id)
 
 
+@pack("test.leave", version="1.0.0", effects="none", repeatable=True, preserves_session=True)
+async def leave(ctx: PackContext, given: Told) -> Told:
+    """Leaves a session and does not tell its id."""
+    left = await ctx.start_session()
+    (left.path / "note.txt").write_text(given.text)
+    return given
+
+
 @dataclass
 class Place:
     """A product with what is Anna's, and what Ben took over of it.
 
     Attributes:
         anna: Her id.
-        run: Of hers, which has failed; its first step's output is handed on.
+        run: Of hers, which has failed; the outputs of its first three steps are handed on, not what they were given.
         again: Ben's re-run of it.
         theirs: Ids of everything that is Anna's alone.
+        sessions: Ids of her sessions.
     """
 
     it: Product
@@ -81,12 +95,14 @@ class Place:
     run: dict[str, Any]
     again: dict[str, Any]
     theirs: set[str]
+    sessions: set[str]
 
     def anybody_but(self, walk: Walk) -> None:
-        """Fails where a walk came to something of Anna's."""
+        """Fails where a walk came to something of Anna's, or to a text that names it."""
         assert walk.errors == []
         assert walk.found == {}
         assert self.theirs & (walk.ids | walk.told) == set()
+        assert {known: walk.said[known] for known in (self.theirs | self.sessions) & walk.said.keys()} == {}
 
 
 @pytest_asyncio.fixture(
@@ -94,7 +110,7 @@ class Place:
 )
 async def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Place]:
     bench = Workbench()
-    bench.packs += [tell, opener()]
+    bench.packs += [tell, leave, opener()]
     async with product(tmp_path_factory.mktemp("place"), bench.packs, database_url=request.param) as it:
         yield await furnished(it, bench)
         bench.release.set()
@@ -109,6 +125,8 @@ async def furnished(it: Product, bench: Workbench) -> Place:
     await save(
         it,
         "hand",
+        step("opened", "test.leave", text="handed on"),
+        step("shared", "test.session_use", text="handed on"),
         step("a", "test.tell", text="${{ inputs.text }}"),
         step("b", "test.tell", text=note),
         step("left", "test.session", text=note),
@@ -120,9 +138,11 @@ async def furnished(it: Product, bench: Workbench) -> Place:
     )
     await save(it, "held", step("a", "test.slow", text=note), inputs=declared, token=anna)
     await save(it, "good", step("a", "test.tell", text=note), inputs=declared, token=anna)
-    given = {"text": "handed on", "note": "hushinput"}
+    given = {"text": "wait for another", "note": "hushinput"}
     run = await ran(it, "hand", given, title="hushtitle", token=anna)
-    assert [each["state"] for each in run["steps"]] == ["SUCCEEDED"] * 5 + ["FAILED"], run
+    stepped = {"text": "handed on", "aside": "hushgiven"}
+    run = (await command(it, "resumeRun", anna, id=run["id"], stepInput=stepped, waitSeconds=20))["run"]
+    assert [each["state"] for each in run["steps"]] == ["SUCCEEDED"] * 7 + ["FAILED"], run
     await command(it, "rerunRun", anna, id=run["id"], waitSeconds=20)
     held = (await start(it, "held", {"note": "hushinput"}, token=anna))["run"]
     await bench.started.wait()
@@ -148,10 +168,12 @@ async def furnished(it: Product, bench: Workbench) -> Place:
     )
 
     everything = Walk(it.admin, {"MANAGE"})
-    await everything.follow(roots_of(who, run["id"], run["steps"][1]["artifacts"][0]["id"], manage=True))
+    await everything.follow(roots_of(who, run["id"], run["steps"][3]["artifacts"][0]["id"], manage=True))
     assert everything.errors == []
     assert everything.told <= everything.ids
-    handed_on = run["steps"][0]["artifacts"][0]["id"]
+    handed_on = run["steps"][2]["artifacts"][0]["id"]
+    sessions = {known for known in everything.said if known.startswith("sess_")}
+    assert run["steps"][1]["input"]["json"]["_session_id"] in sessions
     theirs = {known for known in everything.ids if known.partition("_")[0] not in ("pipe", "pver", "call", "gap")} - {
         handed_on
     }
@@ -163,15 +185,25 @@ async def furnished(it: Product, bench: Workbench) -> Place:
 
     observing = await it.token_for("ben", *SCOPES, "OBSERVE")
     again = (
-        await command(it, "rerunRun", observing, id=run["id"], fromStep="b", inputs={"note": "mine"}, waitSeconds=20)
+        await command(
+            it,
+            "rerunRun",
+            observing,
+            select="steps { attempts { reuse { __typename } } }",
+            id=run["id"],
+            fromStep="b",
+            inputs={"note": "mine"},
+            waitSeconds=20,
+        )
     )["run"]
-    assert [each["state"] for each in again["steps"]] == ["SUCCEEDED"] * 5 + ["FAILED"], again
-    return Place(it, bench, anna, who, run, again, theirs)
+    assert [each["state"] for each in again["steps"]] == ["SUCCEEDED"] * 7 + ["FAILED"], again
+    assert [each["attempts"][0]["reuse"] is not None for each in again["steps"]] == [True] * 3 + [False] * 5
+    return Place(it, bench, anna, who, run, again, theirs, sessions)
 
 
 MARKS = (
     *("hushlog", "hushmilestone", "hushwarning", "hushoutput", "hushfile", "hushcontent", "hushtitle", "hushinput"),
-    *("hushreason", "hushpersona", "hushpinned", "hushupload", "hushcredential", "hushtoken"),
+    *("hushgiven", "hushreason", "hushpersona", "hushpinned", "hushupload", "hushcredential", "hushtoken"),
 )
 #: Fields in which a mark has to stand for those who may see it, so that the walk is known to look there.
 STOOD = (
@@ -225,7 +257,7 @@ STRANGERS = pytest.mark.parametrize("subject", ["ben", "carl"])
 @STRANGERS
 async def test_no_field_leads_to_what_is_another_caller_s(place: Place, subject: str) -> None:
     walk = Walk(place.it.client(await place.it.token_for(subject, *SCOPES)), SCOPES)
-    await walk.follow(roots_of(place.anna, place.run["id"], place.run["steps"][1]["artifacts"][0]["id"]), place.theirs)
+    await walk.follow(roots_of(place.anna, place.run["id"], place.run["steps"][3]["artifacts"][0]["id"]), place.theirs)
     place.anybody_but(walk)
     assert walk.told <= walk.ids, "what a field leads to is there by its id, too"
     own = {place.again["id"], *(each["id"] for each in place.again["steps"])}
@@ -348,7 +380,7 @@ async def test_nothing_of_another_caller_s_is_watched(place: Place, subject: str
 @STRANGERS
 async def test_no_tool_and_no_resource_tells_of_what_is_another_caller_s(place: Place, subject: str) -> None:
     run = place.run["id"]
-    artifact = place.run["steps"][1]["artifacts"][0]["id"]
+    artifact = place.run["steps"][3]["artifacts"][0]["id"]
     calls: tuple[tuple[str, dict[str, Any]], ...] = (
         *((name, {"run_id": run}) for name in ("get_run", "wait_run", "cancel_run", "resume_run", "rerun_run")),
         ("get_run", {"run_id": run, "detail": "full"}),
@@ -364,6 +396,11 @@ async def test_no_tool_and_no_resource_tells_of_what_is_another_caller_s(place: 
         ("get_routing_guide", {}),
         ("search_catalog", {"text": "tell"}),
         *(
+            (tool, {"run_id": place.again["id"], **more})
+            for tool, more in (("get_run", {"detail": "full"}), ("wait_run", {}))
+            if subject == "ben"
+        ),
+        *(
             ("graphql_query", {"query": "query ($id: ID!) { node(id: $id) { id } }", "variables": {"id": known}})
             for known in place.theirs
         ),
@@ -374,14 +411,42 @@ async def test_no_tool_and_no_resource_tells_of_what_is_another_caller_s(place: 
             with pytest.raises(ToolRefused) as refused:
                 told(await client.call_tool(tool, given))
             assert refused.value.error["code"] in ("NOT_FOUND", "INVALID"), (tool, refused.value.error)
-            walk.look(refused.value.error)
+            walk.look(refused.value.error, given)
         for tool, given in lists:
             answer = told(await client.call_tool(tool, given))
-            walk.look(answer)
+            walk.look(answer, given)
             assert tool != "graphql_query" or answer == {"data": {"node": None}}
         for address in (f"run/{run}", f"artifact/{artifact}"):
             with pytest.raises(MCPError, match="not found"):
                 await client.read_resource(f"packline://{address}")
         for address in ("my-defaults", "routing-guide"):
             walk.look(json.loads((await client.read_resource(f"packline://{address}")).contents[0].text))
+    place.anybody_but(walk)
+
+
+@STRANGERS
+async def test_no_command_prints_what_is_another_caller_s(place: Place, subject: str) -> None:
+    token = await place.it.token_for(subject, *SCOPES)
+    mine = place.again if subject == "ben" else await ran(place.it, "good", {"note": "mine"}, token=token)
+    own, reused = mine["id"], [part["key"] for part in mine["steps"][:3]]
+    walk = Walk(place.it.client(None), SCOPES)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PACKLINE_")}
+    environment = {**clean, "PACKLINE_SERVER": place.it.url(), "PACKLINE_TOKEN": token}
+    for words in (
+        ["show", own],
+        *(["show", own, "--step", key] for key in reused),
+        ["watch", own],
+        ["runs"],
+        ["export", "good"],
+    ):
+        program = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", "from app.cli import main; main()", *words),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=environment,
+        )
+        printed = [part.decode() for part in await program.communicate()]
+        assert program.returncode in ((0, 1) if words[0] == "watch" else (0,)), printed
+        assert any(printed), words
+        walk.look(printed, own)
     place.anybody_but(walk)

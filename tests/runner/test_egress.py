@@ -60,6 +60,10 @@ HOSTILE_URLS = [
     "http://user:secret@[::1]/",
     "http://93.184.216.34:22/",
     "https://93.184.216.34:6379/",
+    "http://93.184.216.34:0/",
+    "https://93.184.216.34:65536/",
+    "http://93.184.216.34\\@127.0.0.1/",
+    "http://0x7f.1/",
     "ftp://93.184.216.34/",
     "file://127.0.0.1/etc/passwd",
     "gopher://127.0.0.1:70/",
@@ -162,7 +166,13 @@ async def test_the_checked_address_is_the_one_connected_to(egress, attempts):
 
 @pytest.mark.parametrize(
     "target",
-    ["http://169.254.169.254/latest", "http://localhost:9/x", "//10.0.0.1/", "ftp://127.0.0.1/", "http://[::1]/"],
+    [
+        "http://169.254.169.254/latest",
+        "http://localhost:9/x",
+        "//10.0.0.1/",
+        "ftp://127.0.0.1/",
+        "http://[::1]/",
+    ],
 )
 async def test_every_hop_of_a_redirect_is_checked(target, egress, attempts):
     async with loopback_http({"/": Reply(b"", 302, {"location": target})}) as server:

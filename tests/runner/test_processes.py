@@ -20,6 +20,7 @@ from runner.processes import ProcessLimits, run_command, run_in_process, stop_pr
 from runner.registry import load_registry
 from tests.support import worker_functions as work
 from tests.support.pack_folders import pack_source, write_pack_folder
+from tests.support.signs import Signs
 from tests.support.waiting import eventually, pass_time
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
@@ -32,36 +33,6 @@ def nothing_left():
     yield
     process_spawner.close_spawner()
     assert psutil.Process().children(recursive=True) == []
-
-
-class Signs:
-    """Process ids that workers write into a FIFO."""
-
-    def __init__(self, path: Path) -> None:
-        os.mkfifo(path)
-        self.path = str(path)
-        self._file = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-        self._text = ""
-
-    async def pids(self, count: int) -> list[int]:
-        """The next so many."""
-        loop = asyncio.get_running_loop()
-        more = asyncio.Event()
-        loop.add_reader(self._file, more.set)
-        try:
-            async with asyncio.timeout(60):
-                while self._text.count("\n") < count:
-                    await more.wait()
-                    more.clear()
-                    with contextlib.suppress(BlockingIOError):
-                        self._text += os.read(self._file, 65536).decode()
-        finally:
-            loop.remove_reader(self._file)
-        *lines, self._text = self._text.split("\n", count)
-        return [int(line) for line in lines]
-
-    def close(self) -> None:
-        os.close(self._file)
 
 
 @pytest.fixture
@@ -148,6 +119,13 @@ async def test_what_cannot_come_back_is_told(kind, says):
     assert f"{work.__name__}.fail" in failure.message
     if kind == "die":
         assert failure.detail == {"exit_code": 7, "stderr": "last words\n"}
+
+
+async def test_a_function_that_used_up_its_processor_time_is_told_so():
+    failure = await failure_of(run_in_process(work.spin, 1))
+    assert failure.code is FailureCode.RESOURCE_EXHAUSTED
+    assert failure.message == f"The worker process of `{work.__name__}.spin` used up its processor time."
+    assert not failure.retryable
 
 
 async def test_what_cannot_be_pickled_is_told():

@@ -4,6 +4,7 @@ import base64
 import json
 import random
 import string
+import textwrap
 from unittest.mock import patch
 from urllib.parse import quote, quote_plus
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from runner.excerpts import excerpt, in_force
 from runner.redaction import Redactor
 from runner.secret_forms import SecretTooShortError, forms_of
+from runner.secret_pieces import _stretch
 
 AWKWARD = 'Zq9/+vault secret"42ü\\'
 KEY = (
@@ -289,17 +291,72 @@ def test_what_others_cut_of_a_secret_is_masked_in_what_they_say(length):
     for piece in (LONG[:length], LONG[-length:]):
         for text in (piece, f"It said {piece}.", f"[input_value='{piece}...']"):
             assert knows_long.quoted({"a": [text]}) == {"a": [text.replace(piece, "[redacted:long]")]}
-            assert knows_long.excerpt(text, 200, remnants=True) == text.replace(piece, "[redacted:long]")
+            assert knows_long.excerpt(text, 200) == text.replace(piece, "[redacted:long]")
     assert knows_long.quoted(f"{LONG[:length]}...{LONG[-length:]}") == "[redacted:long]...[redacted:long]"
 
 
 def test_short_pieces_and_outputs_are_left_alone():
     assert knows_long.quoted(LONG[:15]) == LONG[:15]
-    assert knows_long.quoted(LONG[20:60]) == LONG[20:60]
+    assert knows_long.quoted(LONG[20:35]) == LONG[20:35]
     assert knows_long.value(LONG[:60]) == LONG[:60]
     assert Redactor({"short": "production-key-1"}).quoted("production-key-2 in production") == (
         "production-key-2 in production"
     )
+
+
+@pytest.mark.parametrize("start", range(0, 100, 3))
+def test_pieces_from_the_middle_are_masked(start):
+    for length in (16, 20, 23):
+        piece = LONG[start : start + length]
+        for shown in (piece, piece.upper(), f"x{piece}x", f"{piece}{LONG[1:40]}"):
+            assert left_of_long(knows_long.quoted(shown)) == []
+    windows = f"near {LONG[start : start + 20]} … {LONG[start + 2 : start + 24]} …"
+    assert knows_long.quoted(windows) == "near [redacted:long] … [redacted:long] …"
+
+
+def test_wrapped_and_encoded_pieces_are_masked():
+    wrapped = "\n".join(textwrap.wrap(LONG, 20))
+    assert knows_long.quoted(wrapped).splitlines()[:-1] == ["[redacted:long]"] * (len(wrapped.splitlines()) - 1)
+    lines = base64.encodebytes(LONG.encode() * 3).decode()
+    assert [line for line in knows_long.quoted(lines).splitlines() if "[redacted:long]" not in line] == []
+    assert knows_long.quoted(LONG.encode().hex()[7:60]) == "[redacted:long]"
+    awkward = Redactor({"a": AWKWARD * 2})
+    assert awkward.quoted(quote(AWKWARD * 2, safe="").replace("%2F", "%2f")) == "[redacted:a]"
+    assert AWKWARD[3:12] not in awkward.quoted(json.dumps(AWKWARD * 2)[3:-3])
+
+
+@given(st.text("abcdeü%/", min_size=16, max_size=80), st.text("abcdeü%/", max_size=40), st.data())
+@settings(max_examples=300)
+def test_no_piece_survives_wherever_it_stands(secret, around, data):
+    start = data.draw(st.integers(0, len(secret) - 16))
+    piece = secret[start : data.draw(st.integers(start + 16, len(secret)))]
+    shown = Redactor({"it": secret}).quoted(f"{around} {piece} {around}")
+    varied = [secret[at : at + 8] for at in range(0, len(secret) - 7, 8) if len(set(secret[at : at + 8])) > 3]
+    assert [block for block in varied if block in piece and piece in shown] == []
+
+
+@pytest.mark.parametrize(
+    ("secret", "ordinary"),
+    [
+        ("a" * 40, "a" * 39),
+        ("kj3h4k5j" + "=" * 32, "=" * 30),
+        (KEY.replace("PRIVATE KEY", "CERTIFICATE"), "A file begins with -----BEGIN CERTIFICATE-----, doesn't it?"),
+        ("https://hooks.service.example/T0123/s3cr3tpart", "GET https://hooks.service.example/T9: 404"),
+        ("postgresql://me:s3cr3tpart@database.service.example:5432/production", "no host `database.service.example`"),
+        ("correct-horse-battery-staple", "the horse-battery of a correct-house"),
+    ],
+)
+def test_what_is_public_of_a_secret_stays_readable(secret, ordinary):
+    knows = Redactor({"it": secret})
+    assert knows.quoted(ordinary) == ordinary
+    assert "s3cr3tpart" not in knows.quoted(f"{secret[:-1]} and {secret[2:]}")
+
+
+def test_repetitive_secrets_cost_no_more_than_others():
+    knows = Redactor({str(number): "abcd" * 200 + str(number) for number in range(20)})
+    with patch("runner.secret_pieces._stretch", wraps=_stretch) as stretched:
+        assert knows.quoted("xabcd" * 20_000 + "abcd" * 20_000).startswith("xabcd")
+    assert stretched.call_count < 5_000
 
 
 @pytest.mark.parametrize(

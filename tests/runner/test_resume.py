@@ -253,6 +253,14 @@ class TestStepInputs:
         call = replace(self.FAILED, reads_inputs=frozenset(), takes_inputs=True)
         assert self.source(call, changed_inputs=frozenset({"style"})) == "definition", "a call takes them all"
 
+    def test_it_stays_where_a_kept_step_was_made_from_its_output(self):
+        opened = step("a", "failed", reads_inputs={"url"}, earlier_input={"x": 1})
+        steps = (opened, step("b", reads_steps={"a"}), step("c", "pending"))
+        assert resume(*steps).allowed
+        assert resume(*steps, step_input={"x": 1}).allowed, "it takes that anyway"
+        for choice in ({"step_input": {"x": 2}}, {"step_input": None}, {"changed_inputs": frozenset({"url"})}):
+            assert errors(resume(*steps, **choice)) == [(("steps", "a"), "output_already_read")]
+
     def test_a_reused_step_has_none(self):
         assert resume(step("a"), self.FAILED).steps[0].input_source is None
 
@@ -341,7 +349,9 @@ SNAPSHOTS = st.integers(0, 5).flatmap(
             st.builds(
                 step,
                 st.just(key),
-                st.just("succeeded") if index < kept else st.sampled_from(["pending", "failed", "cancelled"]),
+                st.just("succeeded")
+                if index < kept
+                else st.sampled_from(["pending", "failed", "cancelled", "succeeded"] if index > kept else ["failed"]),
                 repeatable=st.booleans(),
                 effects=st.sampled_from(["none", "idempotent", "external"]),
                 uses_session=st.booleans(),
@@ -351,6 +361,8 @@ SNAPSHOTS = st.integers(0, 5).flatmap(
                 used_sessions=st.sets(st.sampled_from([f"s-{each}" for each in KEYS[:index]]), max_size=1)
                 if index
                 else st.just(set()),
+                session_sources=st.sets(st.sampled_from(KEYS[:index]), max_size=1) if index else st.just(set()),
+                mentioned_sessions=st.sets(st.sampled_from([f"s-{each}" for each in KEYS[: index + 1]]), max_size=1),
                 mentioned_artifacts=st.sets(st.sampled_from(["x", "y"])),
                 reads_steps=st.sets(st.sampled_from(KEYS[:index])) if index else st.just(set()),
             )
@@ -391,6 +403,8 @@ def test_a_plan_never_skips_or_repeats_what_it_must_not(steps, live, gone):
             for source in steps:
                 if source.key in snapshot.reads_steps and source.key not in runs:
                     assert not source.mentioned_artifacts & gone
+                if source.key in snapshot.session_sources and source.key not in runs:
+                    assert source.mentioned_sessions <= live
             for source in handed(steps, snapshot, runs):
                 assert source.key in runs or source.produced_session in live
         if plan.allowed and planned.key not in runs:
@@ -400,3 +414,12 @@ def test_a_plan_never_skips_or_repeats_what_it_must_not(steps, live, gone):
     if live == SESSIONS and not gone:
         assert plan.allowed
         assert "run_again" not in actions(plan).values()
+
+
+def test_a_re_run_does_not_say_that_a_session_which_lives_has_ended():
+    left = step("a", preserves_session=True, produced_session="s1")
+    mailed = step("b", effects="external", used_sessions={"s1"})
+    plan = plan_rerun((left, mailed, step("c", "failed")), from_step="c")
+    assert [issue.message for issue in plan.issues] == [
+        "The step `b` used the session of `a`, which is not shared with a new run, and has outside effects."
+    ]

@@ -96,7 +96,8 @@ async def test_an_authors_own_choice_of_session_wins(lab: Laboratory, bench: Wor
     assert run.outputs["last"]["text"] == "second"
     assert run.outputs["named"]["text"] == "first"
     assert run.failure["step_key"] == "stray", "a session of another run is never handed out"
-    assert bench.calls_of("test.session_use")[2].session_id is None
+    assert run.failure["code"] == "session_unavailable"
+    assert bench.calls("test.session_use") == 2, "nor is the pack called without the session that its author names"
 
 
 async def test_resume_makes_a_missing_session_anew(lab: Laboratory, bench: Workbench):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import io
 import json
 import logging
 import random
 import string
 import sys
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 import pytest_asyncio
 import structlog
@@ -21,9 +25,11 @@ from app.logging import configure_logging
 from packline import ModelNeed, Pack, PackContext, PackError, excerpt, pack, raise_for_status
 from runner.excerpts import BODY_CHARACTERS
 from runner.executor import GIVEN_CHARACTERS, MESSAGE_CHARACTERS, STACK_CHARACTERS, WORDS_CHARACTERS
+from store.core_tables import TABLES
+from store.dialects import Sql
 from tests.support.front_door import RUN, command
 from tests.support.loopback_http import Reply, loopback_http
-from tests.support.product import product
+from tests.support.product import ADMIN_TOKEN, product
 from tests.support.vaults import put
 from tests.support.waiting import eventually
 from tests.support.worker_functions import complain
@@ -31,6 +37,7 @@ from tests.support.worker_functions import complain
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
+    from store.dialects import Connection
     from tests.support.loopback_http import LoopbackHttp
     from tests.support.product import Product
 
@@ -44,7 +51,8 @@ SHOWN = f"""{RUN}
         ... on RunStateChanged {{ reason }} ... on StepStateChanged {{ reason }}
         ... on StepProgressed {{ milestone {{ message }} }} }} }}
     steps {{ failure {{ message hint field detail }}
-        attempts {{ failure {{ message hint field detail }} log {{ nodes {{ text }} }} }} }}"""
+        warnings attempts {{ failure {{ message hint field detail }} log {{ nodes {{ text }} }} }} }}"""
+FILES = "state artifacts(first: 9) { nodes { name mediaType } }"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
@@ -95,6 +103,15 @@ def echoing(service: LoopbackHttp) -> Pack:
                 raise PackError(
                     "invalid_input", f"It said {part}.", hint=SECRET[-given.before :], detail={"body": part}
                 )
+            case "names":
+                for name in (SECRET[:40], SECRET[9:29], SECRET[9:29].upper()):
+                    await ctx.save_artifact(f"{name}.txt", b"1", "text/plain")
+            case "parameter":
+                await ctx.save_artifact("a.txt", b"1", f"text/plain; key={SECRET[9:29]}")
+            case "wait":
+                await asyncio.Event().wait()
+            case "middle":  # by a parser, a line length, a window
+                await say_pieces(ctx)
             case "validation":  # pydantic cuts it in the middle
                 Told.model_validate({"number": words})
             case "said":
@@ -110,10 +127,23 @@ def echoing(service: LoopbackHttp) -> Pack:
     return echo
 
 
+async def say_pieces(ctx: PackContext) -> None:
+    """Says pieces of the secret that touch none of its ends, in all the ways a pack may say something."""
+    inner, lines = SECRET[1:-1], "\n".join(textwrap.wrap(SECRET[1:-1], 30)[:-1])
+    for piece in (inner, SECRET[9:29], inner.lower(), lines, base64.encodebytes(SECRET.encode() * 2).decode()[4:-10]):
+        ctx.log(piece)
+        ctx.warn(piece)
+    ctx.progress(0.5, inner)
+    structlog.get_logger().warning("said", words=inner)
+    raise PackError("invalid_input", f"near {inner}", hint=lines, field=SECRET[9:29], detail={"body": [inner]})
+
+
 def pieces(shown: str, length: int = 8) -> list[str]:
     """The pieces of the secret that a text shows."""
     every = (SECRET[start : start + length] for start in range(len(SECRET) - length + 1))
-    return [piece for piece in every if piece in shown]
+    encoded = base64.b64encode(SECRET.encode() * 2).decode()
+    every = (*every, *(encoded[start : start + 16] for start in range(len(encoded) - 15)))
+    return [piece for piece in every if piece in shown or piece.lower() in shown]
 
 
 @dataclass
@@ -250,6 +280,53 @@ async def test_what_others_cut_is_masked_from_sixteen_characters_on(it: Product,
         shown = await shown_of(it, "cut", left)
         assert pieces(shown) == []
         assert "It said [redacted:key.secret]." in shown
-    shown = await shown_of(it, "validation", 0)
-    assert pieces(shown) == []
+    for way in ("middle", "validation"):
+        shown = await shown_of(it, way, 0)
+        assert pieces(shown) == []
+        assert "[redacted:key.secret]" in shown
     assert pieces(logged()) == []
+
+
+async def test_names_and_media_types_of_files_are_masked(it: Product, logged: Callable[[], str]) -> None:
+    started = await command(it, "runPack", pack="test.echoing", input={"way": "names", "before": 0}, waitSeconds=20)
+    data = await it.query(f"query ($id: ID!) {{ run(id: $id) {{ {FILES} }} }}", {"id": started["run"]["id"]})
+    assert data["run"]["state"] == "SUCCEEDED"
+    assert [file["name"] for file in data["run"]["artifacts"]["nodes"]] == ["[redacted:key.secret].txt"] * 3
+    shown = await shown_of(it, "parameter", 0)
+    assert "The media type 'text/plain; key=[redacted:key.secret]' of a.txt is not one." in shown
+    for way in ("whole", "piece"):
+        name = f"{SECRET if way == 'whole' else SECRET[9:29]}.txt"
+        headers = {"authorization": f"Bearer {ADMIN_TOKEN}", "content-type": f"text/{SECRET}"}
+        async with httpx2.AsyncClient(base_url=it.url(""), headers=headers) as http:
+            answer = await http.post("/artifacts", params={"name": name}, content=b"Nothing.")
+        assert answer.json()["artifact"]["name"] == "[redacted:key.secret].txt"
+        assert answer.json()["artifact"]["mediaType"] == "text/plain"
+    assert pieces(json.dumps(await it.query("{ artifacts(first: 50) { nodes { name mediaType } } }"))) == []
+    assert pieces(logged()) == []
+
+
+async def test_no_table_holds_a_piece_of_what_came_from_outside(it: Product) -> None:
+    for way in ("raise", "pack-error", "said", "middle", "names", "parameter", "media-type", "model", "worker-panic"):
+        await command(it, "runPack", pack="test.echoing", input={"way": way, "before": 30}, waitSeconds=20)
+    slow = (await command(it, "runPack", pack="test.echoing", input={"way": "wait", "before": 0}))["run"]
+    told = f"The key is {SECRET}, or {SECRET[9:29]}."
+    cancelled = await command(it, "cancelRun", id=slow["id"], reason=told)
+    assert cancelled["__typename"] == "RunSuccess", cancelled
+    refused = await command(it, "runPack", pack=f"test.{SECRET[9:29]}", input={SECRET[9:29]: SECRET})
+    assert pieces(json.dumps(refused)) == []
+
+    def dump(conn: Connection) -> dict[str, str]:
+        found = {name: conn.all(Sql(f'SELECT * FROM "{name}"'), {}) for name in TABLES}
+        return {name: repr([tuple(row) for row in rows]) for name, rows in found.items()}
+
+    tables = await it.services.store.write(dump)
+    assert {name for name, rows in tables.items() if "[redacted:key.secret]" in rows} >= {
+        "artifact",
+        "attempt",
+        "audit",
+        "log_line",
+        "run",
+        "run_event",
+        "run_step",
+    }
+    assert {name: found for name, rows in tables.items() if (found := pieces(rows, 16))} == {}

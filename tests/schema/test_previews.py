@@ -41,21 +41,21 @@ async def it(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Product]
 
 
 @asynccontextmanager
-async def as_admin(it: Product) -> AsyncIterator[httpx2.AsyncClient]:
-    headers = {"authorization": f"Bearer {ADMIN_TOKEN}"}
+async def as_caller(it: Product, token: str = ADMIN_TOKEN) -> AsyncIterator[httpx2.AsyncClient]:
+    headers = {"authorization": f"Bearer {token}"}
     async with httpx2.AsyncClient(base_url=it.url(""), headers=headers, timeout=60) as client:
         yield client
 
 
-async def upload(it: Product, name: str, content: bytes) -> str:
-    async with as_admin(it) as http:
+async def upload(it: Product, name: str, content: bytes, token: str = ADMIN_TOKEN) -> str:
+    async with as_caller(it, token) as http:
         answer = await http.post("/artifacts", params={"name": name}, content=content)
     assert answer.status_code == 201, answer.text
     return str(answer.json()["artifact"]["id"])
 
 
-async def fetch(it: Product, artifact: str) -> httpx2.Response:
-    async with as_admin(it) as http:
+async def fetch(it: Product, artifact: str, token: str = ADMIN_TOKEN) -> httpx2.Response:
+    async with as_caller(it, token) as http:
         return await http.get(f"/artifacts/{artifact}/preview")
 
 
@@ -163,7 +163,7 @@ async def test_a_preview_is_made_once_for_all_copies_and_counted(it: Product) ->
 
 
 async def fetch_with(it: Product, artifact: str, headers: dict[str, str]) -> httpx2.Response:
-    async with as_admin(it) as http:
+    async with as_caller(it) as http:
         return await http.get(f"/artifacts/{artifact}/preview", headers=headers)
 
 
@@ -268,6 +268,34 @@ async def test_a_preview_that_is_not_ready_says_so_and_goes_on(it: Product, monk
     go.set()
     monkeypatch.setattr("app.downloads.PREVIEW_SECONDS", 20)
     assert (await fetch(it, artifact)).status_code == 200
+
+
+async def test_one_callers_many_files_do_not_keep_anothers_waiting(
+    it: Product, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, go = asyncio.Event(), asyncio.Event()
+    drawn: list[str] = []
+    run = Previews._draw
+
+    async def held(self: Previews, artifact: Any) -> Any:
+        drawn.append(artifact.name)
+        first.set()
+        await go.wait()
+        return await run(self, artifact)
+
+    monkeypatch.setattr(Previews, "_draw", held)
+    monkeypatch.setattr("runner.previews.WAITING", 4)
+    monkeypatch.setattr("app.downloads.PREVIEW_SECONDS", 60)
+    token = await it.token_for("somebody else", "READ", "RUN", "WRITE")
+    mine = [await upload(it, f"{number}.png", media_files.png(20, 20 + number)) for number in range(6)]
+    await first.wait()
+    theirs = await upload(it, "theirs.png", media_files.png(21, 20), token)
+    go.set()
+
+    assert (await fetch(it, theirs, token)).status_code == 200
+    assert drawn.index("theirs.png") <= 2
+    for artifact in mine:
+        assert (await fetch(it, artifact)).status_code == 200
 
 
 async def test_a_missing_library_is_not_held_against_the_file(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -343,12 +343,16 @@ async def test_a_rerun_from_a_step_reuses_what_lies_before(it: Product, bench: W
     assert again["state"] == "SUCCEEDED"
     assert len(bench.log) == calls + 1
     assert [part["state"] for part in again["steps"]] == ["SUCCEEDED"] * 3
-    assert again["steps"][0]["attempts"][0]["notes"] == [f"reused from {run['id']}"]
+    assert [part["input"] for part in again["steps"][:2]] == [part["input"] for part in run["steps"][:2]]
     assert again["steps"][0]["output"] == run["steps"][0]["output"]
     read = await command(it, "rerunRun", id=run["id"], fromStep="second", inputs={"topic": "coffee"})
     assert [issue["rule"] for issue in read["issues"]] == ["input_already_read"]
     near = await command(it, "rerunRun", id=run["id"], fromStep="thrid")
     assert near["issues"][0]["hint"] == "Did you mean `third`?"
+    await command(it, "deleteRun", id=run["id"])
+    kept = await look(it, again["id"])
+    assert [part["input"] for part in kept["steps"][:2]] == [None, None], "it was the deleted run's"
+    assert kept["steps"][0]["output"] == run["steps"][0]["output"]
 
 
 async def test_a_reused_step_leads_to_where_it_ran_and_to_the_files_made_there(it: Product, bench: Workbench) -> None:

@@ -288,6 +288,7 @@ BELOW = {
         "RUN",
         "... on RunSuccess { run { steps { step { ... on PackStep { pack { usedBy { totalCount } } } } } } }",
     ),
+    "Pipeline.latestRun": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { latestRun { id } } }"),
     "Pipeline.runs": ("updatePipeline", "WRITE", "... on PipelineSuccess { pipeline { runs { totalCount } } }"),
     "Run.resumePreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { resumePreview { allowed } } }"),
     "Run.rerunPreview": ("acknowledgeRun", "RUN", "... on RunSuccess { run { rerunPreview { allowed } } }"),

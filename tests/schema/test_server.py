@@ -137,6 +137,9 @@ async def test_whoever_asks_for_a_pack_whose_file_is_broken_is_told_so(tmp_path:
         assert [issue["rule"] for issue in issues] == ["pack_not_loaded"] * 3, issues
         assert is_told([issue["message"] for issue in issues], "area.verb", "area.verb", "area.another"), issues
         assert "packline doctor" in issues[0]["hint"]
+        assert (found["checkPipeline"]["valid"], found["checkPipeline"]["preflight"]["usable"]) == (False, False)
+        missing = found["checkPipeline"]["preflight"]["missing"]
+        assert is_told([lack["message"] for lack in missing], "area.verb", "area.another"), missing
 
         started = await start(it, "mine")
         assert (started["__typename"], started["code"]) == ("UnavailableProblem", "UNAVAILABLE")

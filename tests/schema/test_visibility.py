@@ -189,6 +189,37 @@ async def test_reads_need_the_scope_to_read(it: Product) -> None:
     assert (await it.answer("{ runs { nodes { id } } }", token="pkl_not_a_token")).status == 401
 
 
+@pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
+async def test_usage_counts_the_runs_that_the_caller_may_see(tmp_path: Path, bench: Workbench, database: str) -> None:
+    usage = "usage { runs failed lastRunAt }"
+    asked = f'{{ pipeline(id: "say") {{ {usage} latestRun {{ id }} }} pack(id: "test.echo") {{ {usage} }} }}'
+    async with product(tmp_path / "own", bench.packs, database_url=database) as it:
+        await save(it, "say", step("only", "test.echo"))
+        mine = await it.token_for("ada", "READ", "RUN")
+        theirs = await it.token_for("ben", "READ", "RUN")
+        observer = await it.token_for("olga", "OBSERVE")
+        run = await ran(it, "say", token=mine)
+
+        for token, runs, last in ((mine, 1, True), (theirs, 0, False), (observer, 1, True), (mine, 1, True)):
+            found = await it.query(asked, token=token)
+            for counted in (found["pipeline"]["usage"], found["pack"]["usage"]):
+                assert (counted["runs"], counted["lastRunAt"] is not None) == (runs, last)
+            assert found["pipeline"]["latestRun"] == ({"id": run["id"]} if last else None)
+
+
+async def test_the_answer_of_a_start_leads_to_no_other_run_without_the_scope_to_read(it: Product) -> None:
+    await save(it, "say", step("only", "test.echo"))
+    await ran(it, "say", token=await it.token_for("ada", "READ", "RUN"), title="an earlier one")
+    answer = await it.answer(
+        'mutation { runPipeline(pipeline: "say", waitSeconds: 20) { ... on StartRunSuccess'
+        " { run { state pipeline { latestRun { title } } } } } }",
+        token=await it.token_for("ada", "RUN"),
+    )
+    started = answer.body["data"]["runPipeline"]["run"]
+    assert started == {"state": "SUCCEEDED", "pipeline": {"latestRun": None}}
+    assert [error["extensions"]["code"] for error in answer.errors] == ["FORBIDDEN"]
+
+
 async def test_a_hidden_run_is_not_named_as_the_one_repeated(it: Product) -> None:
     anna, ben = await it.token_for("anna", "READ", "RUN"), await it.token_for("ben", "READ", "RUN")
     observing = await it.token_for("ben", "READ", "RUN", "OBSERVE")

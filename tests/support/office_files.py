@@ -154,6 +154,18 @@ def merged_pdf(*documents: bytes) -> bytes:
     return bytes(first.to_bytes())
 
 
+def long_pdf(document: bytes, *, pages: int) -> bytes:
+    """A PDF of so many pages: those of another, over and over."""
+    import pikepdf
+
+    made = io.BytesIO()
+    with pikepdf.open(io.BytesIO(document)) as source, pikepdf.new() as long:
+        for number in range(pages):
+            long.pages.append(source.pages[number % len(source.pages)])
+        long.save(made)
+    return made.getvalue()
+
+
 def protected_pdf(document: bytes, *, password: str) -> bytes:
     """The same PDF, encrypted; an empty password only restricts what may be done with it."""
     import pdf_oxide

@@ -292,6 +292,8 @@ def _child(writer: Connection, function: Callable[..., object], args: tuple[obje
         answer = function(*args)
     except PackError as error:
         answer = error.failure
+    except MemoryError:
+        answer = PackError("resource_exhausted", "The worker ran out of memory.").failure
     except Exception as error:
         answer = PackError("handler_failed", f"{type(error).__name__}: {error}").failure
     writer.send_bytes(pickle.dumps(answer))

@@ -42,7 +42,7 @@ TYPES: Final = {
     "mem": "MemoryEntry",
 }
 _TYPED: Final = frozenset(TYPES.values())
-_ID: Final = re.compile(rf"\b(?:{'|'.join(TYPES)})_[0-9A-HJKMNP-TV-Z]{{26}}\b")
+_ID: Final = re.compile(rf"\b(?:{'|'.join(TYPES)}|sess)_[0-9A-HJKMNP-TV-Z]{{26}}\b")
 
 
 def object_types() -> set[str]:
@@ -74,6 +74,7 @@ class Walk:
         scopes: What the token of the client allows; what needs more is not asked.
         ids: Of the objects that could be had by their ids.
         told: Ids of the objects that answers told of.
+        said: Ids of objects and sessions, each with the fields in whose texts it stood; not what had just been sent.
         found: The marks met, each with the fields they stood in.
         errors: What was answered with errors.
         addresses: Of downloads, as they were told.
@@ -83,6 +84,7 @@ class Walk:
     scopes: Collection[str]
     ids: set[str] = field(default_factory=set)
     told: set[str] = field(default_factory=set)
+    said: dict[str, set[str]] = field(default_factory=dict)
     found: dict[str, set[str]] = field(default_factory=dict)
     errors: list[dict[str, Any]] = field(default_factory=list)
     addresses: set[str] = field(default_factory=set)
@@ -118,16 +120,26 @@ class Walk:
         answer = await self.client.execute(document, variables)
         self.errors += [{**error, "document": document} for error in answer.errors]
         data: dict[str, Any] | None = answer.body.get("data")
-        self.look(data)
+        self.look(data, variables)
         return data
 
-    def look(self, value: object) -> None:
-        """Takes note of what an answer holds, however it was had."""
+    def look(self, value: object, sent: object = None) -> None:
+        """Takes note of what an answer holds, however it was had.
+
+        Args:
+            value: The answer.
+            sent: What it answers: ids in it may be repeated.
+        """
         for mark, place in marks_in(value):
             self.found.setdefault(mark, set()).add(place)
         self.told |= {str(each["id"]) for each in _objects(value) if each.get("__typename") in _TYPED and "id" in each}
-        for text in _texts(value):
-            self._met |= dict.fromkeys(_ID.findall(text))
+        known = {found for text, _ in _texts(sent) for found in _ID.findall(text)}
+        for text, place in _texts(value):
+            for found in _ID.findall(text):
+                if not found.startswith("sess_"):
+                    self._met[found] = None
+                if found not in known:
+                    self.said.setdefault(found, set()).add(place)
             if "signature=" in text:
                 self.addresses.add(text)
 
@@ -140,9 +152,12 @@ def _objects(value: object) -> Iterator[dict[str, Any]]:
             yield from _objects(part)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _texts(value: object, place: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _texts(part)
+        yield value, place
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part, place)
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from _texts(part, f"{place}.{name}")

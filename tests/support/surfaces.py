@@ -36,7 +36,7 @@ RUN_FIELDS = """id title state cause progress resumeCount acknowledgedAt endedAt
     failure { code class message } wait { reason message } output { json } caller { subject } pipeline { key }
     pack { name } version { number } rerunOf { id }
     steps { key state warnings output { json } artifacts { id name }
-        attempts { id number state notes output failure { code } } }"""
+        attempts { id number state notes output failure { code } reuse { madeBy { runStep { run { id } } } } } }"""
 PIPELINE_FIELDS = "id key name builtin currentVersion { number digest note document } inputSchema actions"
 _ARTIFACT = "id name mediaType sizeBytes digest status pinned run { id }"
 _TOKEN = "id name scopes revokedAt caller { id subject }"
@@ -50,8 +50,10 @@ _SAVED = f"newVersion warnings {{ {_ISSUES} }} pipeline {{ {PIPELINE_FIELDS} }}"
 _STARTED = f"coalesced replayed warnings {{ {_ISSUES} }} run {{ {RUN_FIELDS} }}"
 _WARNING = """missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful }"""
 _GAP = f"id userIntent issueText issueInput createdAt createdBy {{ subject }} gap {{ {_WARNING} }}"
-_ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs why confidence inputSources {{ name source }} }}
-    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs why confidence }}
+_ROUTE = f"""recommendation {{ kind id suggestedInputs missingInputs
+    missingRequirements {{ kind name message }} why confidence inputSources {{ name source }} }}
+    alternatives {{ kind id suggestedInputs inputSources {{ name source }} missingInputs
+    missingRequirements {{ kind name message }} why confidence }}
     gapWarning {{ {_WARNING} }} reasoning decidedBy"""
 _PAGE = "pageInfo { hasNextPage endCursor }"
 _EVENT = """__typename sequence ... on RunStateChanged { runState } ... on StepStateChanged { stepState }
@@ -75,7 +77,8 @@ ANSWERS = {
     "pipelines": f"nodes {{ {PIPELINE_FIELDS} }} {_PAGE}",
     # catalog
     "pack": "id name version effects repeatable inputSchema outputSchema availability { usable } usage { runs }",
-    "catalog": f"nodes {{ __typename id name availability {{ usable }} metadata {{ accepts produces }} }} {_PAGE}",
+    "catalog": f"""nodes {{ __typename id name availability {{ usable }}
+        metadata {{ accepts produces practice }} }} {_PAGE}""",
     "routing_guide": """policy fetchedAt nextCursor kinds { name } packs { name availability { usable } }
         pipelines { key metadata { accepts produces derived } } defaults { pipelines { target uses } }""",
     "route_request": _ROUTE,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from packline import read_web_address
 
 from .._links import link, linked
 from .._writing import one_line, same_address
@@ -92,15 +93,14 @@ def append(markdown: str, closing: str) -> str:
 
 
 def _host(url: str) -> str:
-    parts = urlsplit(url)
-    path = parts.path.rstrip("/")
-    shown = f"{(parts.hostname or '').removeprefix('www.')}{path}"
-    return shown if len(shown) <= 50 else (parts.hostname or url).removeprefix("www.")
+    _, _, shown = replace(read_web_address(url), query=None).readable.partition("//")
+    shown = shown.removeprefix("www.").rstrip("/")
+    return shown if len(shown) <= 50 else shown.partition("/")[0]
 
 
 def _repository(url: str) -> str:
-    parts = urlsplit(url)
-    names = [name for name in parts.path.split("/") if name]
-    if (parts.hostname or "").removeprefix("www.") == "github.com" and len(names) >= 2:
+    address = read_web_address(url)
+    names = [name for name in address.path.split("/") if name]
+    if address.host.removeprefix("www.") == "github.com" and len(names) >= 2:
         return f"{names[0]}/{names[1].removesuffix('.git')} on GitHub"
     return _host(url)

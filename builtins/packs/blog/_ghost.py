@@ -7,11 +7,19 @@ import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ValidationError
 
-from packline import CredentialNeed, PackContext, PackError, excerpt, raise_for_status
+from packline import (
+    CredentialNeed,
+    PackContext,
+    PackError,
+    WebAddressError,
+    excerpt,
+    raise_for_status,
+    read_web_address,
+)
 
 from .._http import USER_AGENT
 from .._marks import mark_of, not_before
@@ -104,7 +112,7 @@ class Ghost:
     @property
     def host(self) -> str:
         """For messages."""
-        return urlsplit(self.url).hostname or self.url
+        return read_web_address(self.url).host
 
     @property
     def mark(self) -> str:
@@ -214,10 +222,9 @@ class Ghost:
         """Where the blog is now, for a reader: scheme and host, or as it was sent when it is no address."""
         location = response.headers.get("location", "")
         try:
-            target = urlsplit(urljoin(self.url, location))
-        except ValueError:
-            return excerpt(location.rpartition("@")[2], 200)
-        return f"{target.scheme}://{target.netloc}"
+            return read_web_address(location, base=self.url).origin
+        except WebAddressError as error:
+            return error.shown
 
     def _token(self) -> str:
         """A token for the next five minutes; begun a little early, in case the blog's clock is behind."""
@@ -272,19 +279,16 @@ async def open_ghost(ctx: PackContext) -> Ghost:
         PackError: `credential_invalid` when it cannot be had or is incomplete.
     """
     given = await ctx.credential("ghost")
-    url, key = given.get("url", "").strip().rstrip("/"), _KEY.match(given.get("admin_api_key", "").strip())
-    url = url.removesuffix("/ghost")
+    text, key = given.get("url", ""), _KEY.match(given.get("admin_api_key", "").strip())
+    hint = "Store the address the blog is read at, such as `https://blog.example.org`."
+    wrong = "The field `url` of the credential `ghost` is not the address of a blog"
     try:
-        parts = urlsplit(url)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        is_address = False
-    if not is_address or parts.query or parts.fragment:
-        raise PackError(
-            "credential_invalid",
-            "The field `url` of the credential `ghost` is not the address of a blog.",
-            hint="Store the address the blog is read at, such as `https://blog.example.org`.",
-        )
+        blog = read_web_address(text)
+    except WebAddressError as error:
+        raise PackError("credential_invalid", f"{wrong}: {error.reason}.", hint=hint) from error
+    if blog.account is not None or blog.query or "#" in text:
+        raise PackError("credential_invalid", f"{wrong}.", hint=hint)
+    url = blog.url.rstrip("/").removesuffix("/ghost")
     if key is None:
         raise PackError(
             "credential_invalid",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from packline import Metadata, PackContext, PackError, PostCondition, pack
 
-from .._http import checked_url
+from .._http import checked_address
 from .._links import only_known_links
 from .._writing import (
     MATERIAL_RULE,
@@ -191,7 +191,7 @@ async def append_cta(ctx: PackContext, input: Input) -> Output:
 
 def _address(input: Input, name: str) -> str:
     value = one_line(getattr(input, name))
-    return checked_url(value, field=name) if value else ""
+    return checked_address(value, field=name).href if value else ""
 
 
 async def _written(ctx: PackContext, input: Input, targets: Sequence[Target]) -> tuple[str, str]:

@@ -35,6 +35,7 @@ class Recommendation(BaseModel):
         description="Where each suggested input came from."
     )
     missing_inputs: list[str] = Field(description="Required inputs still to be asked for.")
+    missing_requirements: list[str] = Field(description="What it cannot have here; empty when it can run.")
     why: str = Field(description="Why this one.")
     confidence: float = Field(ge=0, le=1, description="How sure.")
 
@@ -49,6 +50,7 @@ class Alternative(BaseModel):
         description="Where each suggested input came from."
     )
     missing_inputs: list[str] = Field(description="Required inputs still to be asked for.")
+    missing_requirements: list[str] = Field(description="What it cannot have here; empty when it can run.")
     why: str = Field(description="Why this one.")
     confidence: float = Field(ge=0, le=1, description="How well it fits.")
 
@@ -82,7 +84,7 @@ class Output(BaseModel):
 
 @pack(
     "catalog.route",
-    version="1.1.0",
+    version="1.2.0",
     effects="none",
     repeatable=True,
     timeout_seconds=60,

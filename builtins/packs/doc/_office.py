@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from packline import PackError, excerpt
 
+from .._bounds import check_xml
 from .._html import to_markdown
 from .._markdown import tidy
 
@@ -21,19 +22,22 @@ MAX_ROWS = 2_000
 MAX_COLUMNS = 60
 
 
-def read_docx(path: Path) -> tuple[str, str | None]:
+def read_docx(path: Path, called: str) -> tuple[str, str | None]:
     """Markdown and title of a Word document; pictures are left out.
 
     Raises:
-        PackError: `invalid_input` when it is damaged.
+        PackError: `invalid_input` when it is damaged, too large or too deep.
     """
     import mammoth  # type: ignore[import-untyped]
 
+    _check_parts(path, called)
     with path.open("rb") as file:
         try:
             converted = mammoth.convert_to_html(
                 file, convert_image=mammoth.images.img_element(lambda image: {"src": ""})
             )
+        except RecursionError:
+            raise
         except Exception as error:
             raise _damaged("Word document", error) from error
     return to_markdown(converted.value), _core_title(path)
@@ -89,11 +93,11 @@ def _cell(value: object) -> str:
     return _inline(str(value))
 
 
-def read_pptx(path: Path) -> tuple[str, str | None, int]:
+def read_pptx(path: Path, called: str) -> tuple[str, str | None, int]:
     """Markdown with a second-level heading for each slide, title, and number of slides; pictures are left out.
 
     Raises:
-        PackError: `invalid_input` when it is damaged or the library is not installed.
+        PackError: `invalid_input` when it is damaged, too large or too deep, or the library is not installed.
     """
     try:
         import pptx
@@ -104,10 +108,13 @@ def read_pptx(path: Path) -> tuple[str, str | None, int]:
             hint="Install it with `pip install 'packline[slides]'`, or save the slides as PDF.",
         ) from error
 
+    _check_parts(path, called)
     try:
         slides = list(pptx.Presentation(str(path)).slides)
         sections = ["\n\n".join(_slide(number, slide)) for number, slide in enumerate(slides, start=1)]
         title = _core_title(path)
+    except RecursionError:
+        raise
     except Exception as error:
         raise _damaged("presentation", error) from error
     return "\n\n".join(sections), title, len(slides)
@@ -156,6 +163,21 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 def _inline(text: str) -> str:
     """Text on one line that cannot break a table."""
     return " ".join(text.split()).replace("|", "\\|")
+
+
+def _check_parts(path: Path, called: str) -> None:
+    """Refuses an Office file with a part that is too large or too deep, see `check_xml`."""
+    import zipfile
+    import zlib
+
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if entry.filename.endswith((".xml", ".rels")):
+                try:
+                    with archive.open(entry) as part:
+                        check_xml(part, called)
+                except (zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, OSError):
+                    continue  # damaged or encrypted: the parser names it when it opens the same part
 
 
 def _core_title(path: Path) -> str | None:

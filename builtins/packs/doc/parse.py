@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 from typing import Literal
 
@@ -10,10 +11,12 @@ from pydantic import BaseModel, Field, model_validator
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, excerpt, pack, python_module
 
+from .._bounds import MAX_HTML_ELEMENTS, MAX_HTML_OPEN, MAX_XML_ELEMENTS
 from .._http import checked_url, fetch
 from .._markdown import cut_at_paragraph
 from .._process import too_slow
-from ._convert import Converted, convert
+from ._convert import CPU_SECONDS, MEMORY_BYTES, Converted, convert
+from ._pdf import MAX_PAGES
 
 #: A document may be this large when fetched; uploads have the artifact store's own limit.
 MAX_DOWNLOAD_BYTES = 32 * 1024 * 1024
@@ -116,8 +119,11 @@ def _has_text(output: Output, _files: object) -> str | None:
         "uploaded or at an address, and later steps need its text.",
         limitations=[
             "Does not read text inside pictures or scans (no OCR); such pages are reported.",
-            "Leaves out pictures, charts and page layout.",
+            "Leaves out pictures, drawings (SVG), charts and page layout; refuses what is a picture itself.",
             "Cannot open files protected with a password.",
+            f"Refuses a PDF of more than {MAX_PAGES:,} pages, HTML of more than {MAX_HTML_ELEMENTS:,} elements or "
+            f"{MAX_HTML_OPEN:,} within each other, and Office files with more than {MAX_XML_ELEMENTS:,} elements in "
+            f"one part; stops after {CPU_SECONDS} seconds of processor time or at {MEMORY_BYTES >> 20} MiB.",
             "Does not read Office files from before 2007, except .xls, nor OpenDocument, EPUB or e-mail files.",
             "For articles on the web use `web.scrape`, which leaves navigation and advertisements out.",
         ],
@@ -196,13 +202,22 @@ async def _converted(
         failure = error.failure
         if failure.code == "timeout":
             raise too_slow(f"`{name}`", PARSE_SECONDS, field) from error
-        if failure.code == "handler_failed" and isinstance(failure.detail, dict) and "signal" in failure.detail:
+        died_of = failure.detail.get("signal") if isinstance(failure.detail, dict) else None
+        if died_of == signal.SIGXCPU:
+            raise PackError(
+                "resource_exhausted",
+                f"`{name}` was not read within {CPU_SECONDS} seconds of processor time.",
+                field=field,
+                hint="Split the document, or save it again with another program.",
+            ) from error
+        if failure.code == "resource_exhausted" or (failure.code == "handler_failed" and died_of is not None):
             # The document brought its reader down: out of its memory, or into a fault of the library.
             raise PackError(
                 "resource_exhausted",
-                f"`{name}` could not be read: its reader ran out of memory or broke over it.",
+                f"`{name}` could not be read: its reader ran out of the {MEMORY_BYTES >> 20} MiB it has, "
+                "or broke over it.",
                 field=field,
-                hint="Split the document, or save it anew with another program.",
+                hint="Split the document, or save it again with another program.",
                 detail=failure.message,
             ) from error
         if failure.code != "invalid_input" or failure.field is not None:

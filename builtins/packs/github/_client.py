@@ -7,9 +7,9 @@ import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.parse import urlencode
 
-from packline import CredentialNeed, PackContext, PackError
+from packline import CredentialNeed, PackContext, PackError, WebAddressError, read_web_address
 
 from .._http import USER_AGENT
 from ._failures import raise_for_answer
@@ -153,10 +153,17 @@ class GitHub:
         found = _NEXT.search(response.headers.get("link", ""))
         if found is None:
             return None
-        url: str = urljoin(str(response.request.url), found[1])
-        if _origin(url) != _origin(self.base_url):
-            raise _not_github(response, f"it names {_origin(url)[1]} for the next page")
-        return url
+        return self._at_home(response, found[1], "it names {} for the next page")
+
+    def _at_home(self, response: httpx2.Response, address: str, why: str) -> str:
+        """An address GitHub names in an answer; the token goes nowhere else."""
+        try:
+            target = read_web_address(address, base=str(response.request.url))
+        except WebAddressError as error:
+            raise _not_github(response, why.format("what is not an address")) from error
+        if target.account is not None or target.origin != read_web_address(self.base_url).origin:
+            raise _not_github(response, why.format(target.host))
+        return target.url
 
     async def _send(
         self,
@@ -189,12 +196,8 @@ class GitHub:
             location = response.headers.get("location")
             if response.status_code not in (301, 302, 307, 308) or not location:
                 break
-            try:
-                url = urljoin(url, location)  # a renamed repository: the same request at its new address
-            except ValueError as error:
-                raise _not_github(response, "it sends requests on to what is not an address") from error
-            if _origin(url) != _origin(self.base_url):
-                raise _not_github(response, f"it sends requests on to {_origin(url)[1]}")
+            # A renamed repository: the same request at its new address.
+            url = self._at_home(response, location, "it sends requests on to {}")
         if response.status_code != 304:
             raise_for_answer(response, what=what, with_token=self.token is not None, fields=self.fields, field=field)
             if not response.is_success:
@@ -240,11 +243,3 @@ def _not_github(response: httpx2.Response, why: str) -> PackError:
         f"`{response.request.url.host}` did not answer as GitHub's API does: {why}.",
         hint="If this lasts, an operator should check PACKLINE_SERVICE_GITHUB_URL and what stands in between.",
     )
-
-
-def _origin(url: str) -> tuple[str, str, int | None]:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme, parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
-    except ValueError:
-        return "", "", None

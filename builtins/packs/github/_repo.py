@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-from packline import PackContext, PackError, excerpt
+from packline import PackContext, PackError, WebAddressError, excerpt, read_web_address
 
 PUBLIC_API = "https://api.github.com"
 
@@ -72,23 +71,22 @@ def parse_repo(ctx: PackContext, text: str, *, field: str = "repo") -> Repo:
 
 def _segments_of_address(ctx: PackContext, address: str, field: str) -> list[str]:
     try:
-        parts = urlsplit(address)
-        host, port = (parts.hostname or "").lower(), parts.port
-    except ValueError as error:
+        given = read_web_address(address)
+    except WebAddressError as error:
         raise _bad(address, field) from error
-    if parts.scheme.lower() not in ("https", "http") or "@" in parts.netloc or "\\" in address:
+    if given.account is not None:
         raise _bad(address, field)
-    api = urlsplit(api_url(ctx))
-    hosts = {"github.com", "www.github.com"} if api.hostname == "api.github.com" else {api.hostname}
-    if host not in hosts or port not in (None, api.port):
+    api = read_web_address(api_url(ctx))
+    hosts = {"github.com", "www.github.com"} if api.host == "api.github.com" else {api.host}
+    if given.host not in hosts or given.port not in (80, 443, api.port):
         raise PackError(
             "invalid_input",
-            f"`{excerpt(parts.netloc, 100)}` is not the GitHub that is set up here, which is "
-            f"`{min(filter(None, hosts))}`.",
+            f"`{excerpt(given.origin.partition('//')[2], 100)}` is not the GitHub that is set up here, which is "
+            f"`{min(hosts)}`.",
             field=field,
             hint=f"{_HINT} Another GitHub is set by an operator as PACKLINE_SERVICE_GITHUB_URL.",
         )
-    return [segment for segment in parts.path.split("/") if segment]
+    return [segment for segment in given.path.split("/") if segment]
 
 
 def _bad(text: str, field: str) -> PackError:

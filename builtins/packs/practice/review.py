@@ -39,6 +39,7 @@ class Output(BaseModel):
     repeatable=True,
     timeout_seconds=10,
     metadata=Metadata(
+        practice=True,
         accepts=["outline_markdown", "markdown"],
         produces=["outline_markdown", "json"],
         intent_keywords=[

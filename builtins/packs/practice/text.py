@@ -30,6 +30,7 @@ class Output(BaseModel):
     repeatable=True,
     timeout_seconds=10,
     metadata=Metadata(
+        practice=True,
         accepts=[],
         produces=["markdown", "text", "source_content"],
         intent_keywords=[

@@ -36,6 +36,7 @@ class Output(BaseModel):
     repeatable=True,
     timeout_seconds=30,
     metadata=Metadata(
+        practice=True,
         accepts=["markdown", "text"],
         produces=["json"],
         intent_keywords=[

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urljoin, urlsplit
 
-from packline import PackError, excerpt
+from packline import OtherSchemeError, PackError, WebAddressError, excerpt, read_web_address
 
 from .._http import failure_for_answer
 
@@ -29,7 +28,6 @@ _DISCOVERY_PATH = "/info/refs"
 _DISCOVERY_QUERY = "service=git-upload-pack"
 # GitHub serves the Git protocol only to user agents that begin with `git/`.
 _HEADERS = {"User-Agent": "git/2 (packline)", "Git-Protocol": "version=2", "Accept": "*/*"}
-_DEFAULT_PORTS = {"http": 80, "https": 443}
 _FORBIDDEN_IN_REF = set(' ~^:?*[\\"')
 
 
@@ -67,30 +65,26 @@ def check_url(url: str) -> str:
         PackError: `invalid_input` when it is not the HTTP(S) address of a repository, with what to give instead.
     """
     text = url.strip()
-    if not text or len(text) > _MAX_URL_CHARACTERS or any(ord(char) <= 0x20 or ord(char) == 0x7F for char in text):
-        raise _bad("The repository address is empty, too long or has spaces or control characters in it.")
+    if not text or len(text) > _MAX_URL_CHARACTERS:
+        raise _bad("The repository address is empty or too long.")
     if "://" not in text:
         raise _not_an_address(text)
     try:
-        parts = urlsplit(text)
-        port = parts.port
-    except ValueError as error:
-        raise _bad(f"`{_shown(text)}` is not an address: {error}.") from error
-    if parts.scheme not in _DEFAULT_PORTS:
-        raise _bad(f"Repositories are fetched over https or http, not over `{parts.scheme}`.")
-    if parts.username is not None or parts.password is not None:
+        address = read_web_address(text)
+    except WebAddressError as error:
+        raise _bad(f"{error}.", f"{error.hint} Repositories are fetched over https or http.") from error
+    if address.account is not None:
         raise _bad(
             "The repository address carries a user name or a password.",
             "Give the address without them: inputs are kept with the run. Public repositories need none.",
         )
-    if parts.query or parts.fragment:
+    if "?" in text or "#" in text:
         raise _bad("The repository address has a query or a fragment.", "Give the address that `git clone` would take.")
-    host = _checked_host(parts)
-    path = parts.path.rstrip("/")
+    path = address.path.rstrip("/")
     if not path:
         raise _bad(f"`{_shown(text)}` names a server, not a repository on it.")
-    _refuse_page_of_a_repository(host, path)
-    return f"{parts.scheme}://{_authority(host, port, parts.scheme)}{path}"
+    _refuse_page_of_a_repository(address.host, path)
+    return f"{address.origin}{path}"
 
 
 def check_ref(ref: str) -> str:
@@ -152,32 +146,6 @@ async def discover(ctx: PackContext, url: str) -> Remote:
     raise PackError("upstream_unavailable", f"{url} redirected more than {_MAX_REDIRECTS} times.", field="url")
 
 
-def _checked_host(parts: SplitResult) -> str:
-    """The host in lower case; a name, or an IP address in its usual form.
-
-    Numbers in other notations (`0x7f.1`, `2130706433`) are refused: the guard and curl could read them differently.
-    """
-    host = (parts.hostname or "").rstrip(".")
-    try:
-        return str(ipaddress.ip_address(host))
-    except ValueError:
-        pass
-    try:
-        host = host.encode("idna").decode("ascii")
-    except UnicodeError as error:
-        raise _bad(f"`{excerpt(host, 100)}` is not a host name.") from error
-    last = host.rpartition(".")[2]
-    plain = all(char.isascii() and (char.isalnum() or char in "-._") for char in host)
-    if not host or not plain or last.isdigit() or last.startswith("0x"):
-        raise _bad(f"`{excerpt(host, 100)}` is not a host name.")
-    return host
-
-
-def _authority(host: str, port: int | None, scheme: str) -> str:
-    shown = f"[{host}]" if ":" in host else host
-    return shown if port is None or port == _DEFAULT_PORTS[scheme] else f"{shown}:{port}"
-
-
 def _not_an_address(text: str) -> PackError:
     """What to answer to something without a scheme: `git@host:path`, `host/path` or a folder."""
     before, colon, after = text.partition(":")
@@ -230,17 +198,17 @@ def _remote(url: str, response: httpx2.Response) -> Remote:
     Raises:
         PackError: `policy_denied` when the connection does not tell: unpinned, Git could be led elsewhere.
     """
-    parts = urlsplit(url)
+    asked = read_web_address(url)
     stream = response.extensions.get("network_stream")
     peer = stream.get_extra_info("server_addr") if stream is not None else None
     if not peer:
         raise PackError(
             "policy_denied",
-            f"The IP address of {parts.hostname} is not known, so that Git cannot be held to it.",
+            f"The IP address of {asked.host} is not known, so that Git cannot be held to it.",
             hint="Repositories must be reached directly, not through a proxy.",
         )
     address = str(ipaddress.ip_address(str(peer[0]).partition("%")[0]))
-    return Remote(url, parts.hostname or "", parts.port or _DEFAULT_PORTS[parts.scheme], address)
+    return Remote(url, asked.host, asked.port, address)
 
 
 def _redirected(url: str, location: str) -> str:
@@ -251,23 +219,27 @@ def _redirected(url: str, location: str) -> str:
             is no address.
     """
     try:
-        target = urlsplit(urljoin(f"{url}{_DISCOVERY_PATH}", location))
-        port = target.port
-    except ValueError as error:
-        raise _bad(f"{url} redirects to `{_shown(location)}`, which is not an address: {error}.") from error
-    old = urlsplit(url)
-    upgraded = (old.scheme, target.scheme) == ("http", "https") and old.port is None and port is None
-    same_origin = (old.scheme, old.port) == (target.scheme, port)
-    if target.hostname != old.hostname or not (upgraded or same_origin):
-        raise PackError(
-            "policy_denied",
-            f"{url} redirects to {target.scheme}://{target.hostname}, and redirects are followed within one host only.",
-            field="url",
-            hint="If you trust that host, give the repository's address there.",
-        )
+        target = read_web_address(location, base=f"{url}{_DISCOVERY_PATH}")
+    except OtherSchemeError as error:
+        raise _elsewhere(url, error.shown) from error
+    except WebAddressError as error:
+        raise _bad(f"{url} redirects to what cannot be read: {error}.", error.hint) from error
+    old = read_web_address(url)
+    upgraded = (old.scheme, old.port, target.scheme, target.port) == ("http", 80, "https", 443)
+    if target.host != old.host or target.account is not None or not (upgraded or target.origin == old.origin):
+        raise _elsewhere(url, target.origin)
     if not target.path.endswith(_DISCOVERY_PATH):
         raise _bad(f"{url} redirects to a page that is not a Git repository.")
-    return check_url(f"{target.scheme}://{target.netloc}{target.path.removesuffix(_DISCOVERY_PATH)}")
+    return check_url(f"{target.origin}{target.path.removesuffix(_DISCOVERY_PATH)}")
+
+
+def _elsewhere(url: str, target: str) -> PackError:
+    return PackError(
+        "policy_denied",
+        f"{url} redirects to {target}, and redirects are followed within one host only.",
+        field="url",
+        hint="If you trust that host, give the repository's address there.",
+    )
 
 
 def _shown(text: str) -> str:

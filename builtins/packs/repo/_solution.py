@@ -5,11 +5,10 @@ from __future__ import annotations
 import base64
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from packline import ArtifactRef, PackContext, PackError, excerpt
+from packline import ArtifactRef, PackContext, PackError, excerpt, read_web_address
 
 from .._http import failure_for_answer
 from .._marks import CLOCK_SLACK, mark_of, not_before
@@ -130,12 +129,12 @@ async def sign_in(ctx: PackContext, remote: Remote) -> str:
     import httpx2
 
     parse_repo(ctx, remote.url, field="url")
-    api, here = urlsplit(api_url(ctx)), urlsplit(remote.url)
-    wanted = ("https", None) if api.hostname == "api.github.com" else (api.scheme, api.port)
+    api, here = read_web_address(api_url(ctx)), read_web_address(remote.url)
+    wanted = ("https", 443) if api.host == "api.github.com" else (api.scheme, api.port)
     if (here.scheme, here.port) != wanted:
         raise PackError(
             "policy_denied",
-            f"The credential `github` is not sent to {here.scheme}://{here.netloc}.",
+            f"The credential `github` is not sent to {here.origin}.",
             field="url",
             hint="Give the repository's https address.",
         )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlencode
 
-from packline import PackContext, PackError, excerpt
+from packline import PackContext, PackError, excerpt, read_web_address
 
 from .._pages import Page, page_of_hit, read_page
 from .._search import Found, Hit, search
@@ -109,11 +109,11 @@ def _best_first(rankings: Sequence[Sequence[Hit]]) -> list[Hit]:
 
 def canonical(url: str) -> str:
     """One spelling of an address: no fragment, no tracking parameters, no `www.`, no final slash."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
-    port = f":{parts.port}" if parts.port not in (None, 80, 443) else ""
-    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if not _TRACKING.match(key)])
-    return urlunsplit(("", f"{host}{port}", parts.path.rstrip("/"), query, ""))
+    address = read_web_address(url)
+    host = address.host.removeprefix("www.").removeprefix("m.")
+    port = "" if address.port in (80, 443) else f":{address.port}"
+    query = urlencode([(key, value) for key, value in parse_qsl(address.query or "") if not _TRACKING.match(key)])
+    return f"//{host}{port}{address.path.rstrip('/')}{'?' if query else ''}{query}"
 
 
 async def read_all(ctx: PackContext, hits: Sequence[Hit], most: int) -> list[Page]:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packline import PackError
 
-from .._html import decode, make_links_absolute, page_facts, parse, to_markdown
+from .._html import absolute_link, make_links_absolute, page_facts, parse, to_markdown
 from .._markdown import tidy
-from .._process import limit_memory
+from .._page_text import TEXTS, has_markup, text_in
+from .._process import limit_memory, limit_time
 from ._rules import Block, main_block
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ STRUCTURE_KEPT = 0.6
 TEXT_KEPT = 0.4
 #: Confidence when there is nothing to compare with: the page marks its content, or it does not.
 MARKED_CONFIDENCE, GUESSED_CONFIDENCE = 0.7, 0.4
+
+#: Processor time for one page. Measured: 4 MB of dense HTML take 20 s.
+_CPU_SECONDS = 30
 
 _WORD = re.compile(r"\w+")
 _HEADING = re.compile(r"^#{1,4} +(.+)$", re.MULTILINE)
@@ -57,14 +61,17 @@ class Extracted(TypedDict):
     needs_javascript: bool
 
 
-def extract_page(body: bytes, charset: str | None, url: str, server_process: int) -> Extracted:
-    """The main content of an HTML page; `server_process` is the one that asks, see `limit_memory`.
+def extract_page(body: bytes, charset: str | None, media_type: str, url: str, server_process: int) -> Extracted:
+    """The main content of a page, or all of a plain text; `server_process` is the one that asks, see `limit_memory`.
 
     Raises:
-        PackError: `invalid_input` for markup that is nested too deeply.
+        PackError: `invalid_input` for what is no text, and for markup that is nested too deeply.
     """
     limit_memory(server_process)
-    html = decode(body, charset)
+    limit_time(server_process, _CPU_SECONDS)
+    html = text_in(body, charset, media_type, url)
+    if media_type in TEXTS or (not media_type and not has_markup(html)):
+        return _plain_text(html)
     tree = parse(html)
     facts = page_facts(tree)
     scripts = len(tree.css("script"))
@@ -93,6 +100,21 @@ def extract_page(body: bytes, charset: str | None, url: str, server_process: int
     )
 
 
+def _plain_text(text: str) -> Extracted:
+    markdown = tidy(text)
+    heading = next((line.lstrip("# ") for line in markdown.splitlines()[:20] if line.startswith("# ")), None)
+    return Extracted(
+        markdown=markdown,
+        title=heading,
+        byline=None,
+        published=None,
+        extractor="none",
+        confidence=1.0,
+        links=markdown.count("](http"),
+        needs_javascript=False,
+    )
+
+
 def _by_trafilatura(html: str, url: str) -> str:
     """Its result, or nothing when the library is not installed or finds nothing."""
     try:
@@ -103,6 +125,7 @@ def _by_trafilatura(html: str, url: str) -> str:
     if tree is None:
         return ""
     _collapse_white_space(tree)
+    _make_links_absolute(tree, url)
     found = trafilatura.extract(
         tree,
         url=url,
@@ -114,6 +137,17 @@ def _by_trafilatura(html: str, url: str) -> str:
         include_tables=True,
     )
     return _spaced(found or "")
+
+
+def _make_links_absolute(tree: _Element, url: str) -> None:
+    """Links as they can be written in Markdown, before trafilatura writes them as they are."""
+    for link in list(tree.iter("a")):
+        target = link.get("href")
+        if target is not None and (absolute := absolute_link(target, url)) != target:
+            if absolute is None:
+                link.tag = "span"
+            else:
+                link.set("href", absolute)
 
 
 def _collapse_white_space(tree: _Element) -> None:

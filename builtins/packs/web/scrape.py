@@ -9,9 +9,9 @@ from pydantic import BaseModel, Field
 
 from packline import Metadata, PackContext, PackError, PostCondition, pack
 
-from .._html import decode
 from .._http import Fetched, checked_url, fetch
-from .._markdown import cut_at_paragraph, tidy
+from .._markdown import cut_at_paragraph
+from .._page_text import ACCEPT, refuse_other_types
 from .._process import too_slow
 from ._extract import Extracted, extract_page
 from ._robots import check_robots
@@ -22,11 +22,6 @@ EXTRACT_SECONDS = 60.0
 #: A step's output may hold 1 MiB (CONTRACT 2.10).
 MAX_MARKDOWN_BYTES = 900_000
 
-_PAGES = frozenset({"text/html", "application/xhtml+xml", "application/xml", "text/xml", ""})
-_TEXTS = frozenset({"text/plain", "text/markdown", "text/x-markdown"})
-_ACCEPT = "text/html, application/xhtml+xml, text/markdown;q=0.9, text/plain;q=0.8"
-_DOCUMENTS = ("application/pdf", "application/msword", "application/vnd.")
-
 
 class Input(BaseModel):
     """Which page to read."""
@@ -34,7 +29,7 @@ class Input(BaseModel):
     url: str = Field(
         max_length=2_000,
         json_schema_extra={"format": "uri"},
-        description="Address of the page, http or https.",
+        description="Address of the page, http or https, as it is pasted: in any script, escaped or not.",
         examples=["https://en.wikipedia.org/wiki/Lighthouse"],
     )
     respect_robots: bool = Field(
@@ -55,7 +50,7 @@ class Output(BaseModel):
 
     markdown: str = Field(description="The main content as Markdown, without navigation, advertisements and footers.")
     title: str | None = Field(description="Title of the page.")
-    url: str = Field(description="Address it was read from, after redirects.")
+    url: str = Field(description="Address it was read from, after redirects; escaped, the host in ASCII.")
     byline: str | None = Field(description="Author, as the page says.")
     published: str | None = Field(description="Date of publication, as the page writes it; usually ISO 8601.")
     word_count: int = Field(ge=0, description="Words in `markdown`.")
@@ -111,7 +106,8 @@ def _has_text(output: Output, _files: object) -> str | None:
             "Does not run JavaScript; pages that build their text in the browser give little or nothing.",
             "Cannot sign in, solve captchas or get past paywalls.",
             "Reads one page, not a whole site, and no page that robots.txt forbids unless told so.",
-            "PDF and Office files are for `doc.parse`.",
+            "PDF and Office files are for `doc.parse`; those, pictures, archives and other data are refused, whatever "
+            "the server calls them.",
             "Leaves out pictures and embedded media.",
         ],
     ),
@@ -121,7 +117,7 @@ async def scrape(ctx: PackContext, input: Input) -> Output:
 
     Navigation, cookie banners, advertisements and footers are left out; headings, lists, tables, code and links stay,
     links made absolute. The site's robots.txt is respected. Two extractors are compared; which one won, and how far
-    they agree, is in the output.
+    they agree, is in the output. What is no text is refused, whatever the server calls it.
     """
     url = checked_url(input.url, field="url")
     if not input.respect_robots:
@@ -137,9 +133,9 @@ async def scrape(ctx: PackContext, input: Input) -> Output:
         field="url",
         max_bytes=MAX_BYTES,
         timeout_seconds=FETCH_SECONDS,
-        accept=_ACCEPT,
+        accept=ACCEPT,
         before_hop=allowed if input.respect_robots else None,
-        check_headers=_refuse_other_types,
+        check_headers=refuse_other_types,
     )
     ctx.progress(0.5, f"Reading {len(answer.body):,} bytes")
     found = await _extracted(ctx, answer)
@@ -167,47 +163,17 @@ async def scrape(ctx: PackContext, input: Input) -> Output:
     )
 
 
-def _refuse_other_types(answer: Fetched) -> None:
-    if answer.media_type in _PAGES | _TEXTS:
-        return
-    is_document = answer.media_type.startswith(_DOCUMENTS)
-    raise PackError(
-        "invalid_input",
-        f"{answer.url} is not a web page but `{answer.media_type}`.",
-        field="url",
-        hint="Use the pack `doc.parse` with this address as `source_url`." if is_document else "Give a web page.",
-    )
-
-
 async def _extracted(ctx: PackContext, answer: Fetched) -> Extracted:
-    if answer.body[:1024].lstrip().startswith(b"%PDF-"):
-        raise PackError(
-            "invalid_input",
-            f"{answer.url} is a PDF, whatever the server says.",
-            field="url",
-            hint="Use the pack `doc.parse` with this address as `source_url`.",
+    try:
+        return await ctx.run_in_process(
+            extract_page,
+            *(answer.body, answer.charset, answer.media_type, answer.url, os.getpid()),
+            timeout_seconds=EXTRACT_SECONDS,
         )
-    if answer.media_type not in _TEXTS:
-        try:
-            return await ctx.run_in_process(
-                extract_page, answer.body, answer.charset, answer.url, os.getpid(), timeout_seconds=EXTRACT_SECONDS
-            )
-        except PackError as error:
-            if error.failure.code != "timeout":
-                raise
-            raise too_slow(answer.url, EXTRACT_SECONDS, "url") from error
-    text = tidy(decode(answer.body, answer.charset))
-    heading = next((line.lstrip("# ") for line in text.splitlines()[:20] if line.startswith("# ")), None)
-    return Extracted(
-        markdown=text,
-        title=heading,
-        byline=None,
-        published=None,
-        extractor="none",
-        confidence=1.0,
-        links=text.count("](http"),
-        needs_javascript=False,
-    )
+    except PackError as error:
+        if error.failure.code != "timeout":
+            raise
+        raise too_slow(answer.url, EXTRACT_SECONDS, "url") from error
 
 
 def _without_text(url: str, found: Extracted) -> PackError:

@@ -454,11 +454,50 @@ def test_rerun_gives_only_the_changes(packline, server):
     other = {"type": "object", "properties": {}, "additionalProperties": False}
     of_run = {"id": "run_1", "pipeline": {"id": "p", "inputSchema": other}, "version": {"inputSchema": SCHEMA}}
     server.answers["CliRunInputs"] = {"run": {**of_run, "pack": None}}
+    server.answers["CliRerunPreview"] = rerun_preview()
     server.answers["CliRerunRun"] = started()
     assert packline("rerun", "run_1", "-i", "count=5", "--current").status == 2
     assert packline("rerun", "run_1", "-i", "count=5", "--from-step", "shorten", "-d").status == 0
     (asked,) = server.asked_for("CliRerunRun")
     assert (asked["inputs"], asked["fromStep"], asked["definition"]) == ({"count": 5}, "shorten", "OF_RUN")
+
+
+def rerun_preview(**more):
+    return {"run": {"id": "run_1", "rerunPreview": preview(**more)["run"]["resumePreview"]}}
+
+
+def test_rerun_asks_before_outside_effects_repeat(packline, server):
+    plan = rerun_preview()
+    plan["run"]["rerunPreview"]["steps"][0] |= {"action": "RUN_AGAIN", "mayRepeatEffects": True, "effects": "EXTERNAL"}
+    server.answers["CliRerunPreview"] = plan
+    server.answers["CliRerunRun"] = started()
+
+    asked = packline("rerun", "run_1", "--from-step", "publish", "--text")
+    assert asked.status == 2
+    assert "Outside effects of scrape may happen a second time" in asked.err
+    assert "runs again" in asked.out
+    only = packline("rerun", "run_1", "--from-step", "publish", "--preview", "--text")
+    assert (only.status, only.out) == (0, asked.out)
+    assert server.asked_for("CliRerunPreview")[0] == {
+        "id": "run_1",
+        "inputs": {},
+        "definition": "OF_RUN",
+        "fromStep": "publish",
+    }
+    assert server.asked_for("CliRerunRun") == []
+
+    assert packline("rerun", "run_1", "--from-step", "publish", "--yes", "-d").status == 0
+    assert len(server.asked_for("CliRerunRun")) == 1
+    plan["run"]["rerunPreview"]["steps"][0]["action"] = "RUN"
+    assert packline("rerun", "run_1", "--from-step", "scrape", "-d").status == 0, "that step was asked for"
+
+
+def test_a_preview_shows_the_input_that_a_definition_makes(packline, server):
+    plan = preview()
+    plan["run"]["resumePreview"]["steps"][1]["input"] = {"json": {"text": "tea"}, "excerpt": None}
+    server.answers["CliResumePreview"] = plan
+    said = packline("resume", "run_1", "--step-input", "null", "--preview", "--text").out
+    assert 'publish takes the input its definition makes: {"text": "tea"}' in said
 
 
 def test_cancel_says_whether_it_has_ended(packline, server):
@@ -508,7 +547,7 @@ def entry(**more):
         "version": "1.0.0",
         "effects": "NONE",
         "source": {"kind": "BUILTIN_FOLDER", "location": "builtin"},
-        "metadata": {"accepts": ["markdown"], "produces": ["pdf"], "typicalUse": None},
+        "metadata": {"accepts": ["markdown"], "produces": ["pdf"], "typicalUse": None, "practice": True},
         "availability": {"usable": False, "missing": [missing]},
         **more,
     }
@@ -518,6 +557,7 @@ def test_packs_say_what_is_missing(packline, server):
     server.answers["CliCatalog"] = page("catalog", entry())
     result = packline("packs", "render", "slides", "--accepts", "markdown", "--unusable", "--text")
     assert "no: typst is not installed." in result.out
+    assert "slides.render (for practice)" in result.out
     wanted = {"text": "render slides", "usable": False, "kind": "PACK", "accepts": ["markdown"]}
     assert server.asked_for("CliCatalog")[0]["filter"] == wanted
 
@@ -530,12 +570,13 @@ def test_pipelines_are_listed(packline, server):
         "description": "First line.\nSecond.",
         "builtin": True,
         "updatedAt": AT,
+        "metadata": {"practice": True},
         "availability": {"usable": True, "missing": []},
         "currentVersion": {"number": 1},
     }
     server.answers["CliPipelines"] = page("pipelines", one)
     out = packline("pipelines", "--starters", "--text").out
-    assert "sample (starter)" in out
+    assert "sample (starter, for practice)" in out
     assert "First line." in out
     assert "Second." not in out
     assert packline("pipelines").lines == [one]
@@ -732,6 +773,12 @@ def test_no_server_ends_with_4(packline, monkeypatch):
     result = packline("runs", "--server", "http://127.0.0.1:1")
     assert result.status == 4
     assert "Start one with `packline up`" in result.err
+
+
+def test_what_the_server_refuses_ends_with_2_even_if_it_may_work_later(packline, server):
+    server.answers["CliRerunPreview"] = rerun_preview()
+    server.answers["CliRerunRun"] = problem("UnavailableProblem", "UNAVAILABLE", retryable=True)
+    assert packline("rerun", "run_1").status == 2
 
 
 def test_a_wrong_token_says_where_it_came_from(packline, server, monkeypatch):

@@ -17,7 +17,7 @@ def test_a_request_is_answered_with_a_command_to_run_and_nothing_is_run(tmp_path
         mine.write_text(
             "\n---\n".join(
                 f"key: tides-{word}\nname: Tides {word}\ndescription: A tides {word} for a harbour.\n"
-                "steps: [{id: a, pack: practice.text, input: {}}]"
+                "steps: [{id: a, pack: practice.text, input: {}}]\nmetadata: {practice: false}"
                 for word in ("almanac", "calendar")
             )
         )

@@ -141,6 +141,8 @@ def test_a_refusal_says_nothing_twice(machine):
 
 def test_a_rerun_reuses_steps(machine):
     first = machine.lines("run", "sample", "-i", "practice_failure=false")[-1]["run"]
+    (told,) = machine.lines("rerun", first["id"], "--from-step", "render", "--preview")
+    assert [one["action"] for one in told["preview"]["steps"]] == ["REUSE", "REUSE", "REUSE", "RUN"]
     second = machine.lines("rerun", first["id"], "--from-step", "render")[-1]["run"]
     assert second["state"] == "SUCCEEDED"
     assert second["rerunOf"] == {"id": first["id"]}
@@ -189,7 +191,9 @@ def test_a_step_input_stays_with_the_failed_step_until_it_is_dropped(machine):
 
     kept = machine.run("resume", run, "--preview", "--text").stdout
     assert f"scrape takes the input given in an earlier resume: {milk}" in kept
-    assert "takes the input" not in machine.run("resume", run, "--preview", "--text", "--step-input", "null").stdout
+    tea = milk.replace("milk", "tea")
+    dropped = machine.run("resume", run, "--preview", "--text", "--step-input", "null").stdout
+    assert f"scrape takes the input its definition makes: {tea}" in dropped
     before = "\n  - {id: before, pack: slides.outline, input: {text: Tea is made of leaves.}}"
     file.write_text(head + before + scrape)
     machine.lines("apply", "-f", str(file), "--yes")

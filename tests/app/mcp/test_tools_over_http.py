@@ -415,6 +415,9 @@ async def test_the_list_of_tools_is_short_and_portable(house):
         assert not {"oneOf", "$ref", "anyOf"} & set(schema)
         assert all(each.get("description") for each in schema["properties"].values()), tool.name
         assert not any(isinstance(each.get("type"), list) for each in schema["properties"].values())
+    (resume,) = (tool.input_schema["properties"] for tool in tools if tool.name == "resume_run")
+    assert [each["type"] for each in resume["step_input"]["anyOf"]] == ["object", "null"], "null drops one"
+    assert resume["inputs"]["type"] == "object"
 
 
 async def test_an_answer_names_the_next_step_and_nothing_that_is_no_step(house, bench):

@@ -348,6 +348,12 @@ async def test_the_address_may_be_that_of_the_editor(harness: Harness, ghost: Gh
     assert (await harness.call(publish, POST))["created"]
 
 
+async def test_the_address_may_be_pasted(harness: Harness, ghost: GhostDouble) -> None:
+    pasted = harness.credentials["ghost"]["url"].replace("127.0.0.1", "\uff11\uff12\uff17.0.0.1")
+    harness.credentials["ghost"]["url"] = f" <{pasted}/x/../ghost/>\n"
+    assert (await harness.call(publish, POST))["created"]
+
+
 async def test_a_private_address_needs_the_operator(harness: Harness, ghost: GhostDouble) -> None:
     harness.allow = ""
     found = await failure(harness)

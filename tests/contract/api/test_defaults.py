@@ -161,3 +161,33 @@ async def test_one_start_is_one_run_whether_defaults_are_given_or_not(api: Api) 
     first = await api.me.call("run_pipeline", pipeline=api.key, inputs={"deep": {"page": {}}})
     second = await api.me.call("run_pipeline", pipeline=api.key, inputs={"deep": {"page": {"size": "A4"}, "n": 7}})
     assert (second["run"]["id"], second["coalesced"]) == (first["run"]["id"], True)
+
+
+def node(*children: str, of: str) -> dict[str, Any]:
+    """An object with these properties, each of which is made when it is absent."""
+    return {"type": "object", "properties": {name: {"$ref": f"#/$defs/{of}", "default": {}} for name in children}}
+
+
+@pytest.mark.parametrize(
+    ("definitions", "limit"),
+    [
+        ({"n0": node("child", of="n0")}, "64 levels"),
+        ({**{f"n{k}": node("a", "b", of=f"n{k + 1}") for k in range(30)}, "n30": {}}, "1,048,576 bytes"),
+    ],
+    ids=["endless", "doubling"],
+)
+@states("run_pipeline", "check_pipeline", "rerun_run")
+async def test_defaults_that_come_to_no_end_are_refused(api: Api, definitions: Any, limit: str) -> None:
+    schema = {"type": "object", "$defs": definitions, "properties": {"q": {"$ref": "#/$defs/n0"}}}
+    steps = [step("a", "test.given", given="${{ inputs.q? }}")]
+    await api.save(*steps, inputs=schema)
+    told = f"The defaults added to the input `q` exceed the limit of {limit}."
+    document = {"name": "x", "steps": steps, "inputs": schema}
+    checked = await api.me.call("check_pipeline", definition={"document": document}, inputs={"q": {}})
+    assert [issue["message"] for issue in checked["issues"]] == [told]
+    refused = await api.refusal("run_pipeline", pipeline=api.key, inputs={"q": {}})
+    assert (refused.code, told in refused.message) == ("INVALID", True)
+
+    run = await run_of(api, "run_pipeline", pipeline=api.key, inputs={})
+    refused = await api.refusal("rerun_run", id=run["id"], inputs={"q": {}})
+    assert (refused.code, refused.message) == ("INVALID", told)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from store.artifacts import find_artifact
+from store.sessions import live_sessions
 from tests.support.front_door import step
 from tests.support.surfaces import states
 
@@ -43,6 +44,10 @@ async def resumed(api: Api, run: dict[str, Any], **how: Any) -> dict[str, Any]:
 
 def attempts(run: dict[str, Any]) -> dict[str, int]:
     return {each["key"]: len(each["attempts"]) for each in run["steps"]}
+
+
+def fared(run: dict[str, Any]) -> dict[str, str]:
+    return {each["key"]: each["state"] for each in run["steps"]}
 
 
 async def update(api: Api, *steps: dict[str, Any]) -> None:
@@ -107,6 +112,18 @@ async def test_a_rerun_from_a_step_makes_a_session_of_its_own(api: Api, how: str
     assert api.bench.calls("test.session") == 2
 
 
+@states("rerun_run", "run_pipeline")
+async def test_a_rerun_cannot_name_the_session_of_the_run_whose_output_it_reuses(api: Api) -> None:
+    await api.save(OPEN, step("m", "test.session_use", _session_id="${{ inputs.session }}"))
+    run = await run_of(api, words="tea", session="none")
+    store = api.house.product.services.store
+    (session,) = await store.write(live_sessions, run["id"], store.machine)
+    again = (await api.me.call("rerun_run", id=run["id"], fromStep="m", inputs={"session": session}, waitSeconds=20))[
+        "run"
+    ]
+    assert (again["state"], again["failure"]["code"]) == ("FAILED", "SESSION_UNAVAILABLE"), again["output"]
+
+
 @states("preview_rerun", "rerun_run", "run_pipeline")
 async def test_a_rerun_that_needs_no_session_reuses_its_producer_until_a_step_does(api: Api) -> None:
     await api.save(OPEN, step("gate", "test.switch"))
@@ -144,6 +161,114 @@ async def test_a_session_that_a_step_names_is_made_again_when_it_is_gone(api: Ap
 
 
 @states("preview_resume", "resume_run", "run_pipeline")
+async def test_what_succeeded_is_kept_when_a_step_before_it_fails_as_it_runs_again(api: Api) -> None:
+    await api.save(
+        step("o", "test.session", text="${{ inputs.words }}"),
+        step("sent", "test.external", times=0, text="${{ steps.o.output.session_id }}"),
+        step("hold", "test.slow"),
+        step("m", "test.session_use", text="fail"),
+    )
+    api.bench.failing = False
+    run = (await api.me.call("run_pipeline", pipeline=api.key, inputs={"words": "fail"}))["run"]
+    await api.bench.started.wait()
+    api.bench.failing = True
+    api.bench.release.set()
+    run = (await api.me.call("wait_run", id=run["id"], waitSeconds=20))["run"]
+    await lose_session(api, place=3)
+    expected = {"o": "RUN_AGAIN", "sent": "REUSE", "hold": "REUSE", "m": "RUN"}
+    assert actions(await preview(api, run)) == expected
+    run = await resumed(api, run)
+    assert fared(run) == {"o": "FAILED", "sent": "SUCCEEDED", "hold": "SUCCEEDED", "m": "PENDING"}
+
+    assert actions(await preview(api, run)) == {**expected, "o": "RUN"}
+    other = await api.refusal("resume_run", id=run["id"], stepInput={"text": "other"})
+    assert other.details["issues"][0]["rule"] == "output_already_read", "`sent` was made from what `o` gave"
+    api.bench.failing = False
+    run = await resumed(api, run)
+    assert run["state"] == "SUCCEEDED"
+    assert attempts(run) == {"o": 3, "sent": 1, "hold": 1, "m": 2}
+    assert api.bench.calls("test.external") == 1
+
+
+@states("preview_rerun", "rerun_run", "run_pipeline")
+async def test_a_rerun_of_a_rerun_knows_who_used_the_session(api: Api) -> None:
+    await api.save(OPEN, step("u", "test.session_use"), step("m", "test.session_use"), step("gate", "test.switch"))
+    run = await run_of(api, words="tea")
+    run = (await api.me.call("rerun_run", id=run["id"], fromStep="gate", waitSeconds=20))["run"]
+    assert attempts(run) == {"o": 1, "u": 1, "m": 1, "gate": 1}
+    assert actions(await preview(api, run, "preview_rerun", fromStep="m")) == {
+        "o": "RUN_AGAIN",
+        "u": "RUN_AGAIN",
+        "m": "RUN",
+        "gate": "RUN",
+    }
+
+
+@states("preview_resume", "resume_run", "preview_rerun", "rerun_run", "run_pipeline")
+async def test_a_session_that_a_step_names_by_another_output_is_made_again(api: Api) -> None:
+    await api.save(
+        OPEN,
+        step("passed", "test.echo", text="${{ steps.o.output.session_id }}"),
+        step("on", "test.echo", text="${{ steps.passed.output.text }}"),
+        step("gate", "test.switch"),
+        step("m", "test.session_use", _session_id="${{ steps.on.output.text }}"),
+    )
+    run = await run_of(api, words="tea")
+    api.bench.failing = False
+    expected = {"o": "RUN_AGAIN", "passed": "RUN_AGAIN", "on": "RUN_AGAIN", "gate": "RUN", "m": "RUN"}
+    assert actions(await preview(api, run, "preview_rerun", fromStep="gate")) == expected
+    again = (await api.me.call("rerun_run", id=run["id"], fromStep="gate", waitSeconds=20))["run"]
+    assert (again["state"], again["output"]["json"]["text"]) == ("SUCCEEDED", "tea")
+
+    assert actions(await preview(api, run))["o"] == "REUSE", "its session lives"
+    session = next(each for each in run["steps"] if each["key"] == "on")["output"]["json"]["text"]
+    folder = api.house.product.services.engine.resources.sessions_folder
+    await asyncio.to_thread(shutil.rmtree, folder / session)
+    assert actions(await preview(api, run)) == expected
+    run = await resumed(api, run)
+    assert (run["state"], run["output"]["json"]["text"]) == ("SUCCEEDED", "tea")
+
+
+@states("run_pipeline")
+async def test_no_step_works_without_the_session_it_names(api: Api) -> None:
+    await api.save(OPEN, step("m", "test.session_use", _session_id="${{ inputs.session }}"))
+    for number, named in enumerate(("sess_nope", "")):
+        inputs = {"words": "tea", "session": named}
+        key = f"{api.key}-{number}"
+        call = api.me.call("run_pipeline", pipeline=api.key, inputs=inputs, waitSeconds=20, idempotencyKey=key)
+        run = (await call)["run"]
+        assert (run["state"], run["failure"]["code"]) == ("FAILED", "SESSION_UNAVAILABLE")
+    assert api.bench.calls("test.session_use") == 0
+    told = await api.me.call(
+        "check_pipeline",
+        definition={"document": {"name": "x", "steps": [OPEN, step("m", "test.session_use", _session_id="sess_1")]}},
+    )
+    assert [issue["rule"] for issue in told["issues"]] == ["fixed_session"]
+
+
+@states("preview_resume", "resume_run", "run_pipeline")
+async def test_a_given_input_leaves_a_step_in_the_session_it_names(api: Api) -> None:
+    await api.save(
+        step("o1", "test.session", text="first"),
+        step("o2", "test.session", text="second"),
+        step("m", "test.session_use", text="fail", _session_id="${{ steps.o1.output._session_id }}"),
+    )
+    run = await run_of(api)
+    first = api.bench.log[2].session_id
+    assert actions(await preview(api, run, stepInput={"text": "fail"})) == {"o1": "REUSE", "o2": "REUSE", "m": "RUN"}
+    run = await resumed(api, run, stepInput={"text": "fail"})
+    assert api.bench.log[3].session_id == first
+
+    await lose_session(api, place=3)
+    api.bench.failing = False
+    for given in ({"text": "go"}, {"text": "go", "_session_id": first}):
+        steps = await preview(api, run, stepInput=given)
+        assert actions(steps) == {"o1": "RUN_AGAIN", "o2": "REUSE", "m": "RUN"}
+    run = await resumed(api, run, stepInput={"text": "go", "_session_id": first})
+    assert (run["state"], run["output"]["json"]["text"]) == ("SUCCEEDED", "first")
+
+
+@states("preview_resume", "resume_run", "run_pipeline")
 async def test_a_step_that_runs_again_works_in_the_session_left_before_it(api: Api) -> None:
     await api.save(
         step("o1", "test.session", text="first"),
@@ -171,8 +296,9 @@ async def test_an_input_taken_from_what_was_shown_gets_the_session_made_again(ap
 
     steps = await preview(api, run, stepInput={"text": "go", "_session_id": session})
     assert actions(steps) == {"o": "RUN_AGAIN", "m": "RUN"}
-    foreign = await api.refusal("resume_run", id=run["id"], stepInput={"text": "go", "_session_id": "sess_elsewhere"})
-    assert (foreign.code, foreign.details["issues"][0]["path"]) == ("INVALID", ["step_input", "_session_id"])
+    for other in ("sess_elsewhere", 7, [session], {"id": session}):
+        foreign = await api.refusal("resume_run", id=run["id"], stepInput={"text": "go", "_session_id": other})
+        assert (foreign.code, foreign.details["issues"][0]["path"]) == ("INVALID", ["step_input", "_session_id"])
     run = await resumed(api, run, stepInput={"text": "go", "_session_id": session})
     assert (run["state"], run["output"]["json"]["text"]) == ("SUCCEEDED", "tea")
     assert None is not api.bench.log[-1].session_id != session
@@ -257,6 +383,17 @@ async def test_a_step_input_goes_to_the_failed_step_wherever_that_stands(api: Ap
     assert (run["state"], run["output"]["json"]["text"]) == ("SUCCEEDED", "mine")
 
 
+@states("update_pipeline", "preview_resume", "resume_run", "run_pipeline")
+async def test_null_drops_what_was_given_to_a_later_step_as_well(api: Api) -> None:
+    await api.save(GATE)
+    run = await run_of(api, words="tea")
+    await update(api, step("before", "test.fail", code="invalid_input"), GATE)
+    run = await resumed(api, run, definition="CURRENT", stepInput={"text": "mine"})
+    assert fared(run) == {"before": "FAILED", "m": "PENDING"}
+    assert chosen(await preview(api, run)) == ("EARLIER_STEP_INPUT", {"text": "mine"})
+    assert chosen(await preview(api, run, stepInput=None)) == ("DEFINITION", {"text": "tea"})
+
+
 @states("update_pipeline", "resume_run", "run_pipeline")
 async def test_a_step_input_for_a_step_that_the_definition_lost_is_refused(api: Api) -> None:
     await api.save(GATE)
@@ -265,6 +402,18 @@ async def test_a_step_input_for_a_step_that_the_definition_lost_is_refused(api: 
     refused = await api.refusal("resume_run", id=run["id"], definition="CURRENT", stepInput={"text": "mine"})
     assert (refused.code, refused.details["issues"][0]["rule"]) == ("INVALID", "unknown_step")
     assert "`m`" in refused.message
+
+
+@states("update_pipeline", "preview_resume", "resume_run", "run_pipeline")
+async def test_a_definition_that_lost_the_failed_step_and_changed_one_before_it_is_refused(api: Api) -> None:
+    run = await repaired(api, step("before", "test.echo", text="${{ inputs.other }}"), GATE)
+    await update(api, step("before", "test.echo", text="y"), step("other", "test.switch", text="x"))
+    told = await api.me.call("preview_resume", id=run["id"], definition="CURRENT")
+    assert (told["allowed"], told["issues"][0]["rule"]) == (False, "definition_changed")
+    steps = {entry["key"]: entry for entry in told["steps"]}
+    assert chosen(steps) == ("EARLIER_STEP_INPUT", {"text": "repaired"}), "an input that was given is always shown"
+    refused = await api.refusal("resume_run", id=run["id"], definition="CURRENT", stepInput={"text": "mine"})
+    assert (refused.code, refused.details["issues"][0]["rule"]) == ("INVALID", "definition_changed")
 
 
 @states("resume_run", "rerun_run", "preview_rerun", "run_pipeline")

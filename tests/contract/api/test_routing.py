@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import BaseModel, Field
 
+from packline import CredentialNeed, PackContext, pack
 from tests.support.front_door import step
 from tests.support.surfaces import states
 
@@ -15,6 +17,27 @@ if TYPE_CHECKING:
     from tests.contract.api.conftest import Api
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+class Said(BaseModel):
+    """Words."""
+
+    text: str = Field(description="Any.")
+
+
+@pack(
+    "test.locked",
+    version="1.0.0",
+    effects="none",
+    repeatable=True,
+    credentials=[CredentialNeed("nowhere.key", "generic")],
+)
+async def locked(ctx: PackContext, given: Said) -> Said:
+    """Says the same, where there is a key."""
+    return given
+
+
+PACKS = (locked,)
 
 
 def settings(_: Path) -> dict[str, Any]:
@@ -77,6 +100,112 @@ async def test_a_request_leads_to_a_pipeline_with_inputs_that_say_where_they_com
     assert "keywords only" in routed["reasoning"]
     assert routed["gapWarning"] is None
     assert len(routed["alternatives"]) <= 5
+
+
+@states("route_request", "catalog", "routing_guide", "create_pipeline", "run_pipeline")
+async def test_what_exists_for_practice_is_offered_only_by_name(api: Api) -> None:
+    word = api.key.replace("-", "")
+    mine = await api.save(
+        step("review", "practice.review", markdown="${{ inputs.markdown }}", practice_failure=False),
+        metadata={"intent_keywords": [word], "accepts": ["markdown"], "produces": ["outline_markdown"]},
+    )
+    kept = await api.save(
+        step("review", "practice.review", markdown="${{ inputs.markdown }}", practice_failure=False),
+        key=f"{api.key}-kept",
+        metadata={"intent_keywords": [word], "accepts": ["markdown"], "produces": ["json"], "practice": False},
+    )
+
+    for intent in ("make slides from this markdown outline", "review my slides", f"{word} my deck", "show me a demo"):
+        routed = await api.me.call("route_request", userIntent=intent, context={"files": [{"name": "talk.md"}]})
+        names = [await _name(api, answer) for answer in (routed["recommendation"], *routed["alternatives"])]
+        assert not [name for name in names if name in (mine, "sample") or str(name).startswith("practice.")], intent
+    for wanted in ({"text": "review slides"}, {"text": word}, {"accepts": ["markdown"]}, {"practice": False}):
+        found = (await api.me.call("catalog", filter=wanted, first=100))["nodes"]
+        assert found, wanted
+        assert not [entry["id"] for entry in found if entry["metadata"]["practice"]], wanted
+    guide = await api.me.call("routing_guide")
+    assert not [pack["name"] for pack in guide["packs"] if pack["name"].startswith("practice.")]
+    keys = {pipeline["key"] for pipeline in guide["pipelines"]}
+    assert {kept, "scrape-deck"} <= keys
+    assert not {mine, "sample", "agent-propose-verify"} & keys
+
+    marked = (await api.me.call("catalog", filter={"practice": True}, first=100))["nodes"]
+    listed = (await api.me.call("catalog", first=100))["nodes"]
+    for found in (marked, listed):
+        ids = {entry["name"] for entry in found if entry["metadata"]["practice"]}
+        assert {"practice.review", "practice.text", "practice.verify", "See it work", mine} <= ids
+        assert kept not in ids
+    for intent, expected in (
+        ("run practice.review on my outline", "practice.review"),
+        ("run the sample", "sample"),
+        (f"start {mine} again", mine),
+    ):
+        routed = await api.me.call("route_request", userIntent=intent)
+        assert await _name(api, routed["recommendation"]) == expected
+        text = "sample" if expected == "sample" else expected
+        found = (await api.me.call("catalog", filter={"text": text}))["nodes"]
+        assert found[0]["name"] == ("See it work" if expected == "sample" else expected)
+    started = await api.me.call("run_pipeline", pipeline=mine, inputs={"markdown": "# One"}, waitSeconds=20)
+    assert started["run"]["state"] == "SUCCEEDED"
+
+
+@states("route_request", "run_pack")
+async def test_history_brings_nothing_for_practice_back(api: Api) -> None:
+    for _ in range(2):
+        await api.me.call("run_pack", pack="practice.text", input={}, waitSeconds=10)
+
+    routed = await api.me.call("route_request", userIntent="same as last time")
+    assert (routed["recommendation"]["kind"], routed["gapWarning"]) == ("NONE", None)
+    assert "run nothing lately" in routed["recommendation"]["why"]
+    told = {"runs": [{"pack": "practice.text"}]}
+    again = await api.me.call("route_request", userIntent="same as last time", context=told)
+    assert again["recommendation"]["id"] == "practice.text"
+
+
+@states("route_request")
+async def test_what_lacks_its_input_loses_to_what_makes_it_from_what_there_is(api: Api) -> None:
+    async def best(intent: str, context: Any = None) -> dict[str, Any]:
+        return (await api.me.call("route_request", userIntent=intent, context=context))["recommendation"]
+
+    topic = await best("narrated slides on photosynthesis")
+    assert (topic["id"], topic["suggestedInputs"]) == ("builtin.research-narrate", {"query": "photosynthesis"})
+    assert topic["missingInputs"] == []
+    written = await best("narrated slides on photosynthesis", {"inputs": {"markdown": "# Light\n\n---\n\n# Leaves"}})
+    assert (written["id"], written["missingInputs"]) == ("slides.narrate", [])
+    bare = await best("narrated slides")
+    assert (bare["id"], bare["missingInputs"]) == ("slides.narrate", ["markdown"])
+    assert "It needs what the request does not have: `outline_markdown` or `markdown`." in bare["why"]
+
+    asked = await best("make slides from this markdown outline")
+    assert (asked["id"], asked["missingInputs"]) == ("slides.render", ["markdown"])
+    given = await best("make slides from this markdown outline", {"inputs": {"markdown": "# One"}})
+    assert (given["id"], given["missingInputs"]) == ("slides.render", [])
+    assert "does not have" not in given["why"]
+
+
+@states("route_request", "create_pipeline")
+async def test_what_cannot_run_here_says_what_it_needs_and_goes_after_its_like_that_can(api: Api) -> None:
+    word = api.key.replace("-", "")
+    told = {"accepts": ["text"], "produces": ["text"], "intent_keywords": [word], "example_intents": [f"{word} it"]}
+    lacking = await api.save(step("say", "test.locked", text="${{ inputs.text }}"), metadata=told)
+
+    best = (await api.me.call("route_request", userIntent=f"{word} it please"))["recommendation"]
+    assert await _name(api, best) == lacking
+    assert [(lack["kind"], lack["name"]) for lack in best["missingRequirements"]] == [("CREDENTIAL", "nowhere.key")]
+
+    able = await api.save(step("say", "test.echo", text="${{ inputs.text }}"), key=f"{api.key}-z", metadata=told)
+    routed = await api.me.call("route_request", userIntent=f"{word} it please")
+    assert await _name(api, routed["recommendation"]) == able
+    assert routed["recommendation"]["missingRequirements"] == []
+    (other,) = [answer for answer in routed["alternatives"] if await _name(api, answer) == lacking]
+    assert [lack["name"] for lack in other["missingRequirements"]] == ["nowhere.key"]
+
+
+async def _name(api: Api, answer: Any) -> str | None:
+    """The key of the pipeline, or the name of the pack, that was answered."""
+    if answer["kind"] != "PIPELINE":
+        return answer["id"]
+    return (await api.me.call("pipeline", id=answer["id"]))["key"]
 
 
 @states("route_request")

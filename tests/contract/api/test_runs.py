@@ -270,7 +270,8 @@ async def test_a_rerun_is_a_new_run_and_a_deleted_run_is_gone(api: Api) -> None:
     assert [(entry["key"], entry["action"]) for entry in preview["steps"]] == [("say", "REUSE"), ("again", "RUN")]
     part = (await api.me.call("rerun_run", id=run["id"], fromStep="again", waitSeconds=20))["run"]
     assert (part["state"], api.bench.calls("test.echo")) == ("SUCCEEDED", calls + 1)
-    assert run["id"] in str(part["steps"][0]["attempts"][0]["notes"]), "shown as reused, with the run it comes from"
+    (reused,) = part["steps"][0]["attempts"]
+    assert reused["reuse"]["madeBy"]["runStep"]["run"]["id"] == run["id"], "shown as reused, with the run it comes from"
 
     assert (await api.me.call("delete_run", id=run["id"]))["deletedId"] == run["id"]
     assert await api.me.call("get_run", id=run["id"]) is None

@@ -1,0 +1,118 @@
+"""What an entry has to be given, compared with what a request has: by kinds, and by the inputs it can fill. Pure.
+
+The words of a request serve as a question, a brief or a description. Everything else somebody must have: at hand as a
+file, an address or an input, pasted into the request, or named there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from catalog.concepts import thesaurus
+from catalog.routing_inputs import suggest_inputs
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from catalog.concepts import Role
+    from catalog.facts import Facts
+    from catalog.routing_concepts import Wish
+    from catalog.search import Entry, RefT
+
+#: Kinds that the words of a request can be.
+_SAID = frozenset(("query", "brief", "description"))
+#: Kinds that a text pasted into a request is, and the lines from which on a request holds one.
+_PASTED = frozenset(("text", "markdown", "source_content"))
+_PASTED_LINES = 4
+
+
+def kinds_had(facts: Facts, wish: Wish) -> frozenset[str]:
+    """The kinds of what a request says, has or names without wanting it."""
+    return kinds_given(facts, wish) | _kinds(wish, "plain") | _SAID
+
+
+def kinds_given(facts: Facts, wish: Wish) -> frozenset[str]:
+    """The kinds of what the result is to be made from: at hand, pasted, or said to be; empty for a mere topic."""
+    found = _kinds(wish, "given").union(*(fact.kinds for fact in facts.facts))
+    return found | _PASTED if len(facts.text.strip().splitlines()) >= _PASTED_LINES else found
+
+
+def lacks_input(entry: Entry[RefT], facts: Facts, had: Collection[str]) -> bool:
+    """Whether an entry takes something, and nothing that a request has.
+
+    Args:
+        entry: What could be run.
+        facts: What the request says and has.
+        had: The kinds of it, from `kinds_had`.
+    """
+    required = entry.input_schema.get("required")
+    if isinstance(required, list) and any(name in facts.inputs for name in required):
+        return False
+    return bool(entry.metadata.accepts) and not any(kind in had for kind in entry.metadata.accepts)
+
+
+def fed_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish) -> list[float]:
+    """Scores in which a pack that lacks its input loses to a pipeline that makes it from what the request has.
+
+    Such a pipeline calls the pack and makes what the pack mainly makes. It takes what is at hand; where only a topic is
+    given, it needs nothing more. The likeliest one changes places with the pack: what speaks for the pack's result
+    speaks for it.
+
+    Args:
+        entries: What could be run.
+        scores: Of each entry.
+        facts: What the request says and has.
+        wish: What it speaks of.
+    """
+    found = list(scores)
+    had = kinds_had(facts, wish)
+    place = max(range(len(found)), key=found.__getitem__)
+    pack = entries[place]
+    if pack.kind == "pipeline" or not lacks_input(pack, facts, had):
+        return found
+    at_hand = frozenset(kind for fact in facts.facts for kind in fact.kinds)
+    if not at_hand and kinds_given(facts, wish):
+        return found
+    makers = [
+        other
+        for other, entry in enumerate(entries)
+        if pack.id in entry.metadata.supersedes
+        and not lacks_input(entry, facts, had)
+        and set(pack.metadata.produces[:1]) <= set(entry.metadata.produces)
+        and (
+            not at_hand.isdisjoint(entry.metadata.accepts)
+            if at_hand
+            else not suggest_inputs(entry.input_schema, facts.text, facts, {}).missing
+        )
+    ]
+    if makers:
+        best = max(makers, key=found.__getitem__)
+        found[place], found[best] = found[best], found[place]
+    return found
+
+
+def new_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish) -> list[float]:
+    """Scores in which an entry that makes nothing but what is given already loses to one that makes what is named.
+
+    The likeliest entry that takes what is given and makes what is named changes places with it.
+    """
+    found = list(scores)
+    place = max(range(len(found)), key=found.__getitem__)
+    given = kinds_given(facts, wish)
+    named = (_kinds(wish, "wanted") | _kinds(wish, "plain")) - given
+    if not named or not given.issuperset(entries[place].metadata.produces):
+        return found
+    makers = [
+        other
+        for other, entry in enumerate(entries)
+        if not named.isdisjoint(entry.metadata.produces) and not given.isdisjoint(entry.metadata.accepts)
+    ]
+    if makers:
+        best = max(makers, key=found.__getitem__)
+        found[place], found[best] = found[best], found[place]
+    return found
+
+
+def _kinds(wish: Wish, role: Role) -> frozenset[str]:
+    concepts = thesaurus().concepts
+    return frozenset(kind for name in wish.things.get(role, ()) for kind in concepts[name].kinds)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from unittest.mock import Mock
 
 import pytest
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from runner import document
 from runner.document import dump_yaml, load_document, load_documents, load_written
 from runner.json_values import MAX_DEPTH, DocumentError, canonical_json, digest, forbidden_text
+from tests.support.effort import at_most
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40)
 SCALARS = (
@@ -145,10 +145,9 @@ class TestLoading:
         ],
         ids=["flow", "maps", "lists", "keys", "block", "laughs", "cycle", "10MB", "many", "repeated"],
     )
-    def test_hostile_texts_are_refused_quickly(self, text):
-        started = time.process_time()
-        refused(text)
-        assert time.process_time() - started < 5
+    def test_hostile_texts_are_refused_with_bounded_work(self, text):
+        with at_most(calls=10_000_000):
+            refused(text)
 
     @settings(max_examples=100)
     @given(st.text(max_size=60))

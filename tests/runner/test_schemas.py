@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from runner.schema_admission import MAX_PATTERNS, check_schema
 from runner.schema_types import ABSENT, OPEN, field_schema, fits
 from runner.schemas import compile_schema
 from tests.support.checked_packs import render, scrape
+from tests.support.effort import at_most
 
 
 def told(schema, value):
@@ -114,6 +114,12 @@ class TestMessages:
             ({"pattern": "^a+$"}, "b", 'The value is "b"; it must match the pattern "^a+$".'),
             ({"format": "uri"}, "x", 'The value is "x"; it must be a URL such as https://example.org/page.'),
             (
+                {"format": "uri"},
+                "http://a:0",
+                'The value is "http://a:0"; it must be a URL such as https://example.org/page: '
+                "port 0 is not within 1 to 65535.",
+            ),
+            (
                 {"anyOf": [{"type": "integer"}, {"type": "null"}]},
                 "x",
                 'The value is "x"; it must be a whole number or null.',
@@ -162,14 +168,13 @@ class TestMessages:
 
 
 class TestCost:
-    def quickly(self, schema, value, rules):
-        started = time.process_time()
-        assert [rule for _, rule, _ in told(schema, value)] == rules
-        assert time.process_time() - started < 4
+    def bounded(self, schema, value, rules):
+        with at_most(calls=10_000_000):
+            assert [rule for _, rule, _ in told(schema, value)] == rules
 
     def test_patterns_cannot_backtrack(self):
-        self.quickly({"pattern": "^(a+)+$"}, "a" * 100_000 + "b", ["wrong_format"])
-        self.quickly(
+        self.bounded({"pattern": "^(a+)+$"}, "a" * 100_000 + "b", ["wrong_format"])
+        self.bounded(
             {"patternProperties": {"^(a+)+$": False}, "additionalProperties": False},
             {"a" * 50_000 + "b": 1},
             ["unknown_field"],
@@ -178,29 +183,27 @@ class TestCost:
     def test_references_cannot_multiply(self):
         definitions = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)} | {"d40": {}}
         bomb = {"$defs": definitions, "$ref": "#/$defs/d0"}
-        self.quickly(bomb, 1, ["schema_too_complex"])
-        started = time.process_time()
-        field_schema(bomb, ("a",))
-        fits(bomb, bomb)
-        assert time.process_time() - started < 2
+        self.bounded(bomb, 1, ["schema_too_complex"])
+        with at_most(calls=10_000_000):
+            field_schema(bomb, ("a",))
+            fits(bomb, bomb)
 
     def test_references_may_go_in_circles(self):
         loop = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}
-        self.quickly(loop, 1, ["schema_too_complex"])
+        self.bounded(loop, 1, ["schema_too_complex"])
         tree = {"type": "object", "properties": {"next": {"$ref": "#"}}, "additionalProperties": False}
         assert told(tree, {"next": {"next": {"nxt": 1}}})[0][:2] == ("next.next.nxt", "unknown_field")
         assert field_schema(tree, ("next", "next", "next")) in (OPEN, {})
 
     def test_large_lists_are_compared_in_one_pass(self):
-        self.quickly({"uniqueItems": True}, [{"a": n} for n in range(30_000)], [])
+        self.bounded({"uniqueItems": True}, [{"a": n} for n in range(30_000)], [])
 
     def test_alternatives_cannot_multiply_in_a_comparison(self):
         schema: dict[str, object] = {"type": "string", "enum": ["x"]}
         for _ in range(12):
             schema = {"type": "array", "items": {"anyOf": [schema, {"type": "array", "items": schema}, schema]}}
-        started = time.process_time()
-        fits(schema, schema)
-        assert time.process_time() - started < 4
+        with at_most(calls=10_000_000):
+            fits(schema, schema)
 
     def test_jsonschema_is_not_imported_before_the_first_check(self):
         code = (
@@ -218,10 +221,13 @@ class TestFormats:
         [
             (
                 "uri",
-                ["https://example.org/a?b#c", "mailto:a@b.c", "http://[::1]:8080/"],
-                ["x", "http://", "https://a b", "http://a:99999", "//x", "https://ü.de"],
+                [
+                    *("https://example.org/a?b#c", "mailto:a@b.c", "http://[::1]:8080/"),
+                    *("https://ü.de/ä b|c", " <https://a.example> ", "urn:isbn:1"),
+                ],
+                ["x", "http://", "https://a b", "http://a:99999", "http://a:0", "//x", "mailto:ü@b.c", "ftp://"],
             ),
-            ("iri", ["https://ü.de/ä"], ["ü"]),
+            ("iri", ["https://ü.de/ä", "mailto:ü@b.c"], ["ü"]),
             ("uri-reference", ["/a", "#b", "x"], ["a b"]),
             (
                 "email",

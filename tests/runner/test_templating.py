@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import copy
-import time
 
 import pytest
 from hypothesis import given, settings
@@ -9,6 +8,7 @@ from hypothesis import strategies as st
 
 from runner.failures import FailureCode
 from runner.templating import TemplateError, compile_template, escape_text
+from tests.support.effort import at_most
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30) | st.sampled_from(
     ["${{", "$${{", "$$${{", "}}", "${{ inputs.x }}", "$${{ inputs.x }}", "$", "{{A_B}}", "${{ inputs.x"]
@@ -236,9 +236,8 @@ class TestLimits:
     @pytest.mark.parametrize("embedded", [True, False])
     def test_a_hostile_template_is_refused_before_it_grows(self, large, embedded):
         template = "${{ inputs.x }}" * 10_000 if embedded else ["${{ inputs.x }}"] * 10_000
-        started = time.process_time()
-        failure(template, {"x": large})
-        assert time.process_time() - started < 2
+        with at_most(calls=1_000_000):
+            failure(template, {"x": large})
 
     @pytest.mark.parametrize("bad", [1 << 64, "a\0b", "\ud800"])
     def test_what_json_here_cannot_hold_is_refused(self, bad):

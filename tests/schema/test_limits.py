@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
 from graphql import get_introspection_query, parse
 
 from schema.limits import RequestLimits, check_shape
+from tests.support.effort import at_most
 from tests.support.graphql_app import Context, World, build_schema
 
 if TYPE_CHECKING:
@@ -97,11 +97,9 @@ async def test_too_much_is_refused_naming_the_limit(query: str, limit: str) -> N
     ],
 )
 async def test_no_document_keeps_the_server_busy(query: str) -> None:
-    """The costliest found admitted takes some 20 ms; the bound is generous for loaded machines, and CPU time."""
     schema.documents.get("{ hello }")
-    started = time.process_time()
-    schema.documents.get(query)
-    assert time.process_time() - started < 0.5
+    with at_most(calls=1_000_000):
+        schema.documents.get(query)
 
 
 async def test_the_standard_introspection_query_passes() -> None:
@@ -214,8 +212,8 @@ async def test_errors_are_few_and_each_names_what_was_meant() -> None:
 
 
 def test_each_fragment_is_measured_once() -> None:
-    started = time.process_time()
-    refusal = check_shape(parse(chain(180)), LIMITS)
+    document = parse(chain(180))
+    with at_most(calls=100_000):
+        refusal = check_shape(document, LIMITS)
     assert refusal is not None
     assert "beyond counting" in refusal.message
-    assert time.process_time() - started < 0.2

@@ -14,13 +14,10 @@ def main() -> None:
     """
     import sys
 
-    if sys.argv[1:2] == ["up"]:
-        from app.cli.base import cli_up as chosen
-    else:
-        from app.cli.commands import cli as chosen
+    from app.cli.commands import cli
 
     try:
-        chosen(prog_name="packline")
+        cli(prog_name="packline")
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from app.cli import connect, history, machine, mcp, pipelines, runs
 from app.cli.artifacts import artifacts
-from app.cli.base import command_line
 from app.cli.credential_files import credentials
 from app.cli.memory import memory
 from app.cli.promote import promote
@@ -12,7 +15,41 @@ from app.cli.route import route
 from app.cli.tokens import tokens
 from app.cli.transcript import transcript
 
-cli = command_line()
+_EPILOG = (
+    "Exit status: 0 done, or the run succeeded · 1 the run failed · 2 wrong usage or refused · 3 the run was cancelled "
+    "· 4 the server cannot be reached · 130 interrupted"
+)
+
+cli = typer.Typer(
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    epilog=_EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"packline {version('packline')}")
+        raise typer.Exit
+
+
+@cli.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Packline: run pipelines of packs, durably, and watch every step.
+
+    Start a server with `packline up`, then, in another terminal, `packline run sample`.
+    """
+
+
 cli.command()(machine.up)
 cli.command()(runs.run)
 cli.command()(runs.watch)

@@ -32,9 +32,6 @@ def up(
     ] = None,
 ) -> None:
     """Start the server; Ctrl-C stops it, nothing is lost."""
-    from app.startup import prepare_imports
-
-    prepare_imports()
     from app.server import serve
 
     settings = settings_of(host=host, port=port, data_dir=data_dir, log_level=log_level)

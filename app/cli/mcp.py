@@ -41,9 +41,6 @@ def mcp(
     if embedded or data_dir is not None:
         if server is not None or token is not None:
             raise CliError("--embedded and --data-dir stand for a server of its own; leave out --server and --token.")
-        from app.startup import prepare_imports
-
-        prepare_imports()
         from app.cli.machine import settings_of
         from app.embedded import serve_embedded
         from app.logging import configure_logging

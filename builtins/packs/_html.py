@@ -62,10 +62,8 @@ def decode(body: bytes, declared: str | None = None) -> str:
                 continue
             if errors == "strict" or _fits(text):
                 return text
-    try:
-        from charset_normalizer import from_bytes
-    except ImportError:
-        return body.decode("cp1252", errors="replace")
+    from charset_normalizer import from_bytes
+
     guess = from_bytes(body[:200_000]).best()
     return body.decode(guess.encoding if guess else "cp1252", errors="replace")
 

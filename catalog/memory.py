@@ -29,7 +29,6 @@ from store.vault import UnsealError
 from store.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from runner.pack_needs import Missing
@@ -156,31 +155,10 @@ class Memory:
         except (StoreError, VaultChangedError) as error:
             log.info("counts of memory could not be stored", caller=caller_id, error=str(error))
 
-    async def forget(
-        self,
-        caller_id: str,
-        scope: MemoryScope,
-        *,
-        dry_run: bool = False,
-        along: Callable[[Connection, int], None] | None = None,
-    ) -> int:
-        """Deletes a caller's rows, or counts them; how many. What ended before the call is among them.
-
-        Args:
-            caller_id: Whose.
-            scope: Which.
-            dry_run: Only count.
-            along: Called in the same transaction with the count.
-        """
+    async def count(self, caller_id: str, scope: MemoryScope) -> int:
+        """How many rows of a caller's a scope names. What ended before the call is among them."""
         await self.catch_up()
-
-        def unit(conn: Connection) -> int:
-            count = forget(conn, caller_id, scope, dry_run=dry_run)
-            if along is not None:
-                along(conn, count)
-            return count
-
-        return await self._store.write(unit)
+        return await self._store.write(forget, caller_id, scope, dry_run=True)
 
     async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
         """As `runner.memory.MemoryPort` says; for packs, whose run is the caller's own."""
@@ -189,11 +167,14 @@ class Memory:
         except ScopeError as refused:
             raise PackError(FailureCode.INVALID_INPUT, str(refused), field="scope") from refused
 
-        def along(conn: Connection, count: int) -> None:
+        def unit(conn: Connection) -> int:
+            count = forget(conn, caller_id, wanted, dry_run=dry_run)
             detail = orjson.dumps({"scope": scope, "rows": count, "dry_run": dry_run, "run": run_id}).decode()
             append_audit(conn, actor_id=caller_id, action=FORGET_ACTION, accepted=True, detail=detail)
+            return count
 
-        return await self.forget(caller_id, wanted, dry_run=dry_run, along=along)
+        await self.catch_up()
+        return await self._store.write(unit)
 
     async def catch_up(self) -> None:
         """Takes up everything that has ended by now."""

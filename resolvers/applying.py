@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from resolvers.access import require_owner
 from resolvers.definitions import CheckedDefinition, checked_definition, documents_of
 from resolvers.keys import key_taken
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid
 from resolvers.tools import Tool
 from runner.issues import Issue, error
@@ -94,6 +94,7 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
         seen.add(checked.key)
         planned.append(await _plan(context, checked))
     if dry_run:
+        await context.commit_unchanged()
         return tuple(plan.applied for plan in planned)
     saved = await _write_all(context, planned)
     return tuple(
@@ -147,7 +148,7 @@ async def _write_all(context: Context, planned: Sequence[_Planned]) -> list[Save
         return saved
 
     try:
-        return await write_audited(context, unit)
+        return await context.commit(unit)
     except KeyTakenError as taken:
         raise key_taken(taken) from taken
     except (StaleVersionError, NoPipelineError) as overtaken:

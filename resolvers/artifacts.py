@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.access import visible_to
 from resolvers.lookups import pipeline_ids
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
 from resolvers.queries import bounded
 from resolvers.tools import Parameter, Tool
@@ -256,16 +256,23 @@ async def pin(context: Context, *, id: str, pinned: bool = True) -> ArtifactReco
         raise NotFound("artifact", id)
     if found.caller_id != context.caller.id and not context.caller.may(Scope.MANAGE):
         raise Forbidden(f"The artifact {id} belongs to another caller.")
-    if pinned:
-        await context.services.store.write(pin_artifact, id)
-    else:
-        keep_days = context.services.limits.artifact_days
-        await context.services.store.write(unpin_artifact, id, keep_days=keep_days)
-    again = await find_visible_artifact(context, id)
-    if again is None or (pinned and again.erased_at is not None):
-        raise NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
-    if pinned and not again.pinned:
+    gone = NotFound("artifact", id, hint="Its content is gone already; run the step that made it again.")
+    if pinned and found.erased_at is not None:
+        raise gone
+    if pinned and found.status == ArtifactStatus.QUARANTINED:
         raise Forbidden(f"The artifact {id} is in quarantine, because it seems to hold a secret.")
+    keep_days = context.services.limits.artifact_days
+
+    def unit(conn: Connection) -> None:
+        if not pinned:
+            unpin_artifact(conn, id, keep_days=keep_days)
+        elif not pin_artifact(conn, id) and not found.pinned:
+            raise gone
+
+    await context.commit(unit)
+    again = await find_visible_artifact(context, id)
+    if again is None:  # deleted meanwhile, with its run
+        raise gone
     return again
 
 
@@ -276,11 +283,11 @@ async def release(context: Context, *, id: str) -> ArtifactRecord:
     if found is None:
         raise NotFound("artifact", id)
 
-    def unit(conn: Connection) -> bool:
-        return change_status(conn, id, ArtifactStatus.QUARANTINED, ArtifactStatus.STORED)
+    def unit(conn: Connection) -> None:
+        if not change_status(conn, id, ArtifactStatus.QUARANTINED, ArtifactStatus.STORED):
+            raise Conflict(f"The artifact {id} is not in quarantine.", current_id=id)
 
-    if found.status != ArtifactStatus.QUARANTINED or not await write_audited(context, unit):
-        raise Conflict(f"The artifact {id} is not in quarantine.", current_id=id)
+    await context.commit(unit)
     again = await find_visible_artifact(context, id)
     assert again is not None, "a row is never deleted while its run is there"
     return again

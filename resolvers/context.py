@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from resolvers.routing_book import RoutingBook
 from resolvers.usage import UsageBook
@@ -12,7 +12,7 @@ from runner.vault import Asker
 from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from catalog.defaults import DefaultsBook
     from catalog.memory import Memory
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from resolvers.versions import Versions
     from runner.availability import Lacks
     from runner.engine import Engine
+    from runner.failures import JSONValue
     from runner.mounts.mounts import Mounts
     from runner.previews import Previews
     from runner.redaction import Redactor
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from runner.tail import Tails
     from runner.vault import Vault
     from runner.vault_keeper import VaultKeeper
+    from store.dialects import Connection
     from store.engine import Store
 
+T = TypeVar("T")
 
 #: Names told of one call that were looked for in vain.
 MISSES_MAX = 20
@@ -160,6 +163,46 @@ class Context:
     def with_trail(self, trail: Trail) -> Context:
         """The same call, as the command under way is given it; shorter than `dataclasses.replace`, for every start."""
         return Context(self.services, self.caller, self.client_name, self.cause, trail, self.misses)
+
+    async def commit(
+        self,
+        unit: Callable[[Connection], T],
+        target: Callable[[T], str] | None = None,
+        detail: Callable[[T], Mapping[str, JSONValue]] | None = None,
+    ) -> T:
+        """Writes a command's change and its audit row in one transaction, which nothing outlives that fails.
+
+        This is how a use case writes; see `Store.write` for what a unit may do. A command that finds out only in its
+        unit that it is refused raises there.
+
+        Args:
+            unit: What the command does.
+            target: Id of what it was done to, from the unit's result; as the caller named it when absent.
+            detail: What the row says besides the command's arguments, from the unit's result.
+        """
+
+        def audited(conn: Connection) -> T:
+            result = unit(conn)
+            if target is not None:
+                self.audit_target(target(result))
+            self.record(conn, **({} if detail is None else detail(result)))
+            return result
+
+        return await self.services.store.write(audited)
+
+    async def commit_unchanged(self) -> None:
+        """Writes the audit row of an accepted command that changes nothing, such as a dry run."""
+        await self.services.store.write(self.record)
+
+    def record(self, conn: Connection, /, **detail: JSONValue) -> None:
+        """Writes the audit row of the accepted command as a part of its unit; for units that others commit."""
+        assert self.trail is not None, "only commands change anything"
+        self.trail.write(conn, **detail)
+
+    def audit_target(self, target_id: str) -> None:
+        """Names what the command is done to, once that has been looked up."""
+        assert self.trail is not None, "only commands are audited"
+        self.trail.target_id = target_id
 
     def missed(self, miss: NotFound) -> None:
         """Notes a name that a read looked for in vain, to be told beside its answer (`resolvers.lookups`)."""

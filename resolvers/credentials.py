@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, Unavailable
 from runner.availability import Requirement
 from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_fields
@@ -144,10 +144,7 @@ async def set_credential(
 
 
 async def _store(context: Context, change: CredentialChange) -> str:
-    def unit(conn: Connection) -> str:
-        return put_credential(conn, change)
-
-    return await write_audited(context, unit, lambda credential_id: credential_id)
+    return await context.commit(lambda conn: put_credential(conn, change), str)
 
 
 async def _change(
@@ -259,9 +256,13 @@ async def _target(context: Context, ref: str) -> str | None:
 async def delete(context: Context, *, id: str) -> str:
     """Deletes a credential with its grants, for good; its id. What runs now may hold its value a while longer."""
     found = await _get(context, id)
-    deleted = await write_audited(context, lambda conn: delete_credential(conn, found.id), lambda _: found.id)
-    if not deleted:
-        raise _not_found(id)
+    context.audit_target(found.id)
+
+    def unit(conn: Connection) -> None:
+        if not delete_credential(conn, found.id):
+            raise _not_found(id)
+
+    await context.commit(unit)
     await context.services.keeper.refresh()
     return found.id
 
@@ -298,9 +299,10 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
         failure = failed.failure
         raise _untested(found.key, f"Nothing is known: {failure.message}", failure.hint) from failed
     message = services.redactor.text(verdict.message)
-    if context.trail is not None:
-        context.trail.target_id = found.id
-    await services.store.write(note_test, found.id, sealed=sealed, accepted=verdict.accepted, message=message)
+    context.audit_target(found.id)
+    await context.commit(
+        lambda conn: note_test(conn, found.id, sealed=sealed, accepted=verdict.accepted, message=message)
+    )
     return await _get(context, found.id)
 
 

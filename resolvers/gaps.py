@@ -8,7 +8,7 @@ import orjson
 from pydantic import ValidationError
 
 from catalog.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from runner.issues import error
 from runner.json_values import forbidden_text
@@ -63,7 +63,7 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
     def unit(conn: Connection) -> GapProposalRecord:
         return keep_gap(conn, caller_id=context.caller.id, user_intent=redactor.text(intent), gap=text)
 
-    return await write_audited(context, unit, lambda kept: kept.id)
+    return await context.commit(unit, lambda kept: kept.id)
 
 
 @operation("delete_gap_proposal", scope=Scope.WRITE, kind="command", destructive=True, idempotent=True, target="id")
@@ -85,7 +85,7 @@ async def delete_gap_proposal(context: Context, *, id: str) -> str:
             raise NotFound("gap proposal", id)
         return id
 
-    return await write_audited(context, unit, str)
+    return await context.commit(unit, str)
 
 
 def read_gap(text: str) -> GapWarning:

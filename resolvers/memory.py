@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from catalog.learning import VALUE_CHARACTERS, LearnedField, is_learnable
 from catalog.memory import ScopeError, parse_scope
 from resolvers.lookups import no_pack, no_pipeline, no_target
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
 from runner.availability import Requirement
@@ -15,7 +15,7 @@ from runner.issues import did_you_mean, error
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_callers
 from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
-from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, list_memory
+from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, forget, list_memory
 from store.memory_state import set_learning as store_learning
 from store.pipeline_reads import find_pipeline, find_pipelines
 from store.states import Scope
@@ -127,22 +127,16 @@ async def forget_memory(context: Context, *, scope: str, caller: str | None = No
         Forbidden: the memory is somebody else's.
     """
     caller_id, wanted = await whose(context, caller), await _known_scope(context, scope)
-    trail = context.trail
-
-    def along(conn: Connection, count: int) -> None:
-        if trail is not None:
-            trail.write(conn, rows=count)
-
     if wanted.entry_id is not None:
         entry = await find_entry(context, wanted.entry_id)
         if entry is None or entry.caller_id != caller_id:
             raise NotFound("memory entry", wanted.entry_id, hint="`memoryEntries` lists those there are.")
     elif wanted.target is not None and wanted.kind is not None:
         await _require_known(context, caller_id, wanted.kind, wanted.target)
-    count = await context.services.memory.forget(caller_id, wanted, dry_run=dry_run, along=along)
-    if trail is not None:
-        trail.written = True
-    return count
+    await context.services.memory.catch_up()
+    return await context.commit(
+        lambda conn: forget(conn, caller_id, wanted, dry_run=dry_run), detail=lambda count: {"rows": count}
+    )
 
 
 @operation("set_default", scope=Scope.RUN, kind="command", idempotent=True, target="target", private=("value",))
@@ -175,7 +169,7 @@ async def set_default(
             else:
                 drop_override(conn, caller_id, kind, target_id, field.value)
 
-        await write_audited(context, settle)
+        await context.commit(settle)
     else:
         chosen = value if value is not None else await _learned(context, caller_id, kind, target_id, field)
         if not is_learnable(chosen, context.services.redactor):
@@ -196,7 +190,7 @@ async def set_learning(context: Context, *, paused: bool, caller: str | None = N
     def unit(conn: Connection) -> None:
         store_learning(conn, caller_id, paused=paused)
 
-    await write_audited(context, unit)
+    await context.commit(unit)
     return await context.services.defaults.of(caller_id)
 
 
@@ -269,7 +263,7 @@ async def _require_known(context: Context, caller_id: str, kind: TargetKind, tar
         return
     if kind == "pipeline" and await find_pipelines(context.services.store, [target]):
         return
-    if await context.services.memory.forget(caller_id, MemoryScope(kind=kind, target=target), dry_run=True):
+    if await context.services.memory.count(caller_id, MemoryScope(kind=kind, target=target)):
         return
     miss = await (no_pack if kind == "pack" else no_pipeline)(context, target)
     near = None if miss.suggestion is None else f"{kind}:{miss.suggestion}"
@@ -304,7 +298,7 @@ async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> No
             put_override(conn, caller_id, sealed, proof=proof)
 
         try:
-            await write_audited(context, unit)
+            await context.commit(unit)
         except VaultChangedError:
             continue
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Conflict, NotFound
 from store.mcp_tools import ToolChangedError, accept_tool
 from store.states import Scope
@@ -34,8 +34,8 @@ async def accept_mcp_tool_change(context: Context, *, pack: str, digest: str) ->
     if tool is None:
         raise NotFound("pack of a mounted MCP server", pack, hint="`mcpServers { packs { id } }` lists them.")
     try:
-        await write_audited(
-            context, lambda conn: accept_tool(conn, tool.server, tool.tool, digest, caller_id=context.caller.id)
+        await context.commit(
+            lambda conn: accept_tool(conn, tool.server, tool.tool, digest, caller_id=context.caller.id)
         )
     except ToolChangedError as changed:
         raise Conflict(

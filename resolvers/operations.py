@@ -1,7 +1,7 @@
 """Every use case, declared once: GraphQL fields and MCP tools are both made from these declarations.
 
-Calling an `Operation` is the one way in: it checks the scope, runs the use case, masks what a refusal says, and leaves
-an audit row for every command, refused ones too (CONTRACT 7.8).
+Calling an `Operation` is the one way in: it checks the scope, runs the use case, masks what a refusal says and audits
+it. An accepted command is audited in the transaction of its change, by `Context.commit` (CONTRACT 7.8).
 """
 
 from __future__ import annotations
@@ -35,21 +35,16 @@ DETAIL_CHARACTERS = 8_000
 
 
 class Trail:
-    """The audit row of an accepted command.
-
-    A use case whose change is one unit writes the row in that unit, so that both stand or fall together and the caller
-    waits for one commit; otherwise `Operation` writes it once the use case is done.
+    """The audit row of a command; `Context.commit` writes it with the command's change.
 
     Attributes:
         target_id: What the command is done to: as the caller named it, until the use case has looked it up.
         on_behalf_of: The caller it is done for, when that is somebody else.
-        written: Whether the row stands. Whoever passes `write` to a unit sets it once the unit has committed.
     """
 
-    __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "on_behalf_of", "target_id", "written")
+    __slots__ = ("_action", "_actor_id", "_detail", "_redactor", "on_behalf_of", "target_id")
 
     def __init__(self, context: Context, action: str, target_id: str | None, detail: Mapping[str, JSONValue]) -> None:
-        self.written = False
         self._redactor = context.services.redactor
         self._actor_id = context.caller.id
         self._action = action
@@ -58,7 +53,7 @@ class Trail:
         self._detail = detail
 
     def write(self, conn: Connection, /, **found: JSONValue) -> None:
-        """Writes the row; `found` is told beside the command's arguments, such as the run a start led to."""
+        """Writes the row; `found` goes besides the command's arguments, such as the run a start led to."""
         self._append(conn, {**self._detail, **found}, accepted=True)
 
     def refuse(self, conn: Connection, problem: Problem, /) -> None:
@@ -76,32 +71,6 @@ class Trail:
             detail=text if len(text) <= DETAIL_CHARACTERS else "{}",
             on_behalf_of=self.on_behalf_of,
         )
-
-
-async def write_audited(
-    context: Context, unit: Callable[[Connection], T], target_of: Callable[[T], str] | None = None
-) -> T:
-    """Runs the one unit that a command consists of, with its audit row in the same transaction.
-
-    Args:
-        context: The command's.
-        unit: What it does; what it raises comes back, and then no row is written.
-        target_of: Id of what it was done to, from the unit's result; as the caller named it when absent.
-    """
-    trail = context.trail
-
-    def audited(conn: Connection) -> T:
-        result = unit(conn)
-        if trail is not None:
-            if target_of is not None:
-                trail.target_id = target_of(result)
-            trail.write(conn)
-        return result
-
-    result = await context.services.store.write(audited)
-    if trail is not None:
-        trail.written = True
-    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +114,11 @@ class Operation(Generic[P, T]):
         trail = self._trail(context, kwargs)
         try:
             self._require_scope(context)
-            result = await self.function(context.with_trail(trail), *args, **kwargs)
+            return await self.function(context.with_trail(trail), *args, **kwargs)
         except Problem as problem:
             mask_problem(problem, context.services.redactor)
             await context.services.store.write(trail.refuse, problem)
             raise
-        if not trail.written:
-            await context.services.store.write(trail.write)
-        return result
 
     async def refuse_scope(self, context: Context, arguments: Mapping[str, object]) -> Forbidden:
         """What a caller without the scope is told; for surfaces that look at scopes before they call. Audited."""

@@ -10,7 +10,7 @@ import orjson
 from resolvers.access import require_owner
 from resolvers.definitions import DefinitionText, checked_definition, document_of, object_of
 from resolvers.keys import free_key, key_taken
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound
 from resolvers.tools import DEFINITION, SAVED, Tool
 from resolvers.versions import get_pipeline
@@ -63,8 +63,7 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
     checked = await checked_definition(context, await document_of(context, definition), definition.yaml)
     owner, about = context.caller.id, _note(note)
     try:
-        saved = await write_audited(
-            context,
+        saved = await context.commit(
             lambda conn: create_pipeline(conn, checked.heading, checked.definition, owner_id=owner, note=about),
             _pipeline_of,
         )
@@ -120,7 +119,7 @@ async def update(
         return save_version(conn, found.id, heading, stored, based_on=if_version, saved_by=saved_by, note=about)
 
     try:
-        saved = await write_audited(context, save, _pipeline_of)
+        saved = await context.commit(save, _pipeline_of)
     except StaleVersionError as stale:
         raise Conflict(
             f"The pipeline {found.key} is at version {stale.current}; your change was made from {stale.based_on}.",
@@ -162,7 +161,7 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
             return create_pipeline(conn, checked.heading, checked.definition, owner_id=owner)
 
         try:
-            saved = await write_audited(context, unit)
+            saved = await context.commit(unit)
         except KeyTakenError as taken:
             if key is not None:
                 raise key_taken(taken) from taken
@@ -195,7 +194,7 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
             f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`.",
             [error(("confirm_key",), "confirmation", "It must repeat the pipeline's key.", f"Give `{found.key}`.")],
         )
-    await write_audited(context, lambda conn: delete_pipeline(conn, found.id), lambda _: found.id)
+    await context.commit(lambda conn: delete_pipeline(conn, found.id), lambda _: found.id)
     return found.id
 
 

@@ -167,8 +167,9 @@ async def resume_run(
         raise Invalid(f"Run {id} cannot be resumed like this: {wrong[0].message}", proposal.plan.issues)
     if proposal.missing:
         raise unavailable(proposal.missing)
+    engine, change = context.services.engine, _change(context, proposal)
     try:
-        await context.services.engine.resume(_change(context, proposal))
+        await context.commit(lambda conn: engine.resume(conn, change))
     except WrongStateError as wrong_state:
         raise WrongState(
             f"Run {id} is {wrong_state.state} by now: somebody else was faster.", id, hint="Look at it again."
@@ -176,7 +177,7 @@ async def resume_run(
     except QueueFullError as full:
         raise queue_full(full) from full
     if wait_seconds:
-        await context.services.engine.wait_ended(id, wait_seconds)
+        await engine.wait_ended(id, wait_seconds)
     return id
 
 

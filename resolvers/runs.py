@@ -19,7 +19,7 @@ from store.events import events_after
 from store.pipeline_reads import find_pipelines
 from store.run_heads import list_heads, list_whole
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
-from store.runs import WrongStateError, acknowledge, delete_run
+from store.runs import WrongStateError, acknowledge, delete_run, request_cancel
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
 if TYPE_CHECKING:
@@ -287,9 +287,10 @@ async def cancel_run(context: Context, *, id: str, reason: str | None = None) ->
     await changeable_run(context, id)
     shown = context.services.redactor.excerpt(reason, 500) if reason else None
     try:
-        await context.services.engine.cancel(id, shown)
+        await context.commit(lambda conn: request_cancel(conn, id, shown))
     except WrongStateError as wrong:
         if wrong.state is RunState.CANCELLED:
+            await context.commit_unchanged()
             return id
         raise WrongState(
             f"Run {id} has ended already: it is {wrong.state}.", id, hint="There is nothing left to cancel."
@@ -302,7 +303,7 @@ async def acknowledge_run(context: Context, *, id: str, acknowledged: bool = Tru
     """Marks a failure as dealt with, or takes the mark off. The run's id."""
     await changeable_run(context, id)
     try:
-        await context.services.store.write(acknowledge, id, acknowledged=acknowledged)
+        await context.commit(lambda conn: acknowledge(conn, id, acknowledged=acknowledged))
     except WrongStateError as wrong:
         raise WrongState(
             f"Run {id} is {wrong.state}; only failed runs are acknowledged.", id, hint="There is nothing to deal with."
@@ -320,7 +321,7 @@ async def delete_one_run(context: Context, *, id: str) -> str:
         conn.wake(gone_key(id, run.caller_id))
 
     try:
-        await context.services.store.write(unit)
+        await context.commit(unit)
     except WrongStateError as wrong:
         raise WrongState(
             f"Run {id} is {wrong.state}; only runs that have ended can be deleted.", id, hint="Cancel it first."

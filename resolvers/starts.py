@@ -116,8 +116,7 @@ async def run_pipeline(
     if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
         return earlier
     found = await get_pipeline(context, pipeline)
-    if context.trail is not None:
-        context.trail.target_id = found.id
+    context.audit_target(found.id)
     chosen = await context.services.versions.get(context, found, version)
     definition = await chosen.compiled(context)
     refuse_wrong_agent(context, definition, agent)
@@ -152,6 +151,7 @@ async def run_pipeline(
         raise Invalid(f"The inputs do not fit pipeline {found.key}: {gone[0].message}", gone)
     steps = new_steps(context, definition, agent)
     if dry_run:
+        await context.commit_unchanged()
         return Started(None, warnings=tuple(warnings))
     caller = context.caller
     labels = Labels.of(context, values, title=title, name=found.name)
@@ -251,6 +251,7 @@ async def run_pack(
             [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
         )
     if dry_run:
+        await context.commit_unchanged()
         return Started(None)
     caller = context.caller
     labels = Labels.of(context, input, name=found.name)
@@ -284,15 +285,14 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
         Conflict: the idempotency key belongs to another request, or its run is gone.
         Limited: the caller has too many runs waiting.
     """
-    engine, trail = context.services.engine, context.trail
+    engine = context.services.engine
     run: RunRecord | None = None
 
     def note(conn: Connection, submitted: Submitted) -> None:
         nonlocal run
         if not wait_seconds:
             run = read_run(conn, submitted.run_id)
-        if trail is not None:
-            trail.write(conn, run=submitted.run_id, coalesced=submitted.coalesced, replayed=submitted.replayed)
+        context.record(conn, run=submitted.run_id, coalesced=submitted.coalesced, replayed=submitted.replayed)
 
     try:
         submitted = await engine.submit(new, note)
@@ -302,8 +302,6 @@ async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequ
         raise run_is_gone(new.idempotency_key, spent.run_id) from spent
     except QueueFullError as full:
         raise queue_full(full) from full
-    if trail is not None:
-        trail.written = True
     if wait_seconds:
         await engine.wait_ended(submitted.run_id, wait_seconds, just_started=submitted.started)
     return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings), run)
@@ -320,6 +318,7 @@ async def find_replay(context: Context, key: str | None, request: str | None, wa
     run_id = None if key is None else await earlier_run(context, key, request)
     if run_id is None:
         return None
+    await context.commit_unchanged()
     if wait_seconds:
         await context.services.engine.wait_ended(run_id, wait_seconds)
     return Started(run_id, replayed=True)

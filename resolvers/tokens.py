@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from resolvers.operations import operation, write_audited
+from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.queries import bounded_text
 from runner.issues import Issue, error, has_errors
@@ -80,7 +80,7 @@ async def create(
         caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
         return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
 
-    return await write_audited(context, unit, lambda made: made.token.id)
+    return await context.commit(unit, lambda made: made.token.id)
 
 
 @operation("revoke_token", scope=Scope.MANAGE, kind="command", idempotent=True, destructive=True, target="id")
@@ -88,7 +88,7 @@ async def revoke(context: Context, *, id: str) -> TokenRecord:
     """Ends a bearer token at once, open connections included; the token as it is then."""
     if await find_token(context, id) is None:
         raise NotFound("token", id, hint="`callers { nodes { tokens { … } } }` lists those there are.")
-    await write_audited(context, lambda conn: revoke_token(conn, id))
+    await context.commit(lambda conn: revoke_token(conn, id))
     found = await find_token(context, id)
     assert found is not None, "tokens of people and scripts are never deleted"
     return found

@@ -8,7 +8,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from resolvers.operations import Operation, write_audited
+from resolvers.operations import Operation
 from resolvers.problems import Invalid, Limited, Problem, Unavailable
 from runner.excerpts import excerpt
 from runner.file_names import NAME_CHARACTERS, plain_name
@@ -70,8 +70,7 @@ async def _upload(
     status = ArtifactStatus.STORED
     if await known_secret_in(redactor, path) is not None:
         status = ArtifactStatus.QUARANTINED
-    artifact_id = await write_audited(
-        context,
+    artifact_id = await context.commit(
         lambda conn: add_upload(
             conn,
             caller_id=context.caller.id,

@@ -16,8 +16,8 @@ from runner.rescue import Rescue
 from runner.worker import Worker
 from store.events import run_state
 from store.ids import new_id
-from store.runs import NewRun, Resume, Submitted, request_cancel, resume, submit
-from store.states import FINAL_RUN_STATES, RunState
+from store.runs import NewRun, Resume, Submitted, resume, submit
+from store.states import FINAL_RUN_STATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,22 +87,15 @@ class Engine:
         submitted, _ = await self._store.write_few(self._submit, run_id, new, along, at_once=False)
         return submitted
 
-    async def cancel(self, run_id: str, reason: str | None) -> RunState:
-        """Cancels a run; see `store.runs.request_cancel`.
-
-        Raises:
-            WrongStateError: it is final, or there is none.
-        """
-        return await self._store.write(request_cancel, run_id, reason)
-
-    async def resume(self, change: Resume) -> None:
-        """Resumes a run; see `store.runs.resume`.
+    def resume(self, conn: Connection, change: Resume) -> None:
+        """Resumes a run, as a part of a unit of work; see `store.runs.resume`.
 
         Raises:
             WrongStateError: it neither failed nor was cancelled.
             QueueFullError: the caller has too many runs waiting.
         """
-        await self._store.write(self._resume, change)
+        resume(conn, change, queue_limit=self.resources.limits.queued_runs)
+        self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)
 
     async def wait_ended(self, run_id: str, seconds: float, *, just_started: bool = False) -> bool:
         """Waits until a run has ended, at most some seconds; whether it has.
@@ -148,7 +141,3 @@ class Engine:
         if along is not None:
             along(conn, submitted)
         return submitted, taken
-
-    def _resume(self, conn: Connection, change: Resume) -> None:
-        resume(conn, change, queue_limit=self.resources.limits.queued_runs)
-        self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)

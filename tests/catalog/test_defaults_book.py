@@ -15,7 +15,7 @@ from runner.redaction import Redactor
 from runner.vault_keeper import VaultKeeper
 from store.callers import ensure_caller
 from store.engine import open_store
-from store.memory import EVERYTHING
+from store.memory import EVERYTHING, forget
 from store.memory_state import find_counts
 from store.vault_key import KeyFile
 from tests.bench.memory import add
@@ -78,7 +78,7 @@ async def test_a_start_opens_only_what_came_since_the_counts_were_stored(
         found = await find_counts(store, caller_id)
         assert found is not None
         assert "reader" not in found[1], "what was learned is sealed"
-        await memory.forget(caller_id, EVERYTHING)
+        await store.write(forget, caller_id, EVERYTHING)
         assert await find_counts(store, caller_id) is None
         monkeypatch.setattr(defaults, "find_counts", find_counts)
         assert (await DefaultsBook(store, memory).of(caller_id)).entries == {}

@@ -116,8 +116,8 @@ async def test_a_parked_run_that_is_cancelled_gives_its_turn_to_the_next(tmp_pat
         first, second, third, fourth = [await lab.start(SLOW) for _ in range(4)]
         await until(lambda: crowd.inside.total() == 1)
         assert await count_queued(lab.store) == 3
-        await lab.engine.cancel(second, None)
-        await lab.engine.cancel(third, None)
+        await lab.cancel(second)
+        await lab.cancel(third)
         await lab.store.write_few(delete_run, third)
         crowd.let(2)
         assert (await lab.ended(first)).state is RunState.SUCCEEDED

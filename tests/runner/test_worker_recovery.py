@@ -96,7 +96,7 @@ async def test_a_cancel_of_a_run_whose_server_died_ends_it(lab: Laboratory, benc
     run_id = await lab.start([step("a", "test.slow")])
     await bench.started.wait()
     await lab.crash()
-    assert await lab.engine.cancel(run_id, None) is RunState.CANCELLING, "its lease is still good"
+    assert await lab.cancel(run_id) is RunState.CANCELLING, "its lease is still good"
     await lab.restart()
     run = await lab.ended(run_id)
     assert run.state is RunState.CANCELLED
@@ -109,7 +109,7 @@ async def test_a_cancel_of_a_run_whose_lease_is_over_ends_it_at_once(lab: Labora
     await bench.started.wait()
     await lab.crash()
     await lab.store.write_few(lambda conn: conn.run(Sql("UPDATE run SET lease_until = created_at")))
-    assert await lab.engine.cancel(run_id, None) is RunState.CANCELLED
+    assert await lab.cancel(run_id) is RunState.CANCELLED
     assert (await lab.fared(run_id)).ends() == ["cancelled"]
 
 
@@ -297,7 +297,7 @@ async def test_going_on_after_any_prefix_gives_what_a_straight_run_gives(
                 await lab.restart()
                 continue
             if how == "is cancelled":
-                await lab.engine.cancel(run_id, None)
+                await lab.cancel(run_id)
             await lab.ended(run_id)
             await lab.resume(run_id)
         run = await lab.ended(run_id)

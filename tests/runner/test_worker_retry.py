@@ -140,7 +140,7 @@ async def test_no_wait_reaches_beyond_the_deadline(lab: Laboratory):
 async def test_a_waiting_run_is_cancelled_at_once(lab: Laboratory):
     run_id = await lab.start([step("a", "test.flaky", times=1, retry=HOUR)])
     await lab.in_state(run_id, RunState.WAITING)
-    assert await lab.engine.cancel(run_id, "enough") is RunState.CANCELLED
+    assert await lab.cancel(run_id, "enough") is RunState.CANCELLED
     run = await lab.ended(run_id)
     assert run.step("a").state is StepState.CANCELLED
     assert run.ends() == ["cancelled"]

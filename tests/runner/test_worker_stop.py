@@ -63,7 +63,7 @@ def is_alive(pid: int) -> bool:
 async def test_a_running_handler_is_cancelled(lab: Laboratory, bench: Workbench):
     run_id = await lab.start([step("a", "test.slow"), step("b", "test.echo")])
     await bench.started.wait()
-    assert await lab.engine.cancel(run_id, "no longer needed") is RunState.CANCELLING
+    assert await lab.cancel(run_id, "no longer needed") is RunState.CANCELLING
     run = await lab.ended(run_id)
     assert run.state is RunState.CANCELLED
     assert bench.cancelled == 1
@@ -72,14 +72,14 @@ async def test_a_running_handler_is_cancelled(lab: Laboratory, bench: Workbench)
     assert run.ends() == ["cancelled"]
     assert run.record.cancel_reason == "no longer needed"
     with pytest.raises(WrongStateError):
-        await lab.engine.cancel(run_id, None)
+        await lab.cancel(run_id)
     assert bench.calls("test.echo") == 0
 
 
 async def test_a_handler_that_ignores_its_cancellation_is_abandoned(lab: Laboratory, signals: Signals):
     run_id = await lab.start([step("a", "test.stubborn"), step("b", "test.echo")])
     await signals.began.wait()
-    await lab.engine.cancel(run_id, None)
+    await lab.cancel(run_id)
     run = await lab.ended(run_id)
     assert run.state is RunState.CANCELLED
     assert signals.cancelled == 1
@@ -120,7 +120,7 @@ async def test_a_cancelled_process_is_gone_with_its_children(lab: Laboratory, si
     await until(pids.exists)
     family = [int(pid) for pid in pids.read_text().split()]
     assert all(psutil.pid_exists(pid) for pid in family)
-    await lab.engine.cancel(run_id, None)
+    await lab.cancel(run_id)
     assert (await lab.ended(run_id)).state is RunState.CANCELLED
     await until(lambda: not any(is_alive(pid) for pid in family))
 
@@ -190,7 +190,7 @@ async def test_a_result_that_came_before_the_cancel_is_kept(lab: Laboratory, sig
     signals.body = body
     run_id = await lab.start([step("a", "test.scripted"), step("b", "test.echo")])
     await signals.began.wait()
-    await lab.engine.cancel(run_id, None)
+    await lab.cancel(run_id)
     run = await lab.ended(run_id)
     assert run.state is RunState.CANCELLED
     assert run.step("a").state is StepState.SUCCEEDED
@@ -200,7 +200,7 @@ async def test_a_result_that_came_before_the_cancel_is_kept(lab: Laboratory, sig
 async def test_cancelled_runs_can_be_resumed(lab: Laboratory, bench: Workbench):
     run_id = await lab.start([step("a", "test.echo"), step("b", "test.slow", text="x")])
     await bench.started.wait()
-    await lab.engine.cancel(run_id, None)
+    await lab.cancel(run_id)
     await lab.ended(run_id)
     bench.release.set()
     await lab.resume(run_id)
@@ -339,7 +339,7 @@ async def test_an_at_most_once_step_that_had_to_be_stopped_has_an_unknown_outcom
 async def test_a_stop_during_a_cancel_still_ends_cancelled(lab: Laboratory, signals: Signals):
     run_id = await lab.start([step("a", "test.stubborn")])
     await signals.began.wait()
-    await lab.engine.cancel(run_id, None)
+    await lab.cancel(run_id)
     await lab.engine.stop(0)
     assert (await lab.fared(run_id)).ends() == ["cancelled"]
     signals.go.set()

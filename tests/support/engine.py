@@ -36,7 +36,7 @@ from store.paging import PageWindow
 from store.pipeline_rows import Definition, Heading
 from store.pipelines import KeyTakenError, Saved, create_pipeline
 from store.run_heads import find_run_by_id
-from store.runs import NewRun, NewStep, Resume, ResumeStep, snapshot
+from store.runs import NewRun, NewStep, Resume, ResumeStep, request_cancel, snapshot
 from store.states import FINAL_RUN_STATES, RunState, StepState
 from store.step_reads import attempt_payloads, steps_of_runs
 from tests.support.databases import sqlite_store
@@ -286,7 +286,11 @@ class Laboratory:
             )
             for each in found.steps
         )
-        await self.engine.resume(Resume(run_id, found.resume_count, parts))
+        await self.store.write(self.engine.resume, Resume(run_id, found.resume_count, parts))
+
+    async def cancel(self, run_id: str, reason: str | None = None) -> RunState:
+        """Cancels a run; the state it is in then."""
+        return await self.store.write(request_cancel, run_id, reason)
 
     async def crash(self) -> None:
         """What `kill -9` leaves: nothing more is written, leases stay as they are."""

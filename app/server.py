@@ -179,8 +179,7 @@ async def run_app(
         StartError: the address cannot be listened on.
         Exception: whatever the application's start raised.
     """
-    from app.joined_writes import JoiningProtocol
-    from app.socket_protocol import SocketProtocol
+    from app.uvicorn_protocols import HttpProtocol, SocketProtocol
 
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
@@ -198,7 +197,7 @@ async def run_app(
 
     config = uvicorn.Config(
         served,
-        http=JoiningProtocol,
+        http=HttpProtocol,
         ws=SocketProtocol,
         lifespan="off",
         log_config=None,

@@ -24,7 +24,7 @@ import uvicorn
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.joined_writes import JoiningProtocol
+from app.uvicorn_protocols import HttpProtocol, SocketProtocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
@@ -69,8 +69,8 @@ def _prepare(app: Any, options: dict[str, Any]) -> tuple[_Server, sockets.socket
     listener.setsockopt(sockets.SOL_SOCKET, sockets.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", options.pop("port", 0)))
     defaults: dict[str, Any] = {  # as `app.server.run_app` has it, where it matters
-        "http": JoiningProtocol,
-        "ws": "websockets-sansio",
+        "http": HttpProtocol,
+        "ws": SocketProtocol,
         "ws_per_message_deflate": False,
         "log_config": None,
         "access_log": False,

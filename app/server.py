@@ -91,20 +91,10 @@ def bind(host: str, port: int) -> list[socket.socket]:
 
 
 class Lifespan:
-    """Starts and stops an ASGI application and hands out what its start raised.
+    """Starts and stops an ASGI application; uvicorn would log what the start raises, and raise SystemExit instead."""
 
-    Has the shape uvicorn expects of its lifespan classes; unlike those it lets the exception through.
-
-    Args:
-        app: The application.
-        then: What is done once it has started, before anything is listened on.
-    """
-
-    def __init__(self, app: ASGIApp, then: Callable[[], Awaitable[None]]) -> None:
-        self.state: dict[str, object] = {}
-        self.should_exit = False
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._then = then
         self._inbox: asyncio.Queue[Message] = asyncio.Queue()
         self._started = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -123,7 +113,6 @@ class Lifespan:
         if self._task.done():
             await self._task
             raise StartError("The application ended while it was starting.")
-        await self._then()
 
     async def shutdown(self) -> None:
         """Runs the application's stop to its end; without a start, or a second time, does nothing."""
@@ -134,7 +123,7 @@ class Lifespan:
         await task
 
     async def _run(self) -> None:
-        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self.state}
+        scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}}
         await self._app(scope, self._inbox.get, self._send)
 
     async def _send(self, message: Message) -> None:
@@ -183,7 +172,7 @@ async def run_app(
 
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
-    lifespan = Lifespan(app, lambda: before_listening(local_url))
+    lifespan = Lifespan(app)
 
     async def served(scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -210,8 +199,6 @@ async def run_app(
         ws_max_size=settings.request_body_bytes,
         ws_per_message_deflate=False,
     )
-    config.load()
-    config.lifespan_class = lambda _config: lifespan
 
     async def accepting() -> None:
         # What start-up made lives as long as the process: take it out of every later collection.
@@ -233,6 +220,8 @@ async def run_app(
     waiting = asyncio.create_task(_when(stop, leave)) if stop is not None else None
     with _signals(leave):
         try:
+            await lifespan.startup()
+            await before_listening(local_url)
             await server.serve(sockets=sockets)
         finally:
             if waiting is not None:

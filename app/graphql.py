@@ -25,7 +25,6 @@ from app.auth import bearer_token
 from app.graphql_socket import SocketAdapter, SocketHandler, SocketState
 from app.graphql_stream import EventStream
 from app.graphql_wire import (
-    Answer,
     Media,
     Operation,
     Refusal,
@@ -37,7 +36,6 @@ from app.graphql_wire import (
     read_query_string,
     result_response,
 )
-from app.header_fields import header_of
 from app.watched import NoLongerAllowedError, while_allowed
 from schema.documents import no_operation
 from schema.loading import begun
@@ -181,11 +179,10 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         try:
             return await while_allowed(answer, lambda: watch_caller(caller))
         except NoLongerAllowedError:
-            raise _unauthenticated(bearer_token(header_of(request, b"authorization"))) from None
+            raise _unauthenticated(bearer_token(request.headers.get("authorization"))) from None
 
     async def _answer_to(self, request: Request, caller: CallerT) -> ASGIApp:
-        accept = header_of(request, b"accept")
-        media = negotiate("*/*" if accept is None else accept)
+        media = negotiate(request.headers.get("accept", "*/*"))
         if media is None:
             raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
         operation = await self._read(request)
@@ -195,7 +192,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         return self._stream(request, operation, context, caller)
 
     async def _caller_of(self, request: Request) -> CallerT:
-        token = bearer_token(header_of(request, b"authorization"))
+        token = bearer_token(request.headers.get("authorization"))
         caller = await self.authenticate(request, token)
         if caller is None:
             raise _unauthenticated(token)
@@ -206,7 +203,7 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
             return await read_body(request, self.schema.limits.body_bytes)
         return read_query_string(request)
 
-    async def _execute(self, request: Request, operation: Operation, context: object, media: Media) -> Answer:
+    async def _execute(self, request: Request, operation: Operation, context: object, media: Media) -> Response:
         try:
             result = await self.schema.execute(
                 operation.query,

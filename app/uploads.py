@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from app.auth import bearer_token
-from app.header_fields import announced_over
+from app.bodies import announced_over
 from app.multipart import BESIDE_BYTES, FormError, FormFile
 from app.throttle import Throttle
 from resolvers.artifacts import download_address

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from app.auth import bearer_token
-from app.header_fields import announced_over
+from app.bodies import announced_over
 from app.mcp.endings import CLIENT_HEADER, ENDING_HEADER, Endings
 from app.mcp.session import Selection, SelectionError, Session
 from schema.masking import internal_error, report
@@ -133,8 +133,7 @@ class McpMount:
     async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
         # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        # Read once, the first of each name counts: `Request.headers` looks through all of them for every name.
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+        headers = request.headers
         token = bearer_token(headers.get("authorization"))
         caller = await self._authenticator.authenticate(request, token, agents=True)
         if caller is None:

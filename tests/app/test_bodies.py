@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from app.header_fields import announced_over
+from app.bodies import announced_over
 from tests.support.product import ADMIN_TOKEN, product
 
 if TYPE_CHECKING:

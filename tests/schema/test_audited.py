@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resolvers import operations
 from resolvers.context import Context
-from tests.support.front_door import audit_rows, command, ran, save, start, step
+from tests.support.front_door import audit_rows, command, ended, ran, save, start, step
 from tests.support.packs import Workbench
-from tests.support.product import product
+from tests.support.product import ADMIN_TOKEN, product
+from tests.support.surfaces import GraphQLSurface
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -129,17 +129,26 @@ async def test_the_row_of_a_start_stands_with_its_run(it: Product, bench: Workbe
     bench.release.set()
 
 
-async def test_without_its_row_no_run_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_accepted_commands_that_change_nothing_leave_a_row_too(it: Product, bench: Workbench) -> None:
     await save(it, "echo", step("only", "test.echo", text="x"))
-
-    def broken(*_: object, **__: object) -> str:
-        raise RuntimeError("the audit cannot be written")
-
-    monkeypatch.setattr(operations, "append_audit", broken)
-    answer = await it.answer('mutation { runPipeline(pipeline: "echo") { __typename } }')
-    assert answer.codes == ["INTERNAL"]
-    monkeypatch.undo()
-    assert (await it.query("{ runs { totalCount } }"))["runs"]["totalCount"] == 0
+    slow = (await command(it, "runPack", pack="test.slow", input={}))["run"]
+    await bench.started.wait()
+    await command(it, "cancelRun", id=slow["id"])
+    await ended(it, slow["id"])
+    await command(it, "runPipeline", pipeline="echo", idempotencyKey="once", waitSeconds=20)
+    yaml = "key: echo\nname: Echo\nsteps: [{id: only, pack: test.echo, input: {text: y}}]\n"
+    for operation, arguments in (
+        ("cancel_run", {"id": slow["id"]}),
+        ("run_pipeline", {"pipeline": "echo", "idempotencyKey": "once", "waitSeconds": 20}),
+        ("run_pipeline", {"pipeline": "echo", "dryRun": True}),
+        ("run_pack", {"pack": "test.echo", "input": {}, "dryRun": True}),
+        ("apply_pipelines", {"yaml": yaml, "dryRun": True}),
+        ("forget_memory", {"scope": "all", "dryRun": True}),
+    ):
+        before = await audit_rows(it)
+        await GraphQLSurface(it, ADMIN_TOKEN).call(operation, **arguments)
+        newest, *earlier = await audit_rows(it)
+        assert (newest["action"], newest["accepted"], earlier) == (operation, True, before)
 
 
 async def test_reads_leave_no_row(it: Product) -> None:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How long a token that was found is taken as valid without looking again. With `WATCH_SECONDS` below 5 (CONTRACT 3.2).
+#: How long a token that was found is taken as valid without looking again. With `WATCH_SECONDS` below 5 (guarantee V4).
 REMEMBER_SECONDS = 4.0
 #: How often the tokens of open streams are looked at.
 WATCH_SECONDS = 2.0

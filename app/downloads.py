@@ -1,4 +1,4 @@
-"""`/artifacts/<id>`, its `/preview` and `/attempts/<id>/transcript`: for those who may see the run (CONTRACT 1.10).
+"""`/artifacts/<id>`, its `/preview` and `/attempts/<id>/transcript`: for those who may see the run.
 
 Signed addresses work without a token for some minutes, so that pages can show pictures and agents can hand links on.
 """

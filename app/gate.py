@@ -1,4 +1,4 @@
-"""Middleware that stops addresses which keep presenting wrong tokens or login links (CONTRACT 7.7)."""
+"""Middleware that stops addresses which keep presenting wrong tokens or login links."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Sending a stored file: ranges, conditions, and headers that make it harmless whatever it holds.
 
 Files are made by packs out of what the internet gave them, or uploaded. They are sent so that a browser neither guesses
-their type nor runs anything in them (CONTRACT 4.5). Ranges and conditions follow RFC 9110, sections 13 and 14.
+their type nor runs anything in them. Ranges and conditions follow RFC 9110, sections 13 and 14.
 """
 
 from __future__ import annotations

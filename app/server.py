@@ -283,7 +283,7 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
 
 
 async def require_set_up(authenticator: Authenticator, settings: Settings) -> None:
-    """Refuses to let other machines in before anybody can prove who they are (CONTRACT 7.7).
+    """Refuses to let other machines in before anybody can prove who they are.
 
     Raises:
         StartError: the server would listen wider than this machine, and nobody has a login or token.

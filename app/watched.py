@@ -1,4 +1,4 @@
-"""Answers that take long, for as long as whoever asked may be answered (CONTRACT 3.2, for what is no stream)."""
+"""Answers that take long, for as long as whoever asked may be answered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a caller usually chooses, made from memory (CONTRACT 5.4): pure choosing, and a book that keeps it up to date.
+"""What a caller usually chooses, made from memory: pure choosing, and a book that keeps it up to date.
 
 The book counts a caller's rows once, keeps the counts at hand, and stores them sealed: opening 10,000 rows takes 0.2 s
 of CPU (`python -m tests.bench memory`), which a start should not cost everybody anew.

@@ -1,4 +1,4 @@
-"""What the catalog lacks for a request, as a pack somebody could write (CONTRACT 5.6). Pure, and asks no model.
+"""What the catalog lacks for a request, as a pack somebody could write. Pure, and asks no model.
 
 The proposal is made of what was not covered: the deed nobody knows, the kinds of thing at hand and asked for. It is a
 beginning for whoever writes the pack, and says so.

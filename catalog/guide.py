@@ -1,4 +1,4 @@
-"""How to choose among packs and pipelines, in words for agents and people (CONTRACT 5.2)."""
+"""How to choose among packs and pipelines, in words for agents and people."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ VALUE_CHARACTERS = 100
 
 
 class LearnedField(StrEnum):
-    """The only inputs that are learned (CONTRACT 5.3)."""
+    """The only inputs that are learned."""
 
     PERSONA = "persona"
     AUDIENCE = "audience"

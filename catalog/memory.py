@@ -1,4 +1,4 @@
-"""Audit memory: takes up how packs and pipelines ended, in the background, and forgets on request (CONTRACT 5.3, 5.5).
+"""Audit memory: takes up how packs and pipelines ended, in the background, and forgets on request.
 
 Runs know nothing of it: `store.memory_uptake` is read after their commit. What is learned is sealed with the vault key;
 while the vault is locked outcomes are remembered and nothing is learned from them.
@@ -63,7 +63,7 @@ class ScopeError(ValueError):
 
 
 def parse_scope(text: str) -> MemoryScope:
-    """The rows a scope names (CONTRACT 5.5).
+    """The rows a scope names.
 
     Raises:
         ScopeError: it is none of the one vocabulary.

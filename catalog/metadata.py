@@ -1,4 +1,4 @@
-"""The vocabulary of kinds, and whether an entry says enough about itself to be found (CONTRACT 5.1).
+"""The vocabulary of kinds, and whether an entry says enough about itself to be found.
 
 What Packline ships must be complete: a test holds every pack and starter to `metadata_issues`. Users' entries load
 anyway and are marked incomplete; they are found by name.

@@ -1,7 +1,7 @@
 """A chain of pack calls becomes a definition: where one call's output reappears in another's input, a template stands.
 
 Pure: values in, a document out. What does not come from an earlier call becomes a declared input, with the value it had
-as its default, or as an example where the pack cannot do without it (CONTRACT 2.14).
+as its default, or as an example where the pack cannot do without it.
 """
 
 from __future__ import annotations

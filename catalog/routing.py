@@ -104,7 +104,7 @@ def rank(index: RoutingIndex[RefT], facts: Facts, history: Mapping[str, int]) ->
 
 
 def _pipelines_first(entries: Sequence[Entry[RefT]], order: list[int], likely: Sequence[float]) -> list[int]:
-    """Puts a pipeline before the pack it replaces when they are nearly as likely (CONTRACT 5.2)."""
+    """Puts a pipeline before the pack it replaces when they are nearly as likely."""
     first = entries[order[0]]
     if first.kind != "pack":
         return order

@@ -1,4 +1,4 @@
-"""Who may see and change what (CONTRACT 1.10); to anyone else it does not exist."""
+"""Who may see and change what; to anyone else it does not exist."""
 
 from __future__ import annotations
 

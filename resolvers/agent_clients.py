@@ -25,7 +25,7 @@ Entry = dict[str, "JSONValue"]
 NAME = "packline"
 #: The variable that holds the token when it is not written into the file.
 TOKEN_VARIABLE = "PACKLINE_TOKEN"
-#: How long clients are to wait for an answer. Ours come within 50 seconds (CONTRACT 2.1); some clients give up at 60.
+#: How long clients are to wait for an answer. Ours come within 50 seconds; some clients give up at 60.
 CALL_SECONDS = 120
 
 

@@ -1,4 +1,4 @@
-"""Which of Packline's own tools an agent step may name, told when its pipeline is checked (CONTRACT 6.4)."""
+"""Which of Packline's own tools an agent step may name, told when its pipeline is checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalog: every pack and pipeline, found by what they take, make and are for (CONTRACT 5.2)."""
+"""The catalog: every pack and pipeline, found by what they take, make and are for."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ MISSES_MAX = 20
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, the same on every surface (CONTRACT 7.7).
+    """Who calls, the same on every surface.
 
     Attributes:
         scopes: What the bearer token presented allows.

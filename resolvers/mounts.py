@@ -1,4 +1,4 @@
-"""Mounted MCP servers and the acceptance of their changed tools (CONTRACT 4.3)."""
+"""Mounted MCP servers and the acceptance of their changed tools."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Every use case, declared once: GraphQL fields and MCP tools are both made from these declarations.
 
 Calling an `Operation` is the one way in: it checks the scope, runs the use case, masks what a refusal says and audits
-it. An accepted command is audited in the transaction of its change, by `Context.commit` (CONTRACT 7.8).
+it. An accepted command is audited in the transaction of its change, by `Context.commit`.
 """
 
 from __future__ import annotations

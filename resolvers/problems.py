@@ -1,4 +1,4 @@
-"""Why a command is refused: one tree, one code each, the same on every surface (CONTRACT 4.4).
+"""Why a command is refused: one tree, one code each, the same on every surface.
 
 `schema.problems` turns each into a union member, the MCP server into a structured tool error. What goes wrong inside a
 run is another matter: `runner.failures`.

@@ -1,4 +1,4 @@
-"""Runs become pipelines: a proposal to review and save; nothing is saved here (CONTRACT 2.14)."""
+"""Runs become pipelines: a proposal to review and save; nothing is saved here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Going on with a run, and running it again: preview, resume and re-run (CONTRACT 2.5, 2.6, 2.8)."""
+"""Going on with a run, and running it again: preview, resume and re-run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to run for a request, with inputs filled in and reasons told. Never runs anything (CONTRACT 5.6)."""
+"""What to run for a request, with inputs filled in and reasons told. Never runs anything."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Longest request, and longest context as JSON, in characters; CONTRACT 5 names 100 kB as bad input.
+#: Longest request, and longest context as JSON, in characters.
 MAX_REQUEST = 20_000
 MAX_CONTEXT = 100_000
 #: Longest a routing model may take before the answer by words is given instead.

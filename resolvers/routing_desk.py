@@ -39,7 +39,7 @@ class RoutingDesk:
 
 
 def as_json(routed: Routed) -> dict[str, JSONValue]:
-    """A route as CONTRACT 5.6 shapes it, in snake_case."""
+    """A route as packs and MCP clients get it, in snake_case."""
     best = routed.recommendation
     return {
         "recommendation": {

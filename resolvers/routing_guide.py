@@ -1,4 +1,4 @@
-"""Everything that can be run and how to choose among it, for agents that choose themselves (CONTRACT 5.2)."""
+"""Everything that can be run and how to choose among it, for agents that choose themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is looked at before a run exists: its arguments, its inputs, and what its steps need (CONTRACT 2.3)."""
+"""What is looked at before a run exists: its arguments, its inputs, and what its steps need."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
-    """What is missing here, told beside what is wrong with the inputs (CONTRACT 2.3: at once)."""
+    """What is missing here, told in the same answer as what is wrong with the inputs."""
     return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
 
 

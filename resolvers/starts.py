@@ -108,7 +108,7 @@ async def run_pipeline(
     idempotency_key: str | None = None,
     dry_run: bool = False,
 ) -> Started:
-    """Starts a run of a pipeline, or finds the one it amounts to (CONTRACT 2.1 to 2.4)."""
+    """Starts a run of a pipeline, or finds the one it amounts to."""
     refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
     request = request_digest(
         idempotency_key, "run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent

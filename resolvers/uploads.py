@@ -1,4 +1,4 @@
-"""Uploads: a file of a caller's becomes an artifact that its runs can use (CONTRACT 4.5).
+"""Uploads: a file of a caller's becomes an artifact that its runs can use.
 
 Not one of `OPERATIONS`, because no GraphQL field and no tool carries a file; it is checked and audited like them.
 """

@@ -25,7 +25,7 @@ Noun = Literal["pack", "pipeline"]
 
 
 class UsageBook:
-    """Usage of packs by name and of pipelines by id, counted over the runs that whoever asks may see (CONTRACT 1.10).
+    """Usage of packs by name and of pipelines by id, counted over the runs that whoever asks may see.
 
     Args:
         ticks: Seconds, monotonic.

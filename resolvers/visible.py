@@ -1,6 +1,6 @@
 """Batched reads of runs and what belongs to them, without what the caller may not see.
 
-Every GraphQL field that leads to a run reads it here, so that none skips the check (CONTRACT 1.10).
+Every GraphQL field that leads to a run reads it here, so that none skips the check (guarantee V1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Earlier names of starters: the file that lists them, and what a start under such a name amounts to (CONTRACT 1.8).
+"""Earlier names of starters: the file that lists them, and what a start under such a name amounts to.
 
 grounded-blog:
   key: brief-rewrite-blog

@@ -1,4 +1,4 @@
-"""The check of a definition before it is saved or run (CONTRACT 1.4): everything that can be proved without running."""
+"""The check of a definition before it is saved or run: everything that can be proved without running."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
 
 KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
-#: An exact version or a major (CONTRACT 1.2).
+#: An exact version or a major.
 PACK_VERSION_WANTED = re.compile(r"(0|[1-9]\d{0,8})(\.(0|[1-9]\d{0,8})\.(0|[1-9]\d{0,8}))?\Z")
 
 DEFINITION_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
@@ -355,7 +355,7 @@ _SCHEMA_KEYS = frozenset(
     {"type", "title", "description", "properties", "required", "additionalProperties", "$schema", "$defs"}
 )
 
-#: The key that tells a step's kind, and how that kind is read (CONTRACT 1.2).
+#: The key that tells a step's kind, and how that kind is read.
 STEP_KINDS: dict[str, Callable[[_Reader, Mapping[str, JSONValue], tuple[str, ...]], StepDefinition]] = {
     "pack": _Reader._pack_step,
     "agent": _Reader._agent_step,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """When a step is tried again by itself (CONTRACT 2.7).
+    """When a step is tried again by itself.
 
     Attributes:
         max_attempts: Attempts in all, the first included; 1 to 10.
@@ -97,7 +97,7 @@ def definition_document(definition: Definition) -> dict[str, JSONValue]:
 
 
 def step_document(step: StepDefinition) -> dict[str, JSONValue]:
-    """The normal form of one step; two steps are identical when these are (CONTRACT 2.5)."""
+    """The normal form of one step; two steps are identical when these are."""
     if step.agent is not None:
         templated = step.input if isinstance(step.input, dict) else {}
         document: dict[str, JSONValue] = {"id": step.id, AGENT: {**step.agent.document(), **templated}}

@@ -1,8 +1,8 @@
 """Pipeline documents as YAML, read and written.
 
-It is read from the parser's events by a constructor of our own, because no stock one keeps CONTRACT 1.4: the YAML
-1.2 core schema and nothing more (timestamps stay text), no aliases, no tags, no duplicate keys, and bounds on size,
-depth and number of values that hold while parsing, so that a hostile document costs no more than an honest one.
+It is read from the parser's events by a constructor of our own, because no stock one keeps to the YAML 1.2 core schema
+and nothing more (timestamps stay text), no aliases, no tags, no duplicate keys, and bounds on size, depth and number of
+values that hold while parsing, so that a hostile document costs no more than an honest one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_VALUES = 20_000
 #: What some editors put before a text; it is no part of it.
 BYTE_ORDER_MARK = "\ufeff"
 
-#: Order of keys in a written document (DESIGN §3); keys not listed follow in the order they have.
+#: Order of keys in a written document; keys not listed follow in the order they have.
 DOCUMENT_KEYS = ("key", "name", "description", "inputs", "deadline_seconds", "steps", "metadata")
 
 
@@ -233,7 +233,7 @@ class _Constructor:
 def dump_yaml(document: Mapping[str, JSONValue]) -> str:
     """Writes one document as YAML that `load_document` reads back unchanged.
 
-    Block style, keys in the order of DESIGN §3, texts of several lines as literal blocks.
+    Block style, keys in the order of `DOCUMENT_KEYS`, texts of several lines as literal blocks.
     """
     import io
 

@@ -1,4 +1,4 @@
-"""Which addresses packs may reach, and the HTTP client that holds them to it (CONTRACT 4.1).
+"""Which addresses packs may reach, and the HTTP client that holds them to it.
 
 Names are resolved here, **every** address is checked against an explicit list of networks, and the connection goes to
 the checked address itself, so a name that answers differently a moment later gains nothing. `ipaddress.is_global` is

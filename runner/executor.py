@@ -260,7 +260,7 @@ class Attempt:
         return Outcome(output=redacted, output_text=text.decode())
 
     def _refuse_forbidden(self, value: JSONValue) -> None:
-        """Raises for the characters and numbers that are refused everywhere (CONTRACT 1.4), naming the place."""
+        """Raises for the characters and numbers that are refused everywhere, naming the place."""
         for issue in forbidden_text(value):
             raise PackError(
                 FailureCode.INVALID_OUTPUT,

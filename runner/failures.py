@@ -1,6 +1,6 @@
 """What can go wrong inside a run: the closed set of codes, the class of each, and the record that is stored.
 
-The one table of CONTRACT 4.4. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and `RETRYABLE`;
+The one table of failure codes. Runner, GraphQL, MCP, CLI and the page all read `FAILURE_CLASSES` and `RETRYABLE`;
 nothing classifies by searching in text. Refused commands are another matter: see `resolvers.problems`.
 """
 
@@ -89,7 +89,7 @@ FAILURE_CAUSES: dict[FailureCode, str] = {
     FailureCode.INTERNAL: "A defect of Packline; the log has the details under the id that is shown.",
 }
 
-#: Codes that another attempt of the same step may cure (CONTRACT 2.7).
+#: Codes that another attempt of the same step may cure.
 RETRYABLE = frozenset(
     {
         FailureCode.TIMEOUT,
@@ -101,7 +101,7 @@ RETRYABLE = frozenset(
 
 
 def code_for_status(status: int) -> FailureCode:
-    """The failure an upstream's HTTP status (400 to 599) stands for, blaming the right side (CONTRACT 4.4)."""
+    """The failure an upstream's HTTP status (400 to 599) stands for, blaming the right side."""
     match status:
         case 401 | 403:
             return FailureCode.CREDENTIAL_INVALID

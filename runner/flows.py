@@ -1,4 +1,4 @@
-"""Where the references of a step's input lead, and what can be proved of the values that flow there (CONTRACT 1.4)."""
+"""Where the references of a step's input lead, and what can be proved of the values that flow there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The `format` keyword of JSON Schema, asserted (CONTRACT 1.4), and patterns matched in linear time.
+"""The `format` keyword of JSON Schema, asserted, and patterns matched in linear time.
 
 Patterns run in Rust's regex engine, which ships inside pydantic-core and has no backtracking: what it cannot promise
 to match in linear time (look-around, back-references) it refuses to compile.

@@ -52,7 +52,7 @@ class PackLookup(Protocol):
 def derive_input_schema(
     definition: Definition, packs: PackLookup, *, templates: Sequence[Template] | None = None
 ) -> dict[str, JSONValue]:
-    """The JSON Schema of the run inputs when the author declares none (CONTRACT 1.5).
+    """The JSON Schema of the run inputs when the author declares none.
 
     An input has the schema of the pack field it flows into whole (of all of them, when several), text when it is only
     put into texts, anything when nothing can be told. It is required when a use of it would fail without.
@@ -215,7 +215,7 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
 
     Returns:
         Issues, all errors: inputs not declared or missing, of the wrong type, holding what is refused everywhere, or
-        nothing but a placeholder such as `{{REPO_URL}}` (CONTRACT 1.7). Defaults that would stand for absent ones are
+        nothing but a placeholder such as `{{REPO_URL}}`. Defaults that would stand for absent ones are
         held to the same.
     """
     if not isinstance(inputs, dict):
@@ -278,7 +278,7 @@ def _purpose(schema: object) -> str | None:
 
 
 def placeholder_issues(inputs: dict[str, JSONValue]) -> list[Issue]:
-    """Values that are nothing but a placeholder such as `{{REPO_URL}}` (CONTRACT 1.7), in the order of their paths."""
+    """Values that are nothing but a placeholder such as `{{REPO_URL}}`, in the order of their paths."""
     found: list[Issue] = []
     pending: list[tuple[JSONValue, tuple[str, ...]]] = [(inputs, ())]
     while pending:

@@ -1,4 +1,4 @@
-"""Numbers that JSON cannot hold, found in a model before they are written as `null` (CONTRACT 2.12)."""
+"""Numbers that JSON cannot hold, found in a model before they are written as `null`."""
 
 from __future__ import annotations
 

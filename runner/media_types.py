@@ -1,4 +1,4 @@
-"""What a file is, judged by how it begins and not by what somebody says (CONTRACT 4.5).
+"""What a file is, judged by how it begins and not by what somebody says.
 
 The name decides only among kinds of text, and the claim only where neither content nor name tells more. Signatures are
 those of the WHATWG MIME Sniffing Standard and of the formats' own specifications.

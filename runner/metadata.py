@@ -1,4 +1,4 @@
-"""What a pack or pipeline is for, as its author declares it (CONTRACT 5.1)."""
+"""What a pack or pipeline is for, as its author declares it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model gateway as packs see it: text, structured answers, pictures and speech by role (CONTRACT 4.7).
+"""The model gateway as packs see it: text, structured answers, pictures and speech by role.
 
 A role is a part models play (`writer`, `router`, `vision`, `image`, `voice`); which models serve it, and in which
 order they are tried, is the operator's setting. No pack names a vendor. What is spent is recorded on the attempt by
@@ -102,7 +102,7 @@ class Models(Protocol):
     """The gateway of one attempt.
 
     Every call tries the role's models in order and goes on to the next when one cannot answer now; it repeats nothing
-    else, because repeating a step is the runner's business (CONTRACT 2.7).
+    else, because repeating a step is the runner's business.
 
     Every call raises `PackError`: `credential_invalid` when a key is missing or refused, `rate_limited`,
     `upstream_unavailable` or `timeout` when no model of the chain answered (the last one's reason, with

@@ -1,6 +1,6 @@
 """The pack protocol: what an author declares.
 
-A pack is a function with a contract (CONTRACT 4.1). `pack` makes one out of an async function whose two parameters
+A pack is a function with a contract. `pack` makes one out of an async function whose two parameters
 are a `PackContext` and a pydantic input model and which returns a pydantic output model. Authors import all of this
 from `packline`, never from here.
 """
@@ -32,7 +32,7 @@ PACK_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)\Z")
 
 @dataclass(frozen=True, slots=True)
 class PostCondition:
-    """Something checked before a step counts as succeeded (CONTRACT 2.12).
+    """Something checked before a step counts as succeeded.
 
     Attributes:
         description: For people, such as "the PDF has a page for each slide".

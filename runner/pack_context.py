@@ -44,7 +44,7 @@ class ArtifactFile:
 
 @dataclass(frozen=True, slots=True)
 class PackSession:
-    """A workspace one step leaves for later ones: a folder on this machine (CONTRACT 2.6)."""
+    """A workspace one step leaves for later ones: a folder on this machine."""
 
     id: str
     path: Path
@@ -72,7 +72,7 @@ class PackContext(Protocol):
         step_key: The step in the definition.
         attempt_number: Counts from 1 within the step.
         idempotency_key: Unchanged over retries, crash re-delivery and resume of the same step with the same input;
-            hand it to providers so that they recognise a repeat (CONTRACT 2.11).
+            hand it to providers so that they recognise a repeat.
         session: The workspace an earlier step left, when the input carries `_session_id`.
         http: HTTP client behind the egress guard; refuses private addresses at every hop.
         models: The model gateway; what it spends is recorded on the attempt.

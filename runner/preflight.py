@@ -1,4 +1,4 @@
-"""What keeps a whole definition from running here, found out before step one (CONTRACT 2.3)."""
+"""What keeps a whole definition from running here, found out before step one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work that can be killed: functions in worker processes of their own, and programs (DESIGN 3).
+"""Work that can be killed: functions in worker processes of their own, and programs.
 
 Both run in a process group of their own, started by a spawner that is not the server (`runner.process_worker`).
 Cancellation and time-outs kill the process with all its descendants, and so does the end of the server, even by

@@ -1,4 +1,4 @@
-"""Whether a file holds a secret the vault knows (CONTRACT 6.6).
+"""Whether a file holds a secret the vault knows.
 
 Artifacts are never rewritten: one that holds a known value is put in quarantine instead. The bytes are looked through
 as they are, text or not, and so are the members of ZIP archives, which is what Office documents and many exports are.

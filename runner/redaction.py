@@ -1,4 +1,4 @@
-"""The one choke point that masks secrets before anything is kept or shown (CONTRACT 6.6).
+"""The one choke point that masks secrets before anything is kept or shown.
 
 Two kinds of thing are masked: **known values** (what the vault holds) in raw, URL, JSON, base64 and hexadecimal form,
 and **tokens** recognised by their anchored shape. A character is masked when any match covers it, so overlapping

@@ -1,4 +1,4 @@
-"""References in texts: the tokenizer and the grammar of `${{ … }}` (CONTRACT 1.6).
+"""References in texts: the tokenizer and the grammar of `${{ … }}`.
 
     text      = { literal | "$${{" | "${{" space reference space "}}" }
     reference = root path [ space "?" | space "|" space "default" space "(" json ")" ]

@@ -1,4 +1,4 @@
-"""The packs this installation has: loaded from folders and entry points, found by name and version (CONTRACT 4.2).
+"""The packs this installation has: loaded from folders and entry points, found by name and version.
 
 A pack folder holds `packs/<area>/<verb>.py`; every `Pack` at the top level of such a file is registered. Files and
 folders whose names start with `_` are for their siblings to import. Whatever a file does wrong is reported as a
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SourceKind = Literal["builtin_folder", "user_folder", "entry_point", "mcp_server"]
 ENTRY_POINT_GROUP = "packline.packs"
-#: Packs of mounted MCP servers are called `mcp.<server>.<tool>` (CONTRACT 4.3).
+#: Packs of mounted MCP servers are called `mcp.<server>.<tool>`.
 MOUNT_AREA = "mcp."
 _DECLARED = re.compile(r"""\bpack\(\s*(?:name\s*=\s*)?["']([a-z0-9_.]+)["']""")
 #: What to do about a pack that could not be loaded.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Progress of one attempt is recorded at most this often (DESIGN 2).
+#: Progress of one attempt is recorded at most this often.
 PROGRESS_SECONDS = 0.2
 #: Log lines are gathered for this long before they are stored.
 LOG_SECONDS = 0.5

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunLimits:
-    """What one run may use (CONTRACT 2.10); each is a setting.
+    """What one run may use; each is a setting.
 
     Attributes:
         lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.

@@ -1,4 +1,4 @@
-"""What a resume or a re-run would do with each step (CONTRACT 2.5, 2.6, 2.8): one plan for preview and deed.
+"""What a resume or a re-run would do with each step: one plan for preview and deed.
 
 Pure: the caller says how the steps fared, which sessions live and which artifacts are gone. The plan starts with the
 steps that have not succeeded, then pulls succeeded ones back in for two reasons only, until nothing changes: a session

@@ -1,4 +1,4 @@
-"""When a failed step is tried again by itself (CONTRACT 2.7): a pure function over values and a clock."""
+"""When a failed step is tried again by itself (guarantees R1, R2 and R3): a pure function over values and a clock."""
 
 from __future__ import annotations
 

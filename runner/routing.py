@@ -13,7 +13,7 @@ class RouterPort(Protocol):
     """Routes requests; `resolvers.routing_desk.RoutingDesk` is one."""
 
     async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
-        """What to run for a caller's request, as CONTRACT 5.6 shapes it.
+        """What to run for a caller's request.
 
         Args:
             caller_id: Whose defaults and history count.

@@ -1,4 +1,4 @@
-"""What is wrong with a schema that others wrote, before any value is checked by it (CONTRACT 1.4)."""
+"""What is wrong with a schema that others wrote, before any value is checked by it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REFUSED_PATTERNS = 5
 
 
 def check_schema(schema: JSONValue) -> list[Issue]:
-    """What is wrong with a foreign schema (CONTRACT 1.4), with paths into it.
+    """What is wrong with a foreign schema, with paths into it.
 
     Errors: not a schema, over 64 KiB, a `$ref` that is remote or leads nowhere, a pattern the linear-time engine does
     not take, `unevaluatedProperties` together with `patternProperties`. Warnings: a `format` nobody here checks.

@@ -1,6 +1,6 @@
 """What a schema says about the shape of values: the schema of one field, and whether one schema fits another.
 
-Decides only what can be decided by looking (CONTRACT 1.4): a contradiction that is proved is an error to the caller,
+Decides only what can be decided by looking: a contradiction that is proved is an error to the caller,
 everything open or undecidable a warning. Value constraints (lengths, ranges, patterns) are left to the run.
 """
 

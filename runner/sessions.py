@@ -1,4 +1,4 @@
-"""Sessions of a run that goes on: those still alive, and what must run again where one is gone (CONTRACT 2.6).
+"""Sessions of a run that goes on: those still alive, and what must run again where one is gone (guarantee S2).
 
 What runs again is decided by `runner.resume`, so that the preview of a resume and the deed cannot differ.
 """

@@ -1,7 +1,7 @@
 """Which pack runs a step of a recorded run here: the version resolved at start, or another that stands in for it.
 
 Another version of the same major does when the definition leaves that open and nothing later steps take from its output
-is proved to be missing or of another type (CONTRACT 1.2).
+is proved to be missing or of another type.
 """
 
 from __future__ import annotations

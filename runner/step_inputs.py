@@ -15,7 +15,7 @@ SESSION_FIELD = "_session_id"
 
 
 def idempotency_key(run_id: str, step_key: str, resolved_input: JSONValue, text: bytes | None = None) -> str:
-    """The key a provider recognises a repeat by (CONTRACT 2.11): 64 hexadecimal digits.
+    """The key a provider recognises a repeat by (guarantee E3): 64 hexadecimal digits.
 
     The same for every attempt of one step of one run with the same input; `_session_id` does not count, since a
     session is made anew without the work becoming another.

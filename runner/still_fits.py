@@ -1,6 +1,6 @@
 """Whether a stored definition still fits the packs there are: they may have been upgraded since it was saved.
 
-The check before a run (CONTRACT 1.4) is that of the save, against the packs of today. Packs that are missing altogether
+The check before a run is that of the save, against the packs of today. Packs that are missing altogether
 are for `runner.preflight` to tell.
 """
 

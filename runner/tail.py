@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Events a feed keeps for its subscribers (DESIGN 2).
+#: Events a feed keeps for its subscribers.
 RING = 1000
 #: Events in one batch.
 PAGE = 100

@@ -44,7 +44,7 @@ class TemplateError(Exception):
         return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=self.hint)
 
 
-#: Size of a resolved input in bytes of JSON, unless whoever resolves says otherwise (CONTRACT 1.6).
+#: Size of a resolved input in bytes of JSON, unless whoever resolves says otherwise.
 MAX_RESOLVED_BYTES = 1024 * 1024
 
 

@@ -1,4 +1,4 @@
-"""Templates in step inputs, as CONTRACT 1.6 has them: compiled once, resolved once per attempt.
+"""Templates in step inputs: compiled once, resolved once per attempt.
 
 Compiling walks the input, reads every `${{ … }}` and keeps a plan of the places that change; resolving fills those
 places and hands everything else on as it is, unwalked and uncopied. What a reference yields is never read again.

@@ -2,7 +2,7 @@
 
 What is decided here is a function of what `runner.vault_keeper` read last: nothing here touches the database, so the
 decisions cost microseconds and may be asked for on every list. A credential is shared with packs, pipelines and
-callers; any one of them that it is granted to suffices, and nobody has it by default (CONTRACT 4.6).
+callers; any one of them that it is granted to suffices, and nobody has it by default.
 """
 
 from __future__ import annotations

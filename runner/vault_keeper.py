@@ -1,7 +1,7 @@
 """Keeps the opened vault in step with the database, and seals what goes into it.
 
 Credentials are opened at start and after every change, of this process or, by wake-up or within `POLL_SECONDS`, of
-another one on the same PostgreSQL. A key that does not fit locks the vault and nothing else (CONTRACT 4.6).
+another one on the same PostgreSQL. A key that does not fit locks the vault and nothing else.
 """
 
 from __future__ import annotations

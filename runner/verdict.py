@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.preparation import Preparation
     from runner.resources import Resources
 
-#: Consecutive attempts of one step lost with their process after which the run fails (CONTRACT 2.11).
+#: Consecutive attempts of one step lost with their process after which the run fails (guarantee E5).
 LOST_LIMIT = 5
 
 
@@ -91,7 +91,7 @@ def _go_on(
 
 
 def judge_lost(stretch: Stretch, resources: Resources) -> Failure | None:
-    """Why an attempt lost with its process ends the run; None when the run goes on (CONTRACT 2.11)."""
+    """Why an attempt lost with its process ends the run; None when the run goes on (guarantees E4 and E5)."""
     claimed = stretch.claim
     if claimed.lost_attempt is None:
         return None

@@ -101,7 +101,7 @@ def check_json(value: object) -> object:
         elif isinstance(item, list):
             pending.extend(item)
         elif isinstance(item, int):
-            if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would come back changed (CONTRACT 1.6)
+            if not MIN_INTEGER <= item <= MAX_INTEGER:  # larger ones would come back changed
                 raise GraphQLError(f"{_shown(item)} is beyond 64 bits and would not be kept exactly; send it as text.")
         elif isinstance(item, float):
             if item != item or item in (float("inf"), float("-inf")):
@@ -115,7 +115,7 @@ def check_text(text: str) -> str:
     """Return text unchanged once every store and client can hold it.
 
     Raises:
-        GraphQLError: It holds U+0000 or half of a surrogate pair (CONTRACT 1.4).
+        GraphQLError: It holds U+0000 or half of a surrogate pair.
     """
     if "\0" in text:
         raise GraphQLError("The character U+0000 is not accepted anywhere; remove it.")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Alias:
-    """An earlier name that still leads to a pipeline (CONTRACT 1.8).
+    """An earlier name that still leads to a pipeline.
 
     Attributes:
         name: The earlier key.

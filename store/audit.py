@@ -1,4 +1,4 @@
-"""The audit trail: one append-only row for every command, sign-in, credential use and trigger firing (CONTRACT 7.8)."""
+"""The audit trail: one append-only row for every command, sign-in, credential use and trigger firing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ids: a type prefix and a ULID, the same text on every surface (CONTRACT 1.3).
+"""Ids: a type prefix and a ULID, the same text on every surface.
 
 Written out here because every step of a run costs two ids, and the library took a twentieth of all a step costs.
 """

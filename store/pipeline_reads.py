@@ -147,7 +147,7 @@ async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, Pipeline
 async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
     """A pipeline that is not deleted, by id, key or alias.
 
-    An id wins over a user's key, that over a starter's key, that over an alias (CONTRACT 1.8). A starter's alias finds
+    An id wins over a user's key, that over a starter's key, that over an alias. A starter's alias finds
     it with and without the prefix `builtin.`, as its key does.
     """
     if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000

@@ -41,7 +41,7 @@ class Heading:
     """What the pipeline itself shows of its current version.
 
     Attributes:
-        metadata_json: JSON text (CONTRACT 5.1).
+        metadata_json: JSON text.
         search_text: Lower-case words of key, name, description and metadata.
         aliases: Earlier keys that still lead here, with what their inputs are called now.
     """

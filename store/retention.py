@@ -2,7 +2,7 @@
 
 Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. What
 something live refers to stays: a run that is not final, artifacts that are pinned or that another run reuses, contents
-of any artifact that is not erased. `rerun_of` may dangle (CONTRACT 2.13).
+of any artifact that is not erased. `rerun_of` may dangle.
 """
 
 from __future__ import annotations

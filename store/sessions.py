@@ -1,7 +1,7 @@
 """Sessions: workspaces that a step leaves for later ones.
 
 The rows say which may still be used; the folders are the runner's. A session belongs to one machine; elsewhere it
-counts as missing (CONTRACT 2.6).
+counts as missing.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class ArtifactStatus(StrEnum):
 
 
 class Scope(StrEnum):
-    """What a caller may do (CONTRACT 7.7)."""
+    """What a caller may do."""
 
     READ = "read"
     OBSERVE = "observe"

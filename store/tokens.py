@@ -1,6 +1,6 @@
 """What callers prove themselves with: bearer tokens, browser logins, one-time login links.
 
-Only the SHA-256 of a secret is kept. All secrets of one subject belong to one caller (CONTRACT 7.7).
+Only the SHA-256 of a secret is kept. All secrets of one subject belong to one caller.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runner.issues import Issue
 
-#: Longest answer, in bytes of JSON (CONTRACT: what is cut says how to get the rest).
+#: Longest answer, in bytes of JSON; what is cut says how to get the rest.
 ANSWER_BYTES: Final = 25_000
 #: Links beside one answer.
 LINKS_MAX: Final = 20

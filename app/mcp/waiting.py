@@ -16,7 +16,7 @@ from runner.excerpts import excerpt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Seconds between two words about progress; at least every 10 (CONTRACT 7.2).
+#: Seconds between two words about progress; at least every 10.
 TELL_SECONDS: Final = 5.0
 #: The first wait is short, so that something is told early.
 FIRST_SECONDS: Final = 2

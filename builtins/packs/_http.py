@@ -111,7 +111,7 @@ async def fetch(
         check_headers: Called with the answer, body still empty, before the body is read; may raise.
 
     Raises:
-        PackError: by status as CONTRACT 4.4 has it; `timeout`; `upstream_unavailable`; `resource_exhausted` for a
+        PackError: by status (docs/failures.md); `timeout`; `upstream_unavailable`; `resource_exhausted` for a
             body over `max_bytes`; `invalid_input` for a bad address or a redirect loop; `policy_denied` from the guard.
     """
     try:

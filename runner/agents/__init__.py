@@ -1,1 +1,1 @@
-"""Agent steps: a program the operator declared works on a prompt, bounded and recorded (CONTRACT 6)."""
+"""Agent steps: a program the operator declared works on a prompt, bounded and recorded."""

@@ -1,4 +1,4 @@
-"""What is questionable about an agent step, told by checks and by `packline doctor` (CONTRACT 6.7)."""
+"""What is questionable about an agent step, told by checks and by `packline doctor`."""
 
 from __future__ import annotations
 

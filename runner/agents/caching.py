@@ -1,4 +1,4 @@
-"""What decides an agent step's result, as one digest, and what is kept under it (CONTRACT 6.8)."""
+"""What decides an agent step's result, as one digest, and what is kept under it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent step may spawn (CONTRACT 6.4): decisions over values.
+"""What an agent step may spawn: decisions over values.
 
 Two places enforce them. Packline's own spawn of the profile's command is decided here, arguments included. What the
 agent spawns itself is held by the kernel (`runner.agents.confine`) program by program; a rule about arguments cannot be

@@ -307,7 +307,7 @@ _MODEL = ("--model", MODEL_PLACE)
 
 #: Profiles a settings table may start from with `preset = "…"`. The plain ones may read and answer; `-edit` may also
 #: change files of the workspace. What a program allows its model to do inside is its own affair: the sandbox is the
-#: boundary that holds (CONTRACT 6.4).
+#: boundary that holds.
 PRESETS: dict[str, AgentProfile] = {
     profile.key: profile
     for profile in (

@@ -1,4 +1,4 @@
-"""Replays a kept result of an agent step, and keeps one (CONTRACT 6.8)."""
+"""Replays a kept result of an agent step, and keeps one."""
 
 from __future__ import annotations
 

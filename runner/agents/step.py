@@ -1,7 +1,7 @@
 """One attempt of an agent step: a row of phases over one `Work`; whatever happens, its transcript is closed.
 
 Prompt on standard input, nothing in the environment but what profile and step name, a folder of its own, walls around
-it, and an end that leaves no process behind (CONTRACT 6.3).
+it, and an end that leaves no process behind.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Writes an agent's transcript while it works: numbered, redacted before anything is cut, bounded (CONTRACT 6.5)."""
+"""Writes an agent's transcript while it works: numbered, redacted before anything is cut, bounded."""
 
 from __future__ import annotations
 
@@ -67,8 +67,7 @@ class Transcript:
         store: Where it goes.
         redactor: What masks it.
         attempt_id: Whose it is.
-        keep_bytes: How much is kept of the beginning, and how much of the end, in bytes of JSON (CONTRACT 6.5: 8 MiB
-            per stream, of which there are two).
+        keep_bytes: How much is kept of the beginning, and how much of the end, in bytes of JSON.
     """
 
     def __init__(self, store: Store, redactor: Redactor, attempt_id: str, *, keep_bytes: int = 8 << 20) -> None:

@@ -1,7 +1,7 @@
 """The model gateway: picks the models of a role, asks them in order, and tells what was used.
 
 One `Gateway` serves the process, one `AttemptModels` each attempt. A call goes on to the next model of its chain when
-one cannot answer now, and repeats nothing else (CONTRACT 2.7).
+one cannot answer now, and repeats nothing else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a failed call of a model means, by type and status, never by text (CONTRACT 4.4)."""
+"""What a failed call of a model means, by type and status, never by text."""
 
 from __future__ import annotations
 

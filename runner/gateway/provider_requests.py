@@ -1,4 +1,4 @@
-"""One request to a provider of voices or pictures, its failures blamed on the right side (CONTRACT 4.4)."""
+"""One request to a provider of voices or pictures, its failures blamed on the right side."""
 
 from __future__ import annotations
 

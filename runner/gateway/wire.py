@@ -1,7 +1,7 @@
 """Asks one text model, through pydantic-ai. Imported by `runner.gateway.rehearsal` when the first model is asked.
 
 Nothing is repeated here but the one repair turn of a structured answer: the SDKs' own retries are off, because the
-gateway owns fallback and the runner owns repetition (CONTRACT 2.7). Requests leave through the client that is handed
+gateway owns fallback and the runner owns repetition. Requests leave through the client that is handed
 in, which ignores proxies and other hints of the environment.
 """
 

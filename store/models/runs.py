@@ -22,7 +22,7 @@ class RunRow(SQLModel, table=True):
             "(state IN ('succeeded', 'failed', 'cancelled')) = (ended_at IS NOT NULL)", name="ended_when_final"
         ),
         CheckConstraint("(pipeline_id IS NULL) <> (pack IS NULL)", name="pipeline_or_pack"),
-        # Single flight (CONTRACT 2.4): one run under way for one caller, version and inputs.
+        # Single flight (guarantee P6): one run under way for one caller, version and inputs.
         Index("uq_run_flight", "flight", unique=True),
         Index("uq_run_idempotency", "caller_id", "idempotency_key", unique=True),
         Index("ix_run_caller", "caller_id", "id"),

@@ -65,7 +65,7 @@ _END_RUN = Sql(
 
 
 _DEADLINE_MESSAGE = "The run passed its deadline."
-#: Stored form of the failure of a run that passed its deadline; never retried (CONTRACT 2.10).
+#: Stored form of the failure of a run that passed its deadline; never retried.
 DEADLINE_FAILURE = (
     '{"code":"timeout","message":"' + _DEADLINE_MESSAGE + '",'
     '"hint":"Resume it for another stretch, or give the pipeline a longer deadline_seconds.","safe_to_repeat":true}'

@@ -50,7 +50,7 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
 
 
 def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
-    """Puts steps back to pending because the session they used is gone (CONTRACT 2.6); their attempts stay.
+    """Puts steps back to pending because the session they used is gone; their attempts stay.
 
     Raises:
         LostLeaseError: somebody else owns the run.

@@ -1,4 +1,4 @@
-"""How a run goes, whoever removes it: its artifacts by the rules of CONTRACT 2.13 and 4.5, then everything below it."""
+"""How a run goes, whoever removes it: its artifacts by the rules of guarantees F2 and F3, then everything below it."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def settle(
     *,
     artifact_days: float,
 ) -> Settled:
-    """Records how an attempt ended and what follows, in one transaction (DESIGN 2).
+    """Records how an attempt ended and what follows, in one transaction.
 
     A committed cancel wins: the result is recorded, the run ends `cancelled`. So does the deadline, with `timeout`,
     over anything but a failure, which tells more; a result kept so is reused by a resume.
@@ -294,7 +294,7 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
 
 
 def _verify_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: AttemptEnd) -> None:
-    """Vouches for what an agent of this run proposed and this step read (CONTRACT 6.7)."""
+    """Vouches for what an agent of this run proposed and this step read."""
     for artifact_id in end.read:
         if conn.run(_VERIFY_ARTIFACT, {"id": artifact_id, "run_id": run_id, "step_id": end.step_id}):
             ledger.add(

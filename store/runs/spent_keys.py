@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from store.dialects import Connection
 
-#: How long an idempotency key of a start is kept (CONTRACT 2.4).
+#: How long an idempotency key of a start is kept (guarantee P7).
 IDEMPOTENCY_KEEP = timedelta(hours=24)
 
 # Of a run that goes: its own key, and those of starts that joined it.

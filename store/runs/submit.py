@@ -64,7 +64,7 @@ INSERT_STEP = Sql(
     VALUES (:id, :run_id, :position, :key, :pack, :pack_version, 'pending', 0, 0, :input_override, '[]', '[]')
     """
 )
-# Another caller's run may be repeated: what its step was given, and its id, stay with it (CONTRACT 1.10). Who may see
+# Another caller's run may be repeated: what its step was given, and its id, stay with it. Who may see
 # them is asked along `reused_from`, not when the run is repeated.
 _REUSE_ATTEMPT = Sql(
     """
@@ -89,7 +89,7 @@ _REUSE_STEP = Sql(
 
 
 def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | None = None) -> Submitted:
-    """Stores a run with its steps and first event, or finds the one it amounts to (CONTRACT 2.4).
+    """Stores a run with its steps and first event, or finds the one it amounts to.
 
     Args:
         conn: The transaction.

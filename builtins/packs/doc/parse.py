@@ -23,7 +23,7 @@ MAX_DOWNLOAD_BYTES = 32 * 1024 * 1024
 DOWNLOAD_SECONDS = 60.0
 PARSE_SECONDS = 180.0
 
-#: A step's output may hold 1 MiB (CONTRACT 2.10); what is longer goes into an artifact as a whole.
+#: A step's output may hold 1 MiB; what is longer goes into an artifact as a whole.
 MAX_MARKDOWN_BYTES = 900_000
 
 

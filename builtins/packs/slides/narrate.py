@@ -349,7 +349,7 @@ async def _film(
 
 
 def _check(facts: Facts, timing: Timing, has_narration: bool) -> None:
-    """The finished file against what was planned (CONTRACT 2.12)."""
+    """The finished file against what was planned."""
     for what, seconds in (("picture", facts.video_seconds), ("sound", facts.audio_seconds)):
         if abs(seconds - timing.seconds) > _TOLERANCE_SECONDS:
             raise PackError(

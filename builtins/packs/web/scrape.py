@@ -19,7 +19,7 @@ from ._robots import check_robots
 MAX_BYTES = 5 * 1024 * 1024
 FETCH_SECONDS = 20.0
 EXTRACT_SECONDS = 60.0
-#: A step's output may hold 1 MiB (CONTRACT 2.10).
+#: A step's output may hold 1 MiB.
 MAX_MARKDOWN_BYTES = 900_000
 
 

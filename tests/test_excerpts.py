@@ -1,4 +1,4 @@
-"""Text from outside is shortened by `excerpt` alone: half a secret is no longer recognised (CONTRACT 6.6).
+"""Text from outside is shortened by `excerpt` alone: half a secret is no longer recognised.
 
 Reads the code of every package and looks for text that is cut to a limit: `text[:200]`, `text[-limit:]`,
 `data[:200].decode()`, `f"{text:.80}"`, `textwrap.shorten(text)`. A place that a parser found in the text itself is no

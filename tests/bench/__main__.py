@@ -1,4 +1,4 @@
-"""`make bench`: measures every row of DESIGN 6 that exists and prints medians beside their goals.
+"""`make bench`: measures every row and prints medians beside their goals.
 
     python -m tests.bench [ROW …] [--tiny] [--history 1000000] [--json FILE]
 

@@ -37,7 +37,7 @@ class Figure:
     """One measured figure.
 
     Attributes:
-        goal: What DESIGN 6 asks for; None where it asks nothing.
+        goal: The figure to reach; None where there is none.
         higher_is_better: How to read the goal.
         fixed: The part of the goal, in its unit, that the speed of the CPU does not change.
     """

@@ -1,4 +1,4 @@
-"""The rows of `make bench`: one function each, named after what users wait for (DESIGN 6)."""
+"""The rows of `make bench`: one function each, named after what users wait for."""
 
 from __future__ import annotations
 

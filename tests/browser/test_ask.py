@@ -1,4 +1,4 @@
-"""The box that answers "what should I run for this?", over what ships and with a keyboard (UX 7.3)."""
+"""The box that answers "what should I run for this?", over what ships and with a keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory page, done with the hands of somebody who looks at what was learned and lets it go (UX 7.3)."""
+"""The memory page, done with the hands of somebody who looks at what was learned and lets it go."""
 
 from __future__ import annotations
 

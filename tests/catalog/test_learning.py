@@ -1,4 +1,4 @@
-"""What may be learned, whatever it is given; and what is made of it (CONTRACT 5.3, 5.4)."""
+"""What may be learned, whatever it is given; and what is made of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody sees what is another caller's, whatever way they go (CONTRACT 1.10): the whole schema, walked.
+"""Nobody sees what is another caller's, whatever way they go: the whole schema, walked.
 
 Anna leaves marks wherever a run, a session, a file or a memory can hold a text. Ben has once re-run one of her runs,
 when he could observe her; Carl never could.

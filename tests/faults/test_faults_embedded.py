@@ -1,4 +1,4 @@
-"""The embedded server: killed again and again, its disk full (reference T2)."""
+"""The embedded server: killed again and again, its disk full."""
 
 from __future__ import annotations
 

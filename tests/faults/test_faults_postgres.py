@@ -1,4 +1,4 @@
-"""Workers that share a PostgreSQL: killed, frozen, cut off, deaf (reference T1, T3, T4, T6, T9, T14, T16)."""
+"""Workers that share a PostgreSQL: killed, frozen, cut off, deaf."""
 
 from __future__ import annotations
 

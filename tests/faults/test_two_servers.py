@@ -1,4 +1,4 @@
-"""Two real servers on one PostgreSQL: what one does the other shows, stops and carries on (CONTRACT 2, 3; DESIGN 2, 3).
+"""Two real servers on one PostgreSQL: what one does the other shows, stops and carries on.
 
 Which of the two takes a run is a race, so tests ask who has it and do things from the other one.
 """

@@ -157,7 +157,7 @@ class TestLoading:
 
 
 class TestDumping:
-    def test_writes_the_form_of_the_design(self):
+    def test_writes_keys_in_order_and_long_texts_as_blocks(self):
         written = dump_yaml(
             {
                 "steps": [{"id": "a", "input": {"prompt": "One\nTwo\n", "version": "1.0", "day": "2026-01-31"}}],

@@ -1,4 +1,4 @@
-"""A run's events, followed: no gap, no repeat, in order, whatever is lost on the way (reference T14)."""
+"""A run's events, followed: no gap, no repeat, in order, whatever is lost on the way."""
 
 from __future__ import annotations
 

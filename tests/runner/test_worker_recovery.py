@@ -266,7 +266,7 @@ class _PlannedError(Exception):
 async def test_going_on_after_any_prefix_gives_what_a_straight_run_gives(
     tmp_path_factory: pytest.TempPathFactory, length: int, stops: list[tuple[int, str]], topic: str
 ):
-    """CONTRACT 2.5 and 2.11: outputs are byte for byte the same however often and wherever the run was interrupted."""
+    """Guarantee R5: outputs are byte for byte the same however often and wherever the run was interrupted."""
     signals = Signals()
     planned = [(position % length, how) for position, how in stops]
     recorded: list[tuple[str, str]] = []

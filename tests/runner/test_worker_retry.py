@@ -248,7 +248,7 @@ async def test_lost_attempts_do_not_use_up_retries(lab: Laboratory, bench: Workb
     assert lost == [AttemptState.LOST] * 3 + [AttemptState.SUCCEEDED]
 
 
-def test_the_default_policy_is_the_contracts():
+def test_the_default_policy():
     from runner.definition_models import RetryPolicy
 
     policy = RetryPolicy()

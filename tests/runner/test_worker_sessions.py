@@ -1,4 +1,4 @@
-"""Sessions: threaded into later steps, made anew when they are gone, ended with their run (CONTRACT 2.6)."""
+"""Sessions: threaded into later steps, made anew when they are gone, ended with their run."""
 
 from __future__ import annotations
 

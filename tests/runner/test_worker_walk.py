@@ -395,7 +395,7 @@ async def test_a_cached_value_is_made_once_for_a_caller_and_force_skips_it(lab: 
     assert (await lab.run(steps)).outputs["a"]["value"] == "value 2"
 
 
-def test_the_limits_are_the_contracts():
+def test_the_default_limits():
     assert (QUICK.step_output_bytes, QUICK.step_input_bytes, QUICK.steps) == (1 << 20, 1 << 20, 64)
     assert (QUICK.concurrent_runs, QUICK.queued_runs, QUICK.step_timeout_seconds) == (8, 1000, 600)
     assert (QUICK.deadline_seconds, QUICK.lease_seconds) == (1800, 30)

@@ -1,4 +1,4 @@
-"""Secrets of an agent, said by it in every form and everywhere: they come out nowhere (CONTRACT 6.6)."""
+"""Secrets of an agent, said by it in every form and everywhere: they come out nowhere."""
 
 from __future__ import annotations
 

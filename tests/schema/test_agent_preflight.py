@@ -1,4 +1,4 @@
-"""What an agent step lacks is told by a check and by a start, before anything is run (CONTRACT 6.3)."""
+"""What an agent step lacks is told by a check and by a start, before anything is run."""
 
 from __future__ import annotations
 

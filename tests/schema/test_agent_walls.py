@@ -1,4 +1,4 @@
-"""Agents gone bad: what is tried to get out of the walls, at each level, through the front door (CONTRACT 6.3)."""
+"""Agents gone bad: what is tried to get out of the walls, at each level, through the front door."""
 
 from __future__ import annotations
 

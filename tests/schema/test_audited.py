@@ -1,4 +1,4 @@
-"""Every command leaves one row in the audit, refused ones too (CONTRACT 7.8)."""
+"""Every command leaves one row in the audit, refused ones too."""
 
 from __future__ import annotations
 

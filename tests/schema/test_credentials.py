@@ -1,4 +1,4 @@
-"""Credentials through the front door: stored, shared, used, refused; a value comes out nowhere (CONTRACT 4.6, 6.6)."""
+"""Credentials through the front door: stored, shared, used, refused; a value comes out nowhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A secret that stands where text is cut is masked before, so that no piece of it is shown or logged (CONTRACT 6.6)."""
+"""A secret that stands where text is cut is masked before, so that no piece of it is shown or logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON that is nested very deep: given, or made by a pack (CONTRACT 1.6)."""
+"""JSON that is nested very deep: given, or made by a pack."""
 
 from __future__ import annotations
 

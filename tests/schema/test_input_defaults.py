@@ -1,4 +1,4 @@
-"""Defaults of declared inputs: held to what is asked of values that are given (CONTRACT 1.4, 1.5)."""
+"""Defaults of declared inputs: held to what is asked of values that are given."""
 
 from __future__ import annotations
 

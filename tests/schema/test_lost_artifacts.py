@@ -1,4 +1,4 @@
-"""Runs that go on although an artifact of theirs is lost: made anew, or refused with the reason (CONTRACT 2.5, 4.5)."""
+"""Runs that go on although an artifact of theirs is lost: made anew, or refused with the reason."""
 
 from __future__ import annotations
 

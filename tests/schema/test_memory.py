@@ -1,4 +1,4 @@
-"""Memory through the front door: what is never learned, never lost, and what a lost key leaves (CONTRACT 5.3)."""
+"""Memory through the front door: what is never learned, never lost, and what a lost key leaves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers that JSON cannot hold are no output (CONTRACT 2.12)."""
+"""Numbers that JSON cannot hold are no output."""
 
 from __future__ import annotations
 

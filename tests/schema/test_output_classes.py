@@ -1,4 +1,4 @@
-"""What a pack returns is held to the model it declares, however the object was made (CONTRACT 2.12)."""
+"""What a pack returns is held to the model it declares, however the object was made."""
 
 from __future__ import annotations
 

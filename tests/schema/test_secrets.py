@@ -1,4 +1,4 @@
-"""A secret that somebody hands in is shown nowhere: no answer, event, log, audit, or search (CONTRACT 6.6)."""
+"""A secret that somebody hands in is shown nowhere: no answer, event, log, audit, or search."""
 
 from __future__ import annotations
 

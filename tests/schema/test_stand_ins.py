@@ -1,4 +1,4 @@
-"""Runs that go on after a pack was upgraded: which version stands in for the one of the start (CONTRACT 1.2)."""
+"""Runs that go on after a pack was upgraded: which version stands in for the one of the start."""
 
 from __future__ import annotations
 

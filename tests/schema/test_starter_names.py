@@ -1,4 +1,4 @@
-"""Keys and earlier names of starters: nobody takes them over, and what had a key before keeps it (CONTRACT 1.8)."""
+"""Keys and earlier names of starters: nobody takes them over, and what had a key before keeps it."""
 
 from __future__ import annotations
 

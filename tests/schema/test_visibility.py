@@ -1,4 +1,4 @@
-"""Who sees and changes whose runs (CONTRACT 1.10): to anyone else they do not exist."""
+"""Who sees and changes whose runs: to anyone else they do not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory and defaults: what is taken up, learned, settled and forgotten (CONTRACT 5.3 to 5.5)."""
+"""Memory and defaults: what is taken up, learned, settled and forgotten."""
 
 from __future__ import annotations
 

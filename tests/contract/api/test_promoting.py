@@ -1,4 +1,4 @@
-"""Runs and chains of pack calls become pipelines that do the same (CONTRACT 2.14)."""
+"""Runs and chains of pack calls become pipelines that do the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Routing: the guide, routes by words alone, and gaps that are kept (CONTRACT 5.2, 5.6)."""
+"""Routing: the guide, routes by words alone, and gaps that are kept."""
 
 from __future__ import annotations
 
@@ -264,7 +264,7 @@ async def test_a_route_knows_its_callers_history_alone_and_runs_nothing(api: Api
 
 
 @states("run_pack")
-async def test_the_pack_answers_for_its_runs_caller_in_the_contracts_shape(api: Api) -> None:
+async def test_the_pack_answers_for_its_runs_caller_in_snake_case(api: Api) -> None:
     given = {"user_intent": "research tidal power and make a podcast"}
     run = (await api.me.call("run_pack", pack="catalog.route", input=given, waitSeconds=10))["run"]
     routed = run["output"]["json"]

@@ -1,4 +1,4 @@
-"""The key of a kept result: everything that decides it, framed, and nothing that does not (CONTRACT 6.8)."""
+"""The key of a kept result: everything that decides it, framed, and nothing that does not."""
 
 from __future__ import annotations
 

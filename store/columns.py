@@ -292,6 +292,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "wait_until": "UTCDateTime",
         "started_at": "UTCDateTime",
         "ended_at": "UTCDateTime",
+        "retired_at": "UTCDateTime",
     },
     "session": {
         "id": "AutoString",

@@ -45,7 +45,10 @@ def _calls() -> Select[Any]:
         .join(RUN_STEP, RUN_STEP.c.run_id == RUN.c.id)
         .join(ATTEMPT, ATTEMPT.c.id == RUN_STEP.c.attempt_id)
         .where(
-            RUN.c.pack.is_not(None), RUN.c.state == RunState.SUCCEEDED, RUN_STEP.c.position > 0, ATTEMPT.c.output != ""
+            RUN.c.pack.is_not(None),
+            RUN.c.state == RunState.SUCCEEDED,
+            RUN_STEP.c.retired_at.is_(None),
+            ATTEMPT.c.output != "",
         )
     )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Dialect
 
 #: Every revision of `store/migrations/versions`, oldest first.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 #: `pg_advisory_xact_lock` key of whoever makes or changes the schema: "packline" as eight ASCII bytes.
 ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 #: How long a second process waits for the one that migrates.

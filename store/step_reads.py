@@ -98,12 +98,11 @@ _STEP_STATE = {"state": {state.value: state for state in StepState}.__getitem__}
 _ATTEMPT_STATE = {"state": {state.value: state for state in AttemptState}.__getitem__}
 _OF_STEPS, _OF_ATTEMPTS = of_run("run_step.run_id"), of_run("attempt.run_id")
 _STEP = Lookup(RUN_STEP, StepRecord, "run_step.id", visible=_OF_STEPS, decode=_STEP_STATE)
-# Steps that a switched definition retired have negative positions: their attempts stay, the list leaves them out.
 _STEPS = Lookup(
     RUN_STEP,
     StepRecord,
     "run_step.run_id",
-    also="run_step.position > 0",
+    also="run_step.retired_at IS NULL",
     order="run_step.run_id, run_step.position",
     visible=_OF_STEPS,
     decode=_STEP_STATE,

@@ -91,8 +91,8 @@ class RunStepRow(SQLModel, table=True):
 
     __tablename__ = "run_step"
     __table_args__ = (
-        Index("uq_run_step_position", "run_id", "position", unique=True),
-        Index("uq_run_step_key", "run_id", "key", unique=True),
+        Index("ix_run_step_position", "run_id", "position"),
+        partial_index("uq_run_step_key", "run_id", "key", where="retired_at IS NULL", unique=True),
     )
 
     id: str = Field(primary_key=True)
@@ -113,6 +113,7 @@ class RunStepRow(SQLModel, table=True):
     wait_until: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+    retired_at: datetime | None = None  # when a resume switched to a definition without it; its attempts stay
 
 
 class AttemptRow(SQLModel, table=True):

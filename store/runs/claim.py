@@ -50,7 +50,7 @@ _CLAIMED_STEPS = Sql(
         step.stretch_attempts, step.session_id, step.input_override, attempt.session_used,
         CASE WHEN step.state = 'succeeded' THEN attempt.output END
     FROM run_step AS step LEFT JOIN attempt ON attempt.id = step.attempt_id
-    WHERE step.run_id = :id AND step.position > 0 ORDER BY step.position
+    WHERE step.run_id = :id AND step.retired_at IS NULL ORDER BY step.position
     """
 )
 _STEP_STATES = {state.value: state for state in StepState}

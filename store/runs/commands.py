@@ -14,6 +14,8 @@ from store.runs.values import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from store.dialects import Connection
 
 _REQUEST_CANCEL = Sql(
@@ -43,10 +45,7 @@ _RESUME_STEP = Sql(
 _KEEP_ARTIFACTS = Sql("UPDATE artifact SET expires_at = NULL WHERE run_id = :id")
 _MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
 _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_version WHERE id = :id")
-_PARK_STEPS = Sql("UPDATE run_step SET position = position + 100000 WHERE run_id = :id AND position > 0")
-# Negative positions are out of every list; each resume has its own thousand, so that they stay unique. The key makes
-# room too: a later definition may bring a step of that name back.
-_RETIRE_STEP = Sql("UPDATE run_step SET position = 0 - position - 1000 * :resumes, key = key || :mark WHERE id = :id")
+_RETIRE_STEP = Sql("UPDATE run_step SET retired_at = :now WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
 
 
@@ -124,23 +123,19 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
         if step.state is not StepState.PENDING:
             require_step_transition(step.state, StepState.PENDING)
             ledger.step(step.step_id, step.state, StepState.PENDING, "resumed")
-    _replace_steps(conn, change)
+    _replace_steps(conn, change, now)
     ledger.write()
     conn.wake("runs")
 
 
-def _replace_steps(conn: Connection, change: Resume) -> None:
-    if not (change.added_steps or change.retired_steps or change.moved_steps):
-        return
+def _replace_steps(conn: Connection, change: Resume, now: datetime) -> None:
     for step_id in change.retired_steps:
-        conn.run(_RETIRE_STEP, {"id": step_id, "resumes": change.based_on, "mark": f"~{change.based_on}"})
-    if change.moved_steps:
-        conn.run(_PARK_STEPS, {"id": change.run_id})
-        rerun = {step.step_id for step in change.steps if step.rerun}
-        for step_id, step in change.moved_steps.items():
-            conn.run(_MOVE_STEP, {"id": step_id, "position": step.position})
-            if step_id in rerun:
-                conn.run(_REFIT_STEP, {"id": step_id, "pack": step.pack, "pack_version": step.pack_version})
+        conn.run(_RETIRE_STEP, {"id": step_id, "now": now})
+    rerun = {step.step_id for step in change.steps if step.rerun}
+    for step_id, step in change.moved_steps.items():
+        conn.run(_MOVE_STEP, {"id": step_id, "position": step.position})
+        if step_id in rerun:
+            conn.run(_REFIT_STEP, {"id": step_id, "pack": step.pack, "pack_version": step.pack_version})
     conn.many(
         INSERT_STEP,
         [

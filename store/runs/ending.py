@@ -51,7 +51,7 @@ _RECORD_SPENT = Sql(
 )
 SET_STEP = Sql("UPDATE run_step SET state = :state, ended_at = :ended_at, wait_until = NULL WHERE id = :id")
 _OPEN_STEPS = Sql(
-    "SELECT id, state FROM run_step WHERE run_id = :id AND state IN ('running', 'waiting') AND position > 0"
+    "SELECT id, state FROM run_step WHERE run_id = :id AND state IN ('running', 'waiting') AND retired_at IS NULL"
 )
 _END_RUN = Sql(
     """

@@ -274,6 +274,27 @@ def test_events_that_share_a_row_get_rows_of_their_own_again(database: Database)
         assert [told for row in connection.execute(_EVENT_ROWS) for told in events_of(tuple(row))] == before
 
 
+def test_a_step_that_was_retired_gets_its_place_and_key_back(database: Database):
+    steps = "SELECT id, position, key, retired_at IS NOT NULL FROM run_step WHERE run_id = 'run-0-id' ORDER BY id"
+    database.ensure()
+    with database.engine() as engine, engine.begin() as connection:
+        fill(connection)
+    database.downgrade("0009")
+    with database.engine() as engine, engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE run_step SET key = 'draft~1', position = -1007 WHERE position = 0")
+        connection.exec_driver_sql("UPDATE run_step SET key = 'draft~12', position = -12001 WHERE position = 1")
+        connection.exec_driver_sql("UPDATE run_step SET key = 'draft', position = 1 WHERE position = 2")
+    database.upgrade()
+    with database.engine() as engine, engine.connect() as connection:
+        found = [tuple(row) for row in connection.exec_driver_sql(steps)]
+    upgraded = [("draft", 7, True), ("draft", 1, True), ("draft", 1, False)]
+    assert [(key, position, bool(retired)) for _, position, key, retired in found] == upgraded
+    database.downgrade("0009")
+    database.upgrade()
+    with database.engine() as engine, engine.connect() as connection:
+        assert [tuple(row) for row in connection.exec_driver_sql(steps)] == found
+
+
 def test_altering_a_parent_keeps_its_children(database: Database, monkeypatch: pytest.MonkeyPatch):
     """A batch alter copies the table on SQLite; with foreign keys on, dropping the old one deletes the children."""
     database.ensure()

@@ -48,7 +48,7 @@ from store.runs.spent_keys import sweep_spent_keys
 from store.sessions import find_sessions, start_session
 from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
-from store.step_reads import steps_of_runs
+from store.step_reads import find_steps, steps_of_runs
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
@@ -441,6 +441,9 @@ async def test_a_step_that_was_retired_may_come_back_in_a_later_definition(store
     assert await resume_with(["step1"]) == ["step1"]
     await fail_first()
     assert await resume_with(["step2", "step1"]) == ["step2", "step1"]
+    tried = [attempt.step_id for attempt in await attempts_of_run(store, made.run_id)]
+    steps = await find_steps(store, tried)
+    assert [steps[step_id].key for step_id in tried] == ["step1", "step1", "step3", "step1"], "retired ones keep theirs"
     await (await working(store, made.run_id)).to_the_end()
 
 

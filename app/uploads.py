@@ -25,6 +25,7 @@ from app.throttle import Throttle
 from resolvers.artifacts import download_address
 from resolvers.problems import Limited, Problem, ProblemCode
 from resolvers.uploads import NoRoom, UploadTooLarge, invalid_upload, upload_artifact
+from schema.issues import hint_text
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _refused(problem: Problem) -> Response:
         status = 413
     elif isinstance(problem, NoRoom):
         status = 507
-    told = _told(problem.code, problem.message, hint=problem.hint, retryable=problem.retryable)
+    told = _told(problem.code, problem.message, hint=hint_text(problem.hint), retryable=problem.retryable)
     headers = {}
     wait = getattr(problem, "retry_after_seconds", None)
     if wait is not None:

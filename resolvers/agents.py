@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from resolvers.operations import operation
 from runner.agents.isolation import weaker
 from runner.availability import Requirement
+from runner.issues import Hint
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def _missing(agents: Agents, key: str) -> list[Requirement]:
     profile = agents.profiles[key]
     found = []
     if (lack := agents.missing(profile)) is not None:
-        found.append(Requirement("agent_profile", key, (), lack.message, lack.hint))
+        found.append(Requirement.of("agent_profile", key, lack))
     demanded = agents.demanded(None, profile)
     if not profile.is_mock and weaker(agents.isolation, demanded):
         message = f"The agent profile `{key}` needs isolation `{demanded}`; this machine reaches `{agents.isolation}`."
-        found.append(Requirement("isolation", demanded.value, (), message, "Install bubblewrap."))
+        found.append(Requirement("isolation", demanded.value, (), message, Hint("Install bubblewrap.")))
     return found

@@ -14,7 +14,7 @@ from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_f
 from runner.credential_tests import test_credential
 from runner.excerpts import excerpt
 from runner.failures import PackError
-from runner.issues import error, has_errors
+from runner.issues import error, has_errors, hint_of
 from runner.json_values import forbidden_text
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_caller_of, find_callers
@@ -185,7 +185,7 @@ async def _change(
     try:
         return await keeper.seal(change, fields, before=keeper.sealed(key))
     except VaultLockedError as locked:
-        lack = Requirement("credential", key, (), locked.missing.message, locked.missing.hint)
+        lack = Requirement.of("credential", key, locked.missing)
         raise Unavailable(locked.missing.message, (lack,), hint=locked.missing.hint) from locked
 
 
@@ -307,7 +307,7 @@ async def test(context: Context, *, id: str) -> CredentialRecord:
 
 
 def _untested(key: str, message: str, hint: str | None) -> Unavailable:
-    return Unavailable(message, (Requirement("credential", key, (), message, hint),), hint=hint)
+    return Unavailable(message, (Requirement("credential", key, (), message, hint_of(hint)),))
 
 
 async def _get(context: Context, ref: str) -> CredentialRecord:

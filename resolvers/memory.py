@@ -286,9 +286,7 @@ async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> No
             opened = await context.services.keeper.for_sealing()
         except VaultLockedError as locked:
             lack = locked.missing
-            raise Unavailable(
-                lack.message, [Requirement("credential", "vault", (), lack.message, lack.hint)]
-            ) from locked
+            raise Unavailable(lack.message, [Requirement.of("credential", "vault", lack)]) from locked
         sealed = OverrideRecord(
             override.kind, override.target, override.field, "pinned", opened.cipher.seal(override.sealed, place)
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.start_checks import masked_issues, resolved_input_issues
-from runner.issues import Issue, error, shown
+from runner.issues import Hint, Issue, error, shown
 from runner.reading import apart_if_large
 from runner.stand_ins import StandIns, find_pack, misfit
 from runner.step_inputs import SESSION_FIELD
@@ -141,7 +141,7 @@ def _of_value(
     pack: Pack,
     inputs: dict[str, JSONValue],
     override: str | None = None,
-    hint: str | None = None,
+    hint: Hint | str | None = None,
 ) -> list[Issue]:
     """What a pack refuses of the very input a step would give it."""
     try:

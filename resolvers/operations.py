@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from resolvers.tools import Tool
     from runner.failures import JSONValue
+    from runner.issues import Hint
     from runner.redaction import Redactor
     from store.dialects import Connection
     from store.states import Scope
@@ -149,8 +150,7 @@ def mask_problem(problem: Problem, redactor: Redactor) -> None:
     """Masks, in place, secrets in what a refusal says; messages repeat what the caller gave."""
     problem.message = redactor.message(problem.message)
     problem.args = (problem.message,)
-    if problem.hint is not None:
-        problem.hint = redactor.message(problem.hint)
+    problem.hint = _masked(problem.hint, redactor)
     if isinstance(problem, NotFound):
         problem.ref = redactor.message(problem.ref)
     if isinstance(problem, Invalid):
@@ -159,10 +159,17 @@ def mask_problem(problem: Problem, redactor: Redactor) -> None:
                 issue,
                 path=tuple(redactor.message(part) for part in issue.path),
                 message=redactor.message(issue.message),
-                hint=None if issue.hint is None else redactor.message(issue.hint),
+                hint=_masked(issue.hint, redactor),
             )
             for issue in problem.issues
         )
+
+
+def _masked(hint: Hint | None, redactor: Redactor) -> Hint | None:
+    if hint is None:
+        return None
+    closest = None if hint.closest is None else redactor.message(hint.closest)
+    return replace(hint, text=redactor.message(hint.text), closest=closest)
 
 
 #: Every operation by name.

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from runner.excerpts import excerpt
+from runner.issues import Hint, hint_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,10 +48,10 @@ class Problem(Exception):
     code: ProblemCode
     retryable = False
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: Hint | str | None = None) -> None:
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = hint_of(hint)
 
 
 class NotFound(Problem):
@@ -71,10 +72,10 @@ class NotFound(Problem):
         of: str = "",
         message: str | None = None,
         suggestion: str | None = None,
-        hint: str | None = None,
+        hint: Hint | str | None = None,
     ) -> None:
-        near = f"Did you mean `{suggestion}`?" if suggestion else None
-        super().__init__(message or f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}.", hint=hint or near)
+        said = message or f"There is no {what} `{excerpt(ref, 100)}`{of and f' of {of}'}."
+        super().__init__(said, hint=hint or Hint(closest=suggestion))
         self.ref = excerpt(ref, REF_CHARACTERS)
         self.suggestion = suggestion
 
@@ -88,7 +89,7 @@ class Forbidden(Problem):
 
     code = ProblemCode.FORBIDDEN
 
-    def __init__(self, message: str, *, requires: Scope | None = None, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, requires: Scope | None = None, hint: Hint | str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.requires = requires
 
@@ -102,7 +103,7 @@ class Invalid(Problem):
 
     code = ProblemCode.INVALID
 
-    def __init__(self, message: str, issues: Sequence[Issue], *, hint: str | None = None) -> None:
+    def __init__(self, message: str, issues: Sequence[Issue], *, hint: Hint | str | None = None) -> None:
         self.issues = tuple(sorted(issues, key=lambda issue: issue.severity != "error"))
         super().__init__(message, hint=hint or (self.issues[0].hint if self.issues else None))
 
@@ -116,7 +117,7 @@ class Conflict(Problem):
 
     code = ProblemCode.CONFLICT
 
-    def __init__(self, message: str, *, current_id: str | None = None, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, current_id: str | None = None, hint: Hint | str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.current_id = current_id
 
@@ -126,7 +127,7 @@ class WrongState(Problem):
 
     code = ProblemCode.WRONG_STATE
 
-    def __init__(self, message: str, run_id: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, run_id: str, *, hint: Hint | str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.run_id = run_id
 
@@ -141,7 +142,9 @@ class Limited(Problem):
     code = ProblemCode.LIMITED
     retryable = True
 
-    def __init__(self, message: str, *, retry_after_seconds: float | None = None, hint: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, retry_after_seconds: float | None = None, hint: Hint | str | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.retry_after_seconds = retry_after_seconds
 
@@ -152,6 +155,6 @@ class Unavailable(Problem):
     code = ProblemCode.UNAVAILABLE
     retryable = True
 
-    def __init__(self, message: str, missing: Sequence[Requirement], *, hint: str | None = None) -> None:
+    def __init__(self, message: str, missing: Sequence[Requirement], *, hint: Hint | str | None = None) -> None:
         super().__init__(message, hint=hint or next((lack.hint for lack in missing if lack.hint), None))
         self.missing = tuple(missing)

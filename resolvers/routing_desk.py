@@ -34,7 +34,9 @@ class RoutingDesk:
         try:
             routed = await find_route(Context(self._services, caller), request, context, models)
         except Invalid as refused:
-            raise PackError(FailureCode.INVALID_INPUT, refused.message, hint=refused.hint) from refused
+            raise PackError(
+                FailureCode.INVALID_INPUT, refused.message, hint=str(refused.hint or "") or None
+            ) from refused
         return as_json(routed)
 
 

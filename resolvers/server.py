@@ -150,7 +150,7 @@ def _programs(context: Context) -> HealthCheck:
         pack = registry.find(name)
         if pack is not None and (missing := pack_requirements(pack)):
             packs.append(name)
-            lacking |= {lack.name: lack.hint or lack.message for lack in missing}
+            lacking |= {lack.name: str(lack.hint or lack.message) for lack in missing}
     if lacking:
         remedies = " ".join(dict.fromkeys(lacking.values()))
         return HealthCheck("programs", False, f"{', '.join(packs)} cannot run here. {remedies}")

@@ -6,11 +6,13 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from runner.issues import hint_of
 from runner.pack_needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from runner.issues import Hint
     from runner.pack import Pack
     from runner.pack_needs import Service
 
@@ -35,7 +37,12 @@ class Requirement:
     name: str
     steps: tuple[str, ...]
     message: str
-    hint: str | None = None
+    hint: Hint | None = None
+
+    @classmethod
+    def of(cls, kind: RequirementKind, name: str, missing: Missing, steps: tuple[str, ...] = ()) -> Requirement:
+        """Something that is known to be missing."""
+        return cls(kind, name, steps, missing.message, hint_of(missing.hint))
 
 
 class Probes:
@@ -93,4 +100,4 @@ def missing_services(pack: Pack, probes: Probes) -> list[tuple[Service, Missing]
 
 def of_service(service: Service, steps: tuple[str, ...], missing: Missing) -> Requirement:
     """A missing service as a requirement."""
-    return Requirement("service", service.name, steps, missing.message, missing.hint)
+    return Requirement.of("service", service.name, missing, steps)

@@ -12,7 +12,7 @@ from runner.definition import Definition, DefinitionLimits, StepDefinition, read
 from runner.flows import destination, mismatch, takes
 from runner.input_schemas import is_required
 from runner.inputs import PackLookup, default_issues, derive_input_schema, inner_default_issues
-from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, warning
+from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, has_errors, nearest, warning
 from runner.pack_schemas import pack_schemas
 from runner.registry import REPAIR
 from runner.schema_admission import check_schema
@@ -99,9 +99,9 @@ def _wrong_defaults(input_schema: Mapping[str, JSONValue]) -> Iterator[Issue]:
     for issue in default_issues(input_schema):
         name, *rest = issue.path
         path = ("inputs", "properties", name, "default", *rest)
-        yield replace(issue, path=path, hint="Change the default, or what the input takes.")
+        yield replace(issue, path=path, hint=Hint("Change the default, or what the input takes."))
     for issue in inner_default_issues(input_schema):
-        yield replace(issue.under("inputs"), hint="Change the default, or what is taken there.")
+        yield replace(issue.under("inputs"), hint=Hint("Change the default, or what is taken there."))
 
 
 def _superseded(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
@@ -132,9 +132,9 @@ def _practice(definition: Definition, packs: PackLookup) -> Iterator[Issue]:
             return
 
 
-def _near(word: str, known: Sequence[str]) -> str | None:
+def _near(word: str, known: Sequence[str]) -> Hint | None:
     near = nearest(word, known)
-    return f"Did you mean `{near}`?" if near else None
+    return Hint(closest=near) if near else None
 
 
 class _Hole:
@@ -223,8 +223,8 @@ class _StepChecker:
             return error((*prefix, "version"), "unknown_pack_version", message, hint)
         if broken is not None:
             return error((*prefix, "pack"), "pack_not_loaded", broken.says(step.pack), REPAIR)
-        hint = _near(step.pack, self._packs.names()) or "See `packline packs` for those there are."
-        return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", hint)
+        near = _near(step.pack, self._packs.names()) or "See `packline packs` for those there are."
+        return error((*prefix, "pack"), "unknown_pack", f"There is no pack `{step.pack}`.", near)
 
     def _input(self, index: int, step: StepDefinition, template: Template) -> Iterator[Issue]:
         pack = self._found[index]
@@ -358,7 +358,7 @@ class _StepChecker:
             self._fits[id(producer), id(consumer)] = known
         return known[2]
 
-    def _did_you_mean(self, word: str, known: Iterable[str]) -> str | None:
+    def _did_you_mean(self, word: str, known: Iterable[str]) -> Hint | None:
         """A hint, for the first mistakes only."""
         self._hints += 1
         return did_you_mean(word, known) if self._hints <= MAX_TOLD else None

@@ -27,7 +27,7 @@ from runner.definition_models import (
     step_digest,
     step_document,
 )
-from runner.issues import MAX_TOLD, Issue, did_you_mean, error, has_errors, nearest, shown, warning
+from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, has_errors, nearest, shown, warning
 from runner.json_values import digest, forbidden_text
 from runner.metadata import Metadata
 
@@ -342,10 +342,10 @@ class _Reader:
 
     def _unknown_key(self, path: tuple[str, ...], known: Iterable[str]) -> None:
         near = nearest(path[-1], known)
-        hint = f"Did you mean `{near}`?" if near else f"Known here: {', '.join(f'`{name}`' for name in known)}."
+        hint = Hint(closest=near) if near else Hint(f"Known here: {', '.join(f'`{name}`' for name in known)}.")
         self._refuse(path, "unknown_key", f"The key {shown(path[-1])} is not known here.", hint)
 
-    def _refuse(self, path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> None:
+    def _refuse(self, path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> None:
         self.issues.append(error(path, rule, message, hint))
 
 

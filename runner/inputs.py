@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.excerpts import excerpt
 from runner.input_schemas import combined, is_required
-from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.issues import MAX_TOLD, Hint, Issue, did_you_mean, error, shown
 from runner.json_values import forbidden_text
 from runner.pack_schemas import pack_schemas
 from runner.schema_defaults import DefaultsError, declared_defaults, filled
@@ -334,7 +334,7 @@ def _wrong_default(issue: Issue, name: str) -> Issue:
     return replace(
         issue,
         message=f"The default of the input `{name}` does not fit: {issue.message}",
-        hint="Give the input a value, or have its default mended.",
+        hint=Hint("Give the input a value, or have its default mended."),
     )
 
 

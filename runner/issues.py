@@ -22,6 +22,37 @@ _COMPARED = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Hint:
+    """What to do about a problem, in parts: each surface shows what its reader can use.
+
+    Attributes:
+        text: One or two sentences that are true on every surface.
+        closest: The known name nearest to the one that was given.
+        operation: Name of the use case that helps, as `resolvers.operations` declares it. An agent reads the name of
+            its tool, a script that of its GraphQL field, a person at a terminal that of a command.
+    """
+
+    text: str = ""
+    closest: str | None = None
+    operation: str | None = None
+
+    def naming(self, operation: str | None) -> str:
+        """The hint as sentences, with the operation under the name it has where they are read; None leaves it out."""
+        meant = f"Did you mean `{self.closest}`?" if self.closest else ""
+        use = f"Try {operation}." if operation else ""
+        return " ".join(part for part in (meant, self.text, use) if part)
+
+    def __str__(self) -> str:
+        return self.naming(None)
+
+
+def hint_of(hint: Hint | str | None) -> Hint | None:
+    """A hint that may be given as its text; None when it says nothing."""
+    found = Hint(hint) if isinstance(hint, str) else hint
+    return None if found == Hint() else found
+
+
+@dataclass(frozen=True, slots=True)
 class Issue:
     """One thing wrong with something a caller handed in.
 
@@ -37,21 +68,21 @@ class Issue:
     rule: str
     severity: Severity
     message: str
-    hint: str | None = None
+    hint: Hint | None = None
 
     def under(self, *prefix: str) -> Issue:
         """The same issue, seen from further out."""
         return replace(self, path=(*prefix, *self.path))
 
 
-def error(path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> Issue:
+def error(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
     """An issue that refuses the command."""
-    return Issue(path, rule, "error", message, hint)
+    return Issue(path, rule, "error", message, hint_of(hint))
 
 
-def warning(path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> Issue:
+def warning(path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> Issue:
     """An issue that does not stop anything."""
-    return Issue(path, rule, "warning", message, hint)
+    return Issue(path, rule, "warning", message, hint_of(hint))
 
 
 def has_errors(issues: Iterable[Issue]) -> bool:
@@ -81,13 +112,13 @@ def _pairs(word: str) -> set[str]:
     return {word[at : at + 2] for at in range(len(word) - 1)}
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+def did_you_mean(word: str, known: Iterable[str]) -> Hint | None:
     """A hint naming the nearest known word, else the known words when they are few, else None."""
     names = list(known)
     if near := nearest(word, names):
-        return f"Did you mean `{near}`?"
+        return Hint(closest=near)
     if names and len(names) <= 12:
-        return f"Known here: {', '.join(f'`{name}`' for name in names)}."
+        return Hint(f"Known here: {', '.join(f'`{name}`' for name in names)}.")
     return None
 
 

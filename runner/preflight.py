@@ -16,6 +16,7 @@ from runner.availability import (
     missing_services,
     of_service,
 )
+from runner.issues import Hint
 from runner.registry import REPAIR
 from runner.step_packs import SteppedPack, pack_of_step
 
@@ -103,7 +104,7 @@ def _missing_session(step_key: str, pack: Pack) -> Requirement:
         pack.name,
         (step_key,),
         f"{pack.name} works in a session, and no earlier step leaves one.",
-        "Put a step before it that does, such as repo.fetch.",
+        Hint("Put a step before it that does, such as repo.fetch."),
     )
 
 
@@ -116,10 +117,10 @@ def _missing_pack(step_key: str, name: str, version: str | None, registry: Regis
             f"{name}@{version}",
             (step_key,),
             f"Pack {name} has no version {version} here; installed: {', '.join(installed)}.",
-            broken.says(name) if broken else "Use an installed version, or install the pack's missing one.",
+            Hint(broken.says(name) if broken else "Use an installed version, or install the pack's missing one."),
         )
     if broken is not None:
-        return Requirement("pack", name, (step_key,), broken.says(name), REPAIR)
+        return Requirement("pack", name, (step_key,), broken.says(name), Hint(REPAIR))
     near = difflib.get_close_matches(name, registry.names(), n=1)
-    hint = f"Did you mean `{near[0]}`?" if near else "Install the pack, or add its folder to PACKLINE_PACK_PATH."
+    hint = Hint(closest=near[0]) if near else Hint("Install the pack, or add its folder to PACKLINE_PACK_PATH.")
     return Requirement("pack", name, (step_key,), f"There is no pack {name} here.", hint)

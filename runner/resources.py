@@ -102,7 +102,7 @@ class Resources:
                 return self.agents.lacks(pack.agent, agent, self.vault, asker)
             roles = [need.role for need in pack.models if need.required]
             missing = [(role, self.gateway.missing(role)) for role in roles]
-            models = [Requirement("model", role, (), lack.message, lack.hint) for role, lack in missing if lack]
+            models = [Requirement.of("model", role, lack) for role, lack in missing if lack]
             agents = self.agents.lacks_any() if pack.uses_agent else []
             return [*self.vault.lacks(pack, asker), *models, *agents]
 

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from runner.excerpts import excerpt
-from runner.issues import Issue, error, has_errors, nearest, warning
+from runner.issues import Hint, Issue, error, has_errors, nearest, warning
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:
@@ -150,14 +150,14 @@ def plan_rerun(
     kept = 0
     if from_step is not None and from_step not in keys:
         near = nearest(from_step, keys)
-        hint = f"Did you mean `{near}`?" if near else f"Its steps: {', '.join(keys)}."
+        hint = Hint(closest=near) if near else Hint(f"Its steps: {', '.join(keys)}.")
         issues.append(error(("from_step",), "unknown_step", f"The run has no step `{from_step}`.", hint))
     elif from_step is not None:
         kept = keys.index(from_step)
         if kept > (succeeded := _succeeded(steps)):
             blocking = steps[succeeded]
             message = f"The step `{blocking.key}` before `{from_step}` is {blocking.state}; it has no output to reuse."
-            hint = f"Start from `{blocking.key}` or earlier."
+            hint = Hint(f"Start from `{blocking.key}` or earlier.")
             issues.append(error(("from_step",), "step_not_succeeded", message, hint))
             kept = succeeded
     ahead = _switched(steps, kept, new_steps, issues)

@@ -14,6 +14,7 @@ import orjson
 from runner.check import check_steps
 from runner.definition import parse_stored
 from runner.inputs import derive_input_schema
+from runner.issues import Hint
 
 if TYPE_CHECKING:
     from runner.definition_models import Definition
@@ -68,7 +69,7 @@ def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]
                 issue,
                 path=("steps", key, *place),
                 message=f"Step `{key}`: {issue.message}",
-                hint=f"{issue.hint} {_REMEDY}" if issue.hint else _REMEDY,
+                hint=Hint(f"{issue.hint} {_REMEDY}" if issue.hint else _REMEDY),
             ),
         )
     return tuple(told.values())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import orjson
 
 from runner.failures import Failure, FailureCode
-from runner.issues import nearest
+from runner.issues import Hint, hint_of, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,18 +30,19 @@ class TemplateError(Exception):
         hint: What to do, if something can be said.
     """
 
-    def __init__(self, path: tuple[str, ...], expression: str, reason: str, hint: str | None = None) -> None:
+    def __init__(self, path: tuple[str, ...], expression: str, reason: str, hint: Hint | str | None = None) -> None:
         where = ".".join(path) or "the whole input"
         super().__init__(f"Unresolved reference {expression} in {where}: {reason}" if expression else reason)
         self.path = path
         self.expression = expression
         self.reason = reason
-        self.hint = hint
+        self.hint = hint_of(hint)
 
     @property
     def failure(self) -> Failure:
         """What the step fails with."""
-        return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=self.hint)
+        hint = None if self.hint is None else str(self.hint)
+        return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=hint)
 
 
 #: Size of a resolved input in bytes of JSON, unless whoever resolves says otherwise.
@@ -171,7 +172,7 @@ class Scope:
             else:
                 reason = f"{_where(reference, depth)} has no field `{name}`"
             if isinstance(holder, dict) and (near := nearest(name, holder)):
-                hint = f"Did you mean `{near}`?"
+                hint = Hint(closest=near)
         raise TemplateError(reference.path, reference.expression, f"{reason}.", hint)
 
     def _may_be_absent(self, path: tuple[str | int, ...]) -> bool:

@@ -163,7 +163,7 @@ class Vault:
         found = []
         for need in pack.credentials:
             if need.required and (missing := self.missing(pack.name, need, asker)) is not None:
-                found.append(Requirement("credential", need.key, (), missing.message, missing.hint))
+                found.append(Requirement.of("credential", need.key, missing))
         return found
 
     def drain_touched(self) -> frozenset[str]:

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 import strawberry
+from strawberry.utils.str_converters import to_camel_case
 
 from schema.enums import described_enum
 from schema.scalars import Key
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from runner.availability import Requirement as MissingRequirement
+    from runner.issues import Hint as FoundHint
     from runner.issues import Issue as FoundIssue
 
 
@@ -56,6 +58,31 @@ described_enum(
 )
 
 
+@strawberry.type(description="What to do about a problem, in parts; `hint` is the same as sentences.")
+class Hint:
+    """Make one with `of`."""
+
+    text: str | None = strawberry.field(description="What to do, for people.")
+    closest: str | None = strawberry.field(description="The known name nearest to the one that was given.")
+    operation: str | None = strawberry.field(
+        description="The operation that helps, in snake_case; the field of the same name in camelCase runs it."
+    )
+
+    @classmethod
+    def of(cls, hint: "FoundHint | None") -> "Hint | None":
+        """The parts of a hint; None for none."""
+        if hint is None:
+            return None
+        return cls(text=hint.text or None, closest=hint.closest, operation=hint.operation)
+
+
+def hint_text(hint: "FoundHint | None") -> str | None:
+    """A hint as sentences that name fields of the API; None for none."""
+    if hint is None:
+        return None
+    return hint.naming(None if hint.operation is None else f"`{to_camel_case(hint.operation)}`")
+
+
 @strawberry.type(description="One thing wrong with an input.")
 class Issue:
     """Make one with `of`."""
@@ -65,6 +92,7 @@ class Issue:
     severity: Severity = strawberry.field(description="Whether it stops the command.")
     message: str = strawberry.field(description="For people.")
     hint: str | None = strawberry.field(description="What was probably meant, or what to do.")
+    hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
 
     @classmethod
     def of(cls, issue: "FoundIssue") -> "Issue":
@@ -74,7 +102,8 @@ class Issue:
             rule=issue.rule,
             severity=Severity(issue.severity),
             message=issue.message,
-            hint=issue.hint,
+            hint=hint_text(issue.hint),
+            hint_parts=Hint.of(issue.hint),
         )
 
     @classmethod
@@ -92,6 +121,7 @@ class Requirement:
     steps: list[Key] = strawberry.field(description="Steps that need it; empty outside pipelines.")
     message: str = strawberry.field(description="Why it cannot be had, for people.")
     hint: str | None = strawberry.field(description="What to do about it.")
+    hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
 
     @classmethod
     def of(cls, missing: "MissingRequirement") -> "Requirement":
@@ -101,7 +131,8 @@ class Requirement:
             name=missing.name,
             steps=[Key(step) for step in missing.steps],
             message=missing.message,
-            hint=missing.hint,
+            hint=hint_text(missing.hint),
+            hint_parts=Hint.of(missing.hint),
         )
 
 

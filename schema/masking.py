@@ -8,6 +8,7 @@ anything else  logged once with an id; the caller sees the id alone
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import structlog
@@ -16,6 +17,7 @@ from ulid import ULID
 
 from resolvers.problems import NotFound, Problem, ProblemCode
 from runner.excerpts import excerpt
+from schema.issues import Hint, hint_text
 from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
@@ -107,8 +109,8 @@ def _replaced(error: GraphQLError, message: str, extensions: dict[str, object]) 
 def told_of(problem: Problem) -> dict[str, object]:
     """What a refused read tells besides its message; commands answer with a member of their union instead."""
     told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
-    if problem.hint is not None:
-        told["hint"] = problem.hint
+    if (parts := Hint.of(problem.hint)) is not None:
+        told |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}
     if isinstance(problem, NotFound):
         told["ref"] = problem.ref
         if problem.suggestion is not None:

@@ -43,7 +43,7 @@ class Model:
         """A model of the gateway's list."""
         missing = []
         if choice.missing is not None:
-            missing = [Requirement("model", choice.key, (), choice.missing.message, choice.missing.hint)]
+            missing = [Requirement.of("model", choice.key, choice.missing)]
         return cls(
             key=choice.key,
             kind=ModelKind(choice.kind),

@@ -14,7 +14,7 @@ from resolvers.problems import ProblemCode
 from resolvers.runs import RunAction
 from schema.context import Info
 from schema.enums import described_enum
-from schema.issues import Issue, Requirement
+from schema.issues import Hint, Issue, Requirement, hint_text
 from schema.node_interface import Node
 from store.states import Scope
 
@@ -64,6 +64,7 @@ class Problem:
     message: str = strawberry.field(description="For people, one sentence.")
     code: ProblemCode = strawberry.field(description="For programs; stable.")
     hint: str | None = strawberry.field(description="What to do next.")
+    hint_parts: Hint | None = strawberry.field(description="The hint in parts.")
     retryable: bool = strawberry.field(description="Whether the same call may succeed later.")
 
 
@@ -147,7 +148,8 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
     common: dict[str, Any] = {
         "message": problem.message,
         "code": problem.code,
-        "hint": problem.hint,
+        "hint": hint_text(problem.hint),
+        "hint_parts": Hint.of(problem.hint),
         "retryable": problem.retryable,
     }
     match problem:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from app.settings import Settings
+    from runner.issues import Hint
 
 State = Literal["ok", "warning", "broken"]
 #: Programs that some packs or agent steps use, and what is missing without them.
@@ -227,7 +228,7 @@ def _packs(settings: Settings) -> Iterator[Finding]:
     yield Finding("packs", "ok", f"{len(names)} loaded, {sum(not missing for _, missing in lacking)} can run here")
     for problem in registry.load_errors():
         yield Finding("packs", "warning", f"{problem.origin} could not be loaded: {problem.message}")
-    by_reason: dict[tuple[str, str | None], list[str]] = {}
+    by_reason: dict[tuple[str, Hint | None], list[str]] = {}
     for pack, missing in lacking:
         for need in missing:
             by_reason.setdefault((need.message, need.hint), []).append(pack.name)

@@ -62,7 +62,7 @@ def check(file: File, as_json: Json = None) -> None:
                 "rule": issue.rule,
                 "severity": issue.severity,
                 "message": issue.message,
-                "hint": issue.hint,
+                "hint": None if issue.hint is None else str(issue.hint),
             }
             for issue in found.issues
         ]
@@ -72,7 +72,7 @@ def check(file: File, as_json: Json = None) -> None:
                 "name": need.name,
                 "steps": list(need.steps),
                 "message": need.message,
-                "hint": need.hint,
+                "hint": None if need.hint is None else str(need.hint),
             }
             for need in missing
         ]

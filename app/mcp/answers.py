@@ -7,8 +7,7 @@ the output schema even of errors.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -27,8 +26,6 @@ LINKS_MAX: Final = 20
 FIELD_ERRORS_MAX: Final = 20
 #: Longest texts and lists that are tried, until an answer is short enough.
 _CUTS: Final = ((8_000, 100), (3_000, 50), (1_000, 25), (300, 10), (100, 5), (40, 2))
-#: How a hint names what was meant; see `runner.issues.did_you_mean`.
-_NEAR: Final = re.compile(r"Did you mean `([^`]+)`\?")
 #: An object with more members than any of ours is somebody's data, and cut as one.
 _OWN_MEMBERS: Final = 40
 
@@ -138,18 +135,17 @@ def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[s
     allowed = place.get("enum") or place.get("items", {}).get("enum")
     if allowed and not all(f'"{word}"' in issue.message for word in allowed):
         told["allowed"] = allowed
-    return told | hinted(issue.hint)
+    return told | (hinted(asdict(issue.hint)) if issue.hint else {})
 
 
-def hinted(hint: str | None) -> dict[str, Any]:
-    """What to do about an issue: the name that was meant as `closest`, anything else as `hint`."""
-    if not hint:
-        return {}
-    near = _NEAR.match(hint)
-    if near is None:
-        return {"hint": hint}
-    rest = hint[near.end() :].strip()
-    return {"closest": near[1]} | ({"hint": rest} if rest else {})
+def hinted(parts: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What to do about an issue: the name that was meant as `closest`, anything else as `hint`.
+
+    Args:
+        parts: The parts of its hint, as `runner.issues.Hint` names them.
+    """
+    told = {"closest": parts.get("closest"), "hint": parts.get("text")} if parts else {}
+    return {name: value for name, value in told.items() if value}
 
 
 def dumped(value: Any) -> bytes:  # noqa: ANN401 - JSON

@@ -49,11 +49,11 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
 _REFUSALS: Final = {
     "NotFoundProblem": "ref suggestion",
     "ForbiddenProblem": "requires",
-    "InvalidProblem": "issues { path rule message hint }",
+    "InvalidProblem": "issues { path rule message hintParts { text closest } }",
     "ConflictProblem": "current { id }",
     "WrongStateProblem": "actions",
     "LimitedProblem": "retryAfterSeconds",
-    "UnavailableProblem": "missing { kind name message hint }",
+    "UnavailableProblem": "missing { kind name message hintParts { text closest } }",
 }
 #: What clients are told of a run in an output schema; answers hold more.
 _OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "next", "timed_out"})

@@ -78,10 +78,10 @@ def refused(problem: Mapping[str, Any], arguments: Mapping[str, Any]) -> CallErr
     errors: list[dict[str, Any]] = []
     for issue in problem.get("issues") or ():
         told = {"path": ".".join(issue["path"]), "rule": issue["rule"], "problem": issue["message"]}
-        errors.append(told | hinted(issue.get("hint")))
+        errors.append(told | hinted(issue.get("hintParts")))
     for lack in problem.get("missing") or ():
         told = {"path": f"{lack['kind']}:{lack['name']}".lower(), "problem": lack["message"]}
-        errors.append(told | hinted(lack.get("hint")))
+        errors.append(told | hinted(lack.get("hintParts")))
     errors += _unfound(problem, arguments)
     current = problem.get("current") or {}
     return CallError(

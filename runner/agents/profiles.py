@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from runner.agents.definition import AGENT, AgentStep, Choice, IsolationName
 from runner.agents.isolation import Isolation, weaker
 from runner.availability import Requirement
-from runner.issues import shown
+from runner.issues import Hint, shown
 from runner.pack_needs import CredentialNeed, Missing
 
 if TYPE_CHECKING:
@@ -238,9 +238,9 @@ class Agents:
         chosen = self.select(ANY_AGENT)
         if isinstance(chosen, Selection):
             missing = self.missing(self.profiles[chosen.profile])
-            return [] if missing is None else [Requirement("agent_profile", chosen.profile, (), *_told(missing))]
+            return [] if missing is None else [Requirement.of("agent_profile", chosen.profile, missing)]
         usable = any(not found.is_mock and self.missing(found) is None for found in self.profiles.values())
-        return [] if usable else [Requirement("agent_profile", AGENT_VARIABLE, (), *_told(chosen))]
+        return [] if usable else [Requirement.of("agent_profile", AGENT_VARIABLE, chosen)]
 
     def lacks(self, step: AgentStep, chosen: str | None, vault: Vault, asker: Asker) -> list[Requirement]:
         """What a step needs and cannot have here, without naming the step."""
@@ -248,11 +248,11 @@ class Agents:
         if isinstance(selected, Missing):
             named = step.use.named(chosen) if chosen is not None else None
             name = named or next(iter(step.use.candidates), step.use.variable or "")
-            return [Requirement("agent_profile", name, (), selected.message, selected.hint)]
+            return [Requirement.of("agent_profile", name, selected)]
         profile = self.profiles[selected.profile]
         found: list[Requirement] = []
         if (missing := self.missing(profile)) is not None:
-            found.append(Requirement("agent_profile", profile.key, (), missing.message, missing.hint))
+            found.append(Requirement.of("agent_profile", profile.key, missing))
         demanded = self.demanded(step, profile)
         if not profile.is_mock and weaker(self.isolation, demanded):
             found.append(
@@ -261,24 +261,20 @@ class Agents:
                     demanded.value,
                     (),
                     f"The step demands isolation `{demanded}`; this machine reaches `{self.isolation}`.",
-                    "Install bubblewrap and allow user namespaces, or accept a weaker level.",
+                    Hint("Install bubblewrap and allow user namespaces, or accept a weaker level."),
                 )
             )
         for key in credential_keys(step):
             if (lack := vault.missing(AGENT, CredentialNeed(key, ""), asker)) is not None:
-                found.append(Requirement("credential", key, (), lack.message, lack.hint))
+                found.append(Requirement.of("credential", key, lack))
         for _, ref in profile.credentials:
             if not vault.has(ref.partition(".")[0]):
                 key = ref.partition(".")[0]
                 message = f"The agent profile `{profile.key}` needs the credential `{key}`, which the vault lacks."
                 found.append(
-                    Requirement("credential", key, (), message, f"Store it with `packline credential set {key}`.")
+                    Requirement("credential", key, (), message, Hint(f"Store it with `packline credential set {key}`."))
                 )
         return found
-
-
-def _told(missing: Missing) -> tuple[str, str]:
-    return missing.message, missing.hint
 
 
 def credential_keys(step: AgentStep) -> tuple[str, ...]:

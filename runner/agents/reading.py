@@ -15,7 +15,7 @@ from runner.agents.definition import (
     CommandRule,
     IsolationName,
 )
-from runner.issues import MAX_TOLD, Issue, error, nearest, shown
+from runner.issues import MAX_TOLD, Hint, Issue, error, nearest, shown
 from runner.schema_admission import check_schema
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class _AgentReader:
         self.issues: list[Issue] = []
         self._path = path
 
-    def refuse(self, path: tuple[str, ...], rule: str, message: str, hint: str | None = None) -> None:
+    def refuse(self, path: tuple[str, ...], rule: str, message: str, hint: Hint | str | None = None) -> None:
         self.issues.append(error((*self._path, *path), rule, message, hint))
 
     def step(self, block: Mapping[str, JSONValue]) -> AgentStep:
@@ -324,7 +324,7 @@ class _AgentReader:
     def _unknown(self, holder: Mapping[str, object], known: Sequence[str], path: tuple[str, ...]) -> None:
         for key in itertools.islice((key for key in holder if key not in known), MAX_TOLD):
             near = nearest(key, known)
-            hint = f"Did you mean `{near}`?" if near else f"Known here: {', '.join(f'`{name}`' for name in known)}."
+            hint = Hint(closest=near) if near else Hint(f"Known here: {', '.join(f'`{name}`' for name in known)}.")
             self.refuse((*path, key), "unknown_key", f"The key {shown(key)} is not known here.", hint)
 
 

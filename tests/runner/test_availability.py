@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from runner.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements
+from runner.issues import Hint
 from runner.pack_needs import Missing, Service, program, python_module
 from runner.preflight import CalledStep, preflight
 from runner.registry import PackSource, Registry, builtins_folder, load_registry
@@ -43,7 +44,7 @@ def test_what_is_missing_is_told_with_its_remedy(pack):
         ("service", "no-such-program", ()),
         ("service", "no_such_module", ()),
     ]
-    assert "packline[web]" in (requirements[1].hint or "")
+    assert "packline[web]" in str(requirements[1].hint)
 
 
 def test_a_probe_is_asked_once_in_a_while(pack):
@@ -79,14 +80,14 @@ def test_preflight_reports_everything_at_once(pack):
     ]
     requirements = preflight(steps, registry, Probes())
     assert requirements == [
-        Requirement("service", "voice", ("say", "say-again"), "There is no voice.", "Install one."),
-        Requirement("pack", "text.ehco", ("typo",), "There is no pack text.ehco here.", "Did you mean `text.echo`?"),
+        Requirement("service", "voice", ("say", "say-again"), "There is no voice.", Hint("Install one.")),
+        Requirement("pack", "text.ehco", ("typo",), "There is no pack text.ehco here.", Hint(closest="text.echo")),
         Requirement(
             "pack",
             "text.echo@2",
             ("newer",),
             "Pack text.echo has no version 2 here; installed: 1.0.0.",
-            "Use an installed version, or install the pack's missing one.",
+            Hint("Use an installed version, or install the pack's missing one."),
         ),
     ]
     assert preflight([CalledStep("fine", "text.echo", None)], registry, Probes()) == []

@@ -11,6 +11,7 @@ from runner.definition import (
     parse_definition,
     step_digest,
 )
+from runner.issues import Hint
 
 FULL = {
     "key": "scrape-deck",
@@ -127,11 +128,11 @@ class TestRefusing:
             ("steps.3.id", "invalid_key"),
             ("steps.3.pack", "required"),
         }
-        assert found["nam", "unknown_key"].hint == "Did you mean `name`?"
-        assert found["steps.0.inputs", "unknown_key"].hint == "Did you mean `input`?"
-        assert found["metadata.accept", "unknown_key"].hint == "Did you mean `accepts`?"
-        assert found["steps.0.retry.max_attempt", "unknown_key"].hint == "Did you mean `max_attempts`?"
-        assert found["key", "invalid_key"].hint == "Write for instance `bad-key`."
+        assert found["nam", "unknown_key"].hint == Hint(closest="name")
+        assert found["steps.0.inputs", "unknown_key"].hint == Hint(closest="input")
+        assert found["metadata.accept", "unknown_key"].hint == Hint(closest="accepts")
+        assert found["steps.0.retry.max_attempt", "unknown_key"].hint == Hint(closest="max_attempts")
+        assert found["key", "invalid_key"].hint == Hint("Write for instance `bad-key`.")
 
     def test_an_agent_step_needs_a_profile_and_a_prompt(self):
         found = issues_of({"name": "x", "steps": [{"id": "solve", "agent": {}}]})

@@ -4,7 +4,7 @@ import pytest
 
 from runner.definition import parse_definition
 from runner.inputs import check_inputs, declared_optional, derive_input_schema, run_title, with_defaults
-from runner.issues import MAX_TOLD
+from runner.issues import MAX_TOLD, Hint
 from runner.templating import compile_template
 from tests.support.checked_packs import Packs
 
@@ -121,19 +121,19 @@ class TestChecking:
     def test_a_missing_input_is_named_with_its_purpose(self):
         (issue,) = check_inputs(SCHEMA, {})
         assert "`url`" in issue.message
-        assert "Page to turn into slides" in issue.hint
+        assert "Page to turn into slides" in str(issue.hint)
 
     def test_of_many_undeclared_inputs_the_first_are_told_each_with_the_nearest_of_many_names(self):
         schema = {"type": "object", "properties": {f"field_of_{number}": {} for number in range(500)}}
         issues = check_inputs(schema, {f"feild_of_{number}": 1 for number in range(300, 400)})
         assert len(issues) == MAX_TOLD
-        assert issues[7].hint == "Did you mean `field_of_307`?"
+        assert issues[7].hint == Hint(closest="field_of_307")
 
     def test_an_undeclared_input_gets_the_nearest_name(self):
         (issue,) = check_inputs(SCHEMA, {"url": "https://a.b", "Count": 1})
-        assert issue.hint == "Did you mean `count`?"
+        assert issue.hint == Hint(closest="count")
         (issue,) = check_inputs({"type": "object", "additionalProperties": True}, {"x": 1})
-        assert (issue.rule, issue.hint) == ("undeclared_input", "It takes no inputs.")
+        assert (issue.rule, issue.hint) == ("undeclared_input", Hint("It takes no inputs."))
 
     def test_nothing_is_coerced(self):
         assert told({"url": "https://a.b", "count": 3.5}) == [("count", "wrong_type")]

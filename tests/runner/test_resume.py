@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner.issues import Hint
 from runner.resume import plan_rerun, plan_resume
 from runner.step_snapshots import StepSnapshot
 from store.states import RunState, StepState
@@ -314,12 +315,12 @@ class TestRerun:
     def test_reused_steps_must_have_succeeded(self):
         plan = plan_rerun((*self.STEPS, step("d", "pending")), from_step="d")
         assert errors(plan) == [(("from_step",), "step_not_succeeded")]
-        assert plan.issues[0].hint == "Start from `c` or earlier."
+        assert plan.issues[0].hint == Hint("Start from `c` or earlier.")
 
     def test_an_unknown_step_is_named(self):
         steps = (replace(step("a"), key="scrape"), replace(step("b"), key="render"))
         plan = plan_rerun(steps, from_step="rendr")
-        assert (plan.issues[0].rule, plan.issues[0].hint) == ("unknown_step", "Did you mean `render`?")
+        assert (plan.issues[0].rule, plan.issues[0].hint) == ("unknown_step", Hint(closest="render"))
 
     def test_an_input_that_a_reused_step_read_cannot_change(self):
         assert errors(plan_rerun(self.STEPS, from_step="b", changed_inputs=frozenset({"url"}))) == [

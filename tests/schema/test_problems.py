@@ -16,9 +16,10 @@ from resolvers.operations import OPERATIONS, Operation
 from resolvers.problems import ProblemCode
 from runner.availability import Requirement
 from runner.failures import FailureClass, FailureCode
-from runner.issues import error
+from runner.issues import Hint, error
 from schema.build import build_schema
 from schema.directives import Requires, find_directive
+from schema.issues import hint_text
 from schema.problems import problem_of, refusable
 from store.states import Scope
 
@@ -32,7 +33,7 @@ EVERY_PROBLEM = (
     problems.Conflict("No.", current_id="run_1"),
     problems.WrongState("No.", "run_1"),
     problems.Limited("No.", retry_after_seconds=1),
-    problems.Unavailable("No.", [Requirement("pack", "a.b", ("s",), "There is none.", "Install it.")]),
+    problems.Unavailable("No.", [Requirement("pack", "a.b", ("s",), "There is none.", Hint("Install it."))]),
 )
 
 
@@ -57,7 +58,7 @@ def test_a_refusal_keeps_what_it_says(problem: problems.Problem) -> None:
     assert (member.message, member.code, member.hint, member.retryable) == (
         problem.message,
         problem.code,
-        problem.hint,
+        hint_text(problem.hint),
         problem.retryable,
     )
 

@@ -365,6 +365,7 @@ async def test_names_looked_for_in_vain_are_told_beside_the_data(house):
     told_of = {each["ref"]: each for each in answer.extensions["notFound"]}
     assert told_of["brow"]["suggestion"] == "brew"
     assert told_of["brow"]["hint"] == "Did you mean `brew`?"
+    assert told_of["brow"]["hintParts"] == {"text": None, "closest": "brew", "operation": None}
     assert told_of["test.ecko"]["message"] == "There is no pack `test.ecko`."
     assert told_of["test.ecko"]["suggestion"] == "test.echo"
     assert not (await house.answer('{ pipeline(id: "brew") { id } }')).extensions

@@ -155,7 +155,6 @@ class Application:
         self.authenticator = authenticator
         self._mcp = self._open_mcp(authenticator)
         self._inner = self._surfaces(authenticator, downloads, self._mcp)
-        store.warm()
 
     async def stop(self) -> None:
         """Stops what `start` started; harmless twice and before it."""

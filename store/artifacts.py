@@ -11,14 +11,17 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.contents import note_content
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.lookups import Lookup
+from store.models.artifacts import ARTIFACT
+from store.models.declaring import columns_of
+from store.models.runs import ATTEMPT, RUN
 from store.paging import PAGE_OF_FEW, capped_count, fetch_page, words_in
 from store.states import ArtifactStatus
-from store.tables import ARTIFACT, ATTEMPT, RUN, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql
 from store.ids import new_id
+from store.models.callers import AUDIT
+from store.models.declaring import columns_of
 from store.paging import capped_count, fetch_page, words_in_json
-from store.tables import AUDIT, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql, instant
 from store.ids import new_id
 from store.lookups import Lookup
+from store.models.callers import CALLER
+from store.models.declaring import columns_of
 from store.paging import fetch_page, words_in
-from store.tables import CALLER, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

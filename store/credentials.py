@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql, instant
 from store.ids import new_id
+from store.models.credentials import CREDENTIAL, CREDENTIAL_GRANT
+from store.models.declaring import columns_of
 from store.paging import fetch_page
-from store.tables import CREDENTIAL, CREDENTIAL_GRANT, columns_of
 from store.vault_proof import (
     VAULT_ID,
     VaultChangedError,

@@ -1,4 +1,4 @@
-"""Every difference between SQLite and PostgreSQL that a unit of work can meet.
+"""Every difference between SQLite and PostgreSQL that a unit of work or a read can meet.
 
 A unit is a plain synchronous function `unit(conn, …)` that runs inside one transaction (see `store.engine`). It
 speaks SQL text in `Sql` constants, written once with `:name` parameters, and reads plain tuples.
@@ -12,8 +12,14 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
+from sqlalchemy import Float
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.functions import FunctionElement
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
+    from sqlalchemy.sql.compiler import SQLCompiler
 
 Dialect = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
@@ -141,3 +147,22 @@ def sqlite_instant(value: datetime) -> str:
 
 
 sqlite3.register_adapter(datetime, sqlite_instant)
+
+
+class seconds_between(FunctionElement[float]):
+    """Seconds from one instant column to another, for reads."""
+
+    type = Float()
+    inherit_cache = True
+
+
+@compiles(seconds_between, "sqlite")
+def _sqlite_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
+    start, end = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"((julianday({end}) - julianday({start})) * 86400.0)"
+
+
+@compiles(seconds_between, "postgresql")
+def _postgres_seconds(element: seconds_between, compiler: SQLCompiler, **options: object) -> str:
+    start, end = (compiler.process(clause, **options) for clause in element.clauses)
+    return f"CAST(EXTRACT(EPOCH FROM ({end} - {start})) AS double precision)"

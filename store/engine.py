@@ -156,9 +156,6 @@ class Store(Protocol):
         the key `EVERYTHING`.
         """
 
-    def warm(self) -> None:
-        """Soon gets ready what reads need and a start does without, unless a read comes first."""
-
     async def close(self) -> None:
         """Finishes what was accepted and closes every connection. A second call does nothing."""
 

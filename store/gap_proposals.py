@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql
 from store.ids import new_id
+from store.models.declaring import columns_of
+from store.models.pipelines import GAP_PROPOSAL
 from store.paging import fetch_page
-from store.tables import GAP_PROPOSAL, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql
+from store.models.attempt_records import LOG_LINE
+from store.models.declaring import columns_of
 from store.paging import fetch_page
-from store.tables import LOG_LINE, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,15 +9,19 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from store.columns import COLUMNS
+from sqlalchemy import Boolean
+from sqlmodel.sql.sqltypes import UTCDateTime
+
 from store.dialects import Sql, instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from sqlalchemy import Table
+    from sqlalchemy.types import TypeEngine
+
     from store.dialects import Row
     from store.engine import Store
-    from store.tables import LateTable
 
 R = TypeVar("R", bound=NamedTuple)
 
@@ -44,7 +48,7 @@ class Lookup(Generic[R]):
 
     def __init__(
         self,
-        table: LateTable,
+        table: Table,
         record: type[R],
         by: str,
         *,
@@ -65,7 +69,7 @@ class Lookup(Generic[R]):
         self._decoders = [
             (index, decoder)
             for index, name in enumerate(names)
-            if (decoder := (decode or {}).get(name) or _decoder(COLUMNS[table.name][name])) is not None
+            if (decoder := (decode or {}).get(name) or _decoder(table.c[name].type)) is not None
         ]
         self._near = _NEAR_LARGE if large else NEAR
         self._statement = lru_cache(maxsize=32)(self._make)
@@ -111,7 +115,7 @@ def of_run(column: str) -> str:
     return f"EXISTS (SELECT 1 FROM run WHERE run.id = {column} AND run.caller_id = :visible_to)"
 
 
-def _decoder(kind: str) -> Callable[[Any], Any] | None:
-    if kind == "UTCDateTime":
+def _decoder(kind: TypeEngine[Any]) -> Callable[[Any], Any] | None:
+    if isinstance(kind, UTCDateTime):
         return instant
-    return bool if kind == "Boolean" else None
+    return bool if isinstance(kind, Boolean) else None

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql
-from store.tables import MCP_TOOL, columns_of
+from store.models.credentials import MCP_TOOL
+from store.models.declaring import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

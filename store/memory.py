@@ -8,12 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql, instant
 from store.memory_state import note_change, note_removal, outdate_every_memory
+from store.models.declaring import columns_of
+from store.models.memory import MEMORY_ENTRY
 from store.paging import capped_count, fetch_page
 from store.states import RunState
-from store.tables import MEMORY_ENTRY, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

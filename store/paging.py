@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import orjson
+import sqlalchemy as sa
 from ulid import ULID
-
-from store import core as sa
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

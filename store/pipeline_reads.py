@@ -8,12 +8,15 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.aliases import Alias, load_aliases
 from store.dialects import Sql
 from store.lookups import Lookup
+from store.models.declaring import columns_of
+from store.models.pipelines import PIPELINE, PIPELINE_VERSION
+from store.models.runs import RUN
 from store.paging import COUNT_CAP, PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
-from store.tables import PIPELINE, PIPELINE_VERSION, RUN, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -164,9 +164,6 @@ class PostgresStore:
         """
         self._listeners.add(listener, kinds)
 
-    def warm(self) -> None:
-        """Everything is ready; see `store.engine.Store.warm`."""
-
     async def close(self) -> None:
         """Finishes what was accepted and closes every connection. A second call does nothing."""
         if self._closed:

@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 import orjson
+import sqlalchemy as sa
 
-from store import core as sa
 from store.contents import note_content
 from store.dialects import Sql
-from store.tables import PREVIEW
+from store.models.artifacts import PREVIEW
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
+from store.models.runs import ATTEMPT, RUN, RUN_STEP
 from store.states import RunState
-from store.tables import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
 #: Larger outputs are not looked through for values that reappear, in characters of JSON.
@@ -31,31 +31,30 @@ class CallRecord(NamedTuple):
     created_at: datetime
 
 
-def _calls() -> Select[Any]:
-    return (
-        sa.select(
-            RUN.c.id,
-            RUN.c.caller_id,
-            RUN.c.pack,
-            ATTEMPT.c.pack_version,
-            RUN.c.inputs,
-            ATTEMPT.c.output,
-            RUN.c.created_at,
-        )
-        .join(RUN_STEP, RUN_STEP.c.run_id == RUN.c.id)
-        .join(ATTEMPT, ATTEMPT.c.id == RUN_STEP.c.attempt_id)
-        .where(
-            RUN.c.pack.is_not(None),
-            RUN.c.state == RunState.SUCCEEDED,
-            RUN_STEP.c.retired_at.is_(None),
-            ATTEMPT.c.output != "",
-        )
+_CALLS = (
+    sa.select(
+        RUN.c.id,
+        RUN.c.caller_id,
+        RUN.c.pack,
+        ATTEMPT.c.pack_version,
+        RUN.c.inputs,
+        ATTEMPT.c.output,
+        RUN.c.created_at,
     )
+    .join(RUN_STEP, RUN_STEP.c.run_id == RUN.c.id)
+    .join(ATTEMPT, ATTEMPT.c.id == RUN_STEP.c.attempt_id)
+    .where(
+        RUN.c.pack.is_not(None),
+        RUN.c.state == RunState.SUCCEEDED,
+        RUN_STEP.c.retired_at.is_(None),
+        ATTEMPT.c.output != "",
+    )
+)
 
 
 async def find_calls(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, CallRecord]:
     """Pack calls that succeeded, by run id."""
-    rows = await connection.execute(_calls().where(RUN.c.id.in_(run_ids)))
+    rows = await connection.execute(_CALLS.where(RUN.c.id.in_(run_ids)))
     return {row[0]: CallRecord(*row) for row in rows}
 
 
@@ -64,8 +63,7 @@ async def calls_before(
 ) -> list[CallRecord]:
     """A caller's pack calls made before a run, newest first; those with a larger output are left out."""
     wanted = (
-        _calls()
-        .where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, sa.func.length(ATTEMPT.c.output) <= largest)
+        _CALLS.where(RUN.c.caller_id == caller_id, RUN.c.id < run_id, sa.func.length(ATTEMPT.c.output) <= largest)
         .order_by(RUN.c.id.desc())
         .limit(limit)
     )

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.lookups import Lookup
+from store.models.declaring import columns_of
+from store.models.runs import RUN
 from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in, words_in_json
 from store.states import FINAL_RUN_STATES, RunCause, RunState
-from store.tables import RUN, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

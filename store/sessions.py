@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.dialects import Sql
-from store.tables import RUN, SESSION, columns_of
+from store.models.attempt_records import SESSION
+from store.models.declaring import columns_of
+from store.models.runs import RUN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import core as sa
-from store.tables import ATTEMPT, RUN, RUN_STEP
+import sqlalchemy as sa
+
+from store.models.runs import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 import structlog
+from sqlalchemy import event
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.dialects import NOTHING
 from store.engine import Listeners, StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
 from store.sqlite_connection import classified
+from store.sqlite_reads import connect
 from store.sqlite_writer import SQLiteWriter
 
 if TYPE_CHECKING:
@@ -35,8 +38,6 @@ log = structlog.get_logger(__name__)
 
 #: Idle read connections kept open; opening one costs a thread and about a millisecond.
 READERS = 8
-#: So long after `warm` the pool of `read` is made, when nobody has asked for it before.
-WARM_SECONDS = 1.0
 #: How long `close` waits for reads under way: a connection closed under a read would never answer it.
 LAST_READS_SECONDS = 10.0
 
@@ -54,9 +55,7 @@ class SQLiteStore:
         self._lock = lock
         self._listeners = Listeners()
         self._writer = SQLiteWriter(path, self._listeners.tell)
-        self._readers: AsyncEngine | None = None
-        self._opening = asyncio.Lock()
-        self._warming: asyncio.Task[None] | None = None
+        self._readers = _reading_engine(path)
         self._path = path
         self._near: sqlite3.Connection | None = None
         self._prepared: aiosqlite.Connection | None = None
@@ -69,10 +68,6 @@ class SQLiteStore:
     def start(self) -> None:
         """Starts the writer."""
         self._writer.start()
-
-    def warm(self) -> None:
-        """Soon makes what `read` needs; see `store.engine.Store.warm`."""
-        self._warming = asyncio.create_task(self._open_later(), name="packline-readers")
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
@@ -91,7 +86,7 @@ class SQLiteStore:
         self._reading += 1
         self._quiet.clear()
         try:
-            async with (self._readers or await self._open_readers()).connect() as connection:
+            async with self._readers.connect() as connection:
                 yield connection
         finally:
             self._reading -= 1
@@ -150,17 +145,6 @@ class SQLiteStore:
                 self._prepared = raw
         return self._prepared
 
-    async def _open_later(self) -> None:
-        await asyncio.sleep(WARM_SECONDS)
-        await self._open_readers()
-
-    async def _open_readers(self) -> AsyncEngine:
-        """The pool of `read`, made when first needed; in a thread, since it imports SQLAlchemy."""
-        async with self._opening:
-            if self._readers is None:
-                self._readers = await asyncio.to_thread(_readers, self._path)
-        return self._readers
-
     def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
         """Calls `listener(keys)` on the event loop after commits; see `store.engine.Store.on_wake`."""
         self._listeners.add(listener, kinds)
@@ -170,8 +154,6 @@ class SQLiteStore:
         if self._closed:
             return
         self._closed = True
-        if self._warming is not None:
-            self._warming.cancel()
         await self._writer.stop()
         try:
             async with asyncio.timeout(LAST_READS_SECONDS):
@@ -182,8 +164,7 @@ class SQLiteStore:
             self._near.close()
         if self._prepared is not None:
             await self._prepared.close()
-        if self._readers is not None:
-            await self._readers.dispose()
+        await self._readers.dispose()
         self._lock.close()
 
 
@@ -225,14 +206,7 @@ def acquire_lock(data_dir: Path) -> TextIOWrapper:
     return lock
 
 
-def _readers(path: Path) -> AsyncEngine:
-    # A fifth of the time of a start, which reads by prepared statements alone.
-    from sqlalchemy import event
-    from sqlalchemy.ext.asyncio import create_async_engine
-
-    import store.core_tables  # noqa: F401 - what statements are made of, here in a thread
-    from store.sqlite_reads import connect
-
+def _reading_engine(path: Path) -> AsyncEngine:
     # Nothing to roll back on return, since no transaction is begun: each read saves a turn of its thread.
     engine = create_async_engine(
         f"sqlite+aiosqlite:///{path}",

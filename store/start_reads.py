@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from store import core as sa
+import sqlalchemy as sa
+
+from store.models.runs import JOINED_KEY, RUN, SPENT_KEY
 from store.states import RunState
-from store.tables import JOINED_KEY, RUN, SPENT_KEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

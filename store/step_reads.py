@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from store.lookups import Lookup, of_run
+from store.models.runs import ATTEMPT, RUN_STEP
 from store.states import AttemptState, StepState
-from store.tables import ATTEMPT, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

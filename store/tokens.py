@@ -13,13 +13,15 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from store import core as sa
+import sqlalchemy as sa
+
 from store.callers import CallerRecord, caller_of, touch_caller
 from store.dialects import Sql, instant
 from store.ids import new_id
+from store.models.callers import TOKEN
+from store.models.declaring import columns_of
 from store.paging import fetch_page
 from store.states import Scope
-from store.tables import TOKEN, columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,20 +7,18 @@ was left out of the middle.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
+import sqlalchemy as sa
 
-from store import core as sa
 from store.dialects import Sql
+from store.models.attempt_records import TRANSCRIPT
 from store.states import TranscriptKind
-from store.tables import TRANSCRIPT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sqlalchemy import Select
     from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.dialects import Connection
@@ -37,29 +35,23 @@ _APPEND = Sql(
 _DROP = Sql("DELETE FROM transcript WHERE attempt_id = :attempt_id AND is_tail = :yes AND first = :first")
 
 
-@cache
-def _after() -> Select[Any]:
-    return (
-        sa.select(TRANSCRIPT.c.first, TRANSCRIPT.c.last, TRANSCRIPT.c.lines)
-        .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"), TRANSCRIPT.c.last > sa.bindparam("after"))
-        .order_by(TRANSCRIPT.c.first)
-        .limit(sa.bindparam("chunks"))
-    )
+_AFTER = (
+    sa.select(TRANSCRIPT.c.first, TRANSCRIPT.c.last, TRANSCRIPT.c.lines)
+    .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"), TRANSCRIPT.c.last > sa.bindparam("after"))
+    .order_by(TRANSCRIPT.c.first)
+    .limit(sa.bindparam("chunks"))
+)
 
 
-@cache
-def _before() -> Select[Any]:
-    return (
-        sa.select(TRANSCRIPT.c.first, TRANSCRIPT.c.last, TRANSCRIPT.c.lines)
-        .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"), TRANSCRIPT.c.first < sa.bindparam("before"))
-        .order_by(TRANSCRIPT.c.first.desc())
-        .limit(sa.bindparam("chunks"))
-    )
+_BEFORE = (
+    sa.select(TRANSCRIPT.c.first, TRANSCRIPT.c.last, TRANSCRIPT.c.lines)
+    .where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"), TRANSCRIPT.c.first < sa.bindparam("before"))
+    .order_by(TRANSCRIPT.c.first.desc())
+    .limit(sa.bindparam("chunks"))
+)
 
 
-@cache
-def _last() -> Select[Any]:
-    return sa.select(sa.func.max(TRANSCRIPT.c.last)).where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"))
+_LAST = sa.select(sa.func.max(TRANSCRIPT.c.last)).where(TRANSCRIPT.c.attempt_id == sa.bindparam("attempt_id"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +108,7 @@ async def entries_after(
     found: list[dict[str, object]] = []
     position = after
     while len(found) < limit:
-        rows = await connection.execute(_after(), {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
+        rows = await connection.execute(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
         chunks = rows.all()
         for first, last, lines in chunks:
             if first > position + 1:
@@ -136,7 +128,7 @@ async def entries_before(
     found: list[dict[str, object]] = []
     position = before if before is not None else await last_sequence(connection, attempt_id) + 1
     while len(found) < limit and position > 1:
-        rows = await connection.execute(_before(), {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})
+        rows = await connection.execute(_BEFORE, {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})
         chunks = rows.all()
         for first, last, lines in chunks:
             if last + 1 < position:
@@ -168,7 +160,7 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
     position = 0
     while True:
         async with store.read() as connection:
-            rows = await connection.execute(_after(), {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
+            rows = await connection.execute(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
             chunks = rows.all()
         for first, last, lines in chunks:
             if first > position + 1:
@@ -181,7 +173,7 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
 
 async def last_sequence(connection: AsyncConnection, attempt_id: str) -> int:
     """Sequence of the newest entry; 0 when there is none."""
-    found: int | None = (await connection.execute(_last(), {"attempt_id": attempt_id})).scalar()
+    found: int | None = (await connection.execute(_LAST, {"attempt_id": attempt_id})).scalar()
     return found or 0
 
 

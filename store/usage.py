@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from store import core as sa
+import sqlalchemy as sa
+
+from store.dialects import seconds_between
+from store.models.runs import ATTEMPT, RUN, RUN_STEP
 from store.paging import oldest_id
 from store.spending import costs_by
-from store.tables import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,8 +102,6 @@ async def _usage(
     span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
     conditions: list[Any],
 ) -> dict[str, Usage]:
-    from store.core_tables import seconds_between
-
     group, identity, spender = names
     failed = sa.func.sum(sa.case((state == "failed", 1), else_=0))
     totals = await connection.execute(

@@ -8,7 +8,7 @@ from alembic import context
 from sqlmodel import SQLModel
 from sqlmodel.sql.sqltypes import AutoString, UTCDateTime
 
-from store.models import complete_for_postgresql
+import store.models  # noqa: F401 - fills SQLModel.metadata
 
 if TYPE_CHECKING:
     from alembic.autogenerate.api import AutogenContext
@@ -23,7 +23,6 @@ def plainly(type_: str, item: object, _context: AutogenContext) -> str | Literal
     return False
 
 
-complete_for_postgresql()
 connection = context.config.attributes.get("connection")
 if connection is None:
     raise SystemExit("Run `packline migrate`, or `python -m store.migrations.draft` to write a new revision.")

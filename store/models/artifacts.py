@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Column, Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text
+from store.models.declaring import long_text, table_of
 
 
 class BlobRow(SQLModel, table=True):
@@ -58,3 +58,7 @@ class ArtifactRow(SQLModel, table=True):
     expires_at: datetime | None = None
     erased_at: datetime | None = None
     verified_by: str | None = None  # the step that read a proposed artifact and succeeded
+
+
+PREVIEW = table_of(PreviewRow)
+ARTIFACT = table_of(ArtifactRow)

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Column, Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text
+from store.models.declaring import long_text, table_of
 
 
 class LogLineRow(SQLModel, table=True):
@@ -88,3 +88,8 @@ class SessionRow(SQLModel, table=True):
     created_at: datetime
     last_used_at: datetime
     ended_at: datetime | None = None
+
+
+LOG_LINE = table_of(LogLineRow)
+TRANSCRIPT = table_of(TranscriptRow)
+SESSION = table_of(SessionRow)

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text
+from store.models.declaring import long_text, table_of
 
 
 class CallerRow(SQLModel, table=True):
@@ -62,3 +62,8 @@ class AuditRow(SQLModel, table=True):
     accepted: bool
     target_id: str | None = None
     detail: str | None = Field(default=None, sa_column=long_text(nullable=True))
+
+
+CALLER = table_of(CallerRow)
+TOKEN = table_of(TokenRow)
+AUDIT = table_of(AuditRow)

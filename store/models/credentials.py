@@ -6,7 +6,7 @@ from datetime import datetime
 
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text
+from store.models.declaring import long_text, table_of
 
 
 class VaultRow(SQLModel, table=True):
@@ -64,3 +64,8 @@ class McpToolRow(SQLModel, table=True):
     offered_digest: str | None = None  # NULL when the server no longer has it
     offered: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON
     changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none
+
+
+CREDENTIAL = table_of(CredentialRow)
+CREDENTIAL_GRANT = table_of(CredentialGrantRow)
+MCP_TOOL = table_of(McpToolRow)

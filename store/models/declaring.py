@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, Index, Text, text
+import dataclasses
+import inspect
+from typing import Any
+
+from sqlalchemy import Column, Index, Table, Text, text
 from sqlmodel import SQLModel
 
 # Names every constraint the same way on both databases; without it SQLite's have no name and cannot be dropped.
@@ -13,8 +17,6 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-# Rows are read and written as plain tuples: pydantic need not prepare to validate them.
-SQLModel.model_config["defer_build"] = True
 
 
 def long_text(*, nullable: bool = False) -> Column[str]:
@@ -23,16 +25,17 @@ def long_text(*, nullable: bool = False) -> Column[str]:
 
 
 def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
-    """An index over some rows; PostgreSQL is told by `complete_for_postgresql`."""
-    return Index(name, *columns, unique=unique, sqlite_where=text(where), info={"where": where})
+    """An index over some rows."""
+    return Index(name, *columns, unique=unique, sqlite_where=text(where), postgresql_where=text(where))
 
 
-def complete_for_postgresql() -> None:
-    """Tells PostgreSQL, too, which rows partial indexes are over; for whoever makes or compares tables there.
+def table_of(model: type[SQLModel]) -> Table:
+    """The table that a model declares: statements are built over it, and their rows become records, not models."""
+    return SQLModel.metadata.tables[str(model.__tablename__)]
 
-    Not where they are declared: naming the dialect there would import it for SQLite, too.
-    """
-    for table in SQLModel.metadata.sorted_tables:
-        for index in table.indexes:
-            if "where" in index.info:
-                index.dialect_options["postgresql"]["where"] = text(index.info["where"])
+
+def columns_of(table: Table, record: type) -> list[Column[Any]]:
+    """The columns of a table that are named like the fields of a record."""
+    if dataclasses.is_dataclass(record):
+        return [table.c[field.name] for field in dataclasses.fields(record)]
+    return [table.c[name] for name in inspect.get_annotations(record)]

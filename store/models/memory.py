@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Column, Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text
+from store.models.declaring import long_text, table_of
 
 
 class MemoryEntryRow(SQLModel, table=True):
@@ -65,3 +65,6 @@ class DefaultOverrideRow(SQLModel, table=True):
     rule: str  # pinned | excluded
     sealed: str | None = Field(default=None, sa_column=long_text(nullable=True))  # the value; NULL when excluded
     updated_at: datetime
+
+
+MEMORY_ENTRY = table_of(MemoryEntryRow)

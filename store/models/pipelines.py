@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, partial_index
+from store.models.declaring import long_text, partial_index, table_of
 
 
 class PipelineRow(SQLModel, table=True):
@@ -68,3 +68,8 @@ class GapProposalRow(SQLModel, table=True):
     user_intent: str = Field(sa_column=long_text())  # the request nothing served
     gap: str = Field(sa_column=long_text())  # JSON: missing_capability, proposed_pack
     created_at: datetime
+
+
+PIPELINE = table_of(PipelineRow)
+PIPELINE_VERSION = table_of(PipelineVersionRow)
+GAP_PROPOSAL = table_of(GapProposalRow)

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import BigInteger, CheckConstraint, Column, Index
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, partial_index
+from store.models.declaring import long_text, partial_index, table_of
 
 
 class RunRow(SQLModel, table=True):
@@ -217,3 +217,10 @@ class RunEventRow(SQLModel, table=True):
     data: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON; a milestone for progress
     # JSON list of the events numbered just before this one, oldest first, each a list of `store.events.TOLD`.
     earlier: str | None = Field(default=None, sa_column=long_text(nullable=True))
+
+
+RUN = table_of(RunRow)
+RUN_STEP = table_of(RunStepRow)
+ATTEMPT = table_of(AttemptRow)
+JOINED_KEY = table_of(JoinedKeyRow)
+SPENT_KEY = table_of(SpentKeyRow)

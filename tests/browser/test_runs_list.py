@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select
 
-from store.tables import RUN
+from store.models.runs import RUN
 from tests.bench.history import grow
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import look, ran, save, start, step, until_state

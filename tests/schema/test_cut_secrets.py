@@ -20,12 +20,12 @@ import pytest
 import pytest_asyncio
 import structlog
 from pydantic import BaseModel, Field
+from sqlmodel import SQLModel
 
 from app.logging import configure_logging
 from packline import ModelNeed, Pack, PackContext, PackError, excerpt, pack, raise_for_status
 from runner.excerpts import BODY_CHARACTERS
 from runner.executor import GIVEN_CHARACTERS, MESSAGE_CHARACTERS, STACK_CHARACTERS, WORDS_CHARACTERS
-from store.core_tables import TABLES
 from store.dialects import Sql
 from tests.support.front_door import RUN, command
 from tests.support.loopback_http import Reply, loopback_http
@@ -316,7 +316,7 @@ async def test_no_table_holds_a_piece_of_what_came_from_outside(it: Product) -> 
     assert pieces(json.dumps(refused)) == []
 
     def dump(conn: Connection) -> dict[str, str]:
-        found = {name: conn.all(Sql(f'SELECT * FROM "{name}"'), {}) for name in TABLES}
+        found = {name: conn.all(Sql(f'SELECT * FROM "{name}"'), {}) for name in SQLModel.metadata.tables}
         return {name: repr([tuple(row) for row in rows]) for name, rows in found.items()}
 
     tables = await it.services.store.write(dump)

@@ -13,7 +13,7 @@ from runner.failures import FAILURE_CAUSES, Failure, FailureCode
 from schema.cursors import RUNS
 from schema.payloads import EXCERPT
 from store.dialects import Sql
-from store.tables import RUN as RUN_TABLE
+from store.models.runs import RUN as RUN_TABLE
 from tests.support.front_door import (
     RUN,
     command,

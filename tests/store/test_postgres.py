@@ -14,7 +14,7 @@ from sqlalchemy import select, text
 from store import postgres_writer
 from store.dialects import Sql
 from store.engine import EVERYTHING, StoreError, open_store
-from store.tables import CALLER
+from store.models.callers import CALLER
 from tests.support.databases import ready_database, server_url
 from tests.support.waiting import eventually
 

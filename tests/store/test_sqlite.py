@@ -21,7 +21,7 @@ import store.engine
 from store import sqlite_writer
 from store.dialects import Sql
 from store.engine import StoreBusyError, StoreError, StoreFullError, open_store
-from store.tables import CALLER
+from store.models.callers import CALLER
 from tests.support.databases import sqlite_store
 from tests.support.waiting import eventually
 

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from store.dialects import Sql, instant
 from store.engine import EVERYTHING, StoreClosedError, StoreError
-from store.models import CallerRow
+from store.models.callers import CallerRow
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:

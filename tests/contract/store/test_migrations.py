@@ -40,7 +40,7 @@ import store.models  # noqa: F401 - fills SQLModel.metadata
 from store import schema
 from store.engine import StoreError, StoreSchemaError
 from store.events import ROW, events_of
-from store.migrations import snapshot, upgrade
+from store.migrations import upgrade
 from store.migrations.upgrade import configuration
 from store.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
 from tests.support.databases import empty_database
@@ -181,25 +181,6 @@ def test_the_list_of_revisions_is_that_of_the_folder():
     scripts = ScriptDirectory.from_config(configuration())
     assert [script.revision for script in scripts.walk_revisions()][::-1] == list(REVISIONS)
     assert scripts.get_heads() == [head_revision()]
-
-
-def test_what_a_start_reads_of_the_models_is_what_they_say():
-    written = "run `python -m store.migrations.snapshot`"
-    assert snapshot.COLUMNS.read_text("utf-8") == snapshot.columns_text(), written
-    assert schema.SQLITE_SCHEMA.read_text("utf-8") == snapshot.schema_text(), written
-
-
-def test_partial_indexes_are_partial_on_both_databases():
-    """In a process of its own: whatever imports the migrations has told PostgreSQL already."""
-    script = (
-        "from sqlalchemy.dialects import postgresql, sqlite\n"
-        "from store.schema import schema_statements\n"
-        "for dialect in (sqlite.dialect(), postgresql.dialect()):\n"
-        "    print(sum(' WHERE ' in statement for statement in schema_statements(dialect)))\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    on_sqlite, on_postgresql = done.stdout.split()
-    assert int(on_sqlite) == int(on_postgresql) >= 4
 
 
 def test_a_new_database_and_a_migrated_one_have_the_same_schema(database: Database, tmp_path: Path):

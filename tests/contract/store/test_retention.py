@@ -9,11 +9,14 @@ from sqlalchemy import func, select
 
 from store.artifacts import erase_artifacts
 from store.blobs import BlobStore
+from store.models.artifacts import ARTIFACT, PREVIEW, BlobRow
+from store.models.attempt_records import LOG_LINE
+from store.models.declaring import table_of
+from store.models.runs import ATTEMPT, RUN_STEP, RunEventRow
 from store.paging import PageWindow
 from store.previews import PreviewKind, PreviewRecord, find_previews, save_preview
 from store.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from store.run_reads import RunFilter, list_runs
-from store.tables import ARTIFACT, ATTEMPT, BLOB, LOG_LINE, PREVIEW, RUN_EVENT, RUN_STEP
 from tests.contract.store.test_artifacts import artifact
 from tests.support.rows import attempt, caller, insert, run, step
 
@@ -33,7 +36,7 @@ async def runs_left(store: Store) -> set[str]:
 
 async def rows_left(store: Store) -> dict[str, int]:
     async with store.read() as connection:
-        tables = (RUN_STEP, ATTEMPT, LOG_LINE, RUN_EVENT, ARTIFACT, BLOB, PREVIEW)
+        tables = (RUN_STEP, ATTEMPT, LOG_LINE, table_of(RunEventRow), ARTIFACT, table_of(BlobRow), PREVIEW)
         return {
             table.name: (await connection.execute(select(func.count()).select_from(table))).scalar_one()
             for table in tables

@@ -14,6 +14,7 @@ from store.artifacts import artifacts_of_runs
 from store.dialects import Sql
 from store.events import list_events
 from store.ids import new_id
+from store.models.runs import RUN, RUN_STEP
 from store.paging import PageWindow
 from store.run_heads import find_run_by_id
 from store.run_reads import RunFilter, list_runs
@@ -57,7 +58,6 @@ from store.runs import (
 )
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState
 from store.step_reads import attempt_payloads, steps_of_runs
-from store.tables import RUN, RUN_STEP
 from tests.support.rows import caller
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, claimed, expire_lease, new_run, submitted, working

@@ -7,7 +7,6 @@ and leaves no door of the defaults open; what stands behind it is `schema.guarde
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
@@ -38,11 +37,10 @@ from app.graphql_wire import (
 )
 from app.watched import NoLongerAllowedError, while_allowed
 from schema.documents import no_operation
-from schema.loading import begun
 from schema.masking import internal_error, report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -155,10 +153,8 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
         if request.method not in ("GET", "POST"):
             raise Refusal(405, "METHOD_NOT_ALLOWED", "Use GET or POST.", {"allow": "GET, POST"})
         try:
-            answer = begun(self._answer_once(request))
-            if isinstance(answer, Awaitable):  # seldom: only then there is anything to be bounded
-                async with asyncio.timeout(self.transport.request_seconds):
-                    answer = await answer
+            async with asyncio.timeout(self.transport.request_seconds):
+                return await self._answer_once(request)
         except TimeoutError:
             raise Refusal(
                 504,
@@ -166,13 +162,10 @@ class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
                 f"Not answered within {self.transport.request_seconds:g} s. "
                 "A command may have been carried out; look before repeating it.",
             ) from None
-        return answer
 
     async def _answer_once(self, request: Request) -> ASGIApp:
         caller = await self._caller_of(request)
-        answer = begun(self._answer_to(request, caller))
-        if not isinstance(answer, Awaitable):
-            return answer
+        answer = self._answer_to(request, caller)
         watch_caller = self.watch_caller
         if watch_caller is None:
             return await answer

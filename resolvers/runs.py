@@ -17,17 +17,15 @@ from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
 from store.pipeline_reads import find_pipelines
-from store.run_heads import list_heads, list_whole
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run, request_cancel
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import datetime
 
     from resolvers.context import Context
-    from store.dialects import Connection, Row
+    from store.dialects import Connection
     from store.paging import PageWindow
     from store.start_reads import Ahead
 
@@ -177,19 +175,10 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
 )
 async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWindow) -> list[RunRecord]:
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
-    only = visible_to(context.caller)
-    if query == RunQuery():
-        return await list_whole(context.services.store, window, visible_to=only)
     wanted = await filter_of(context, query)
     await _note_unknown(context, wanted)
     async with context.services.store.read() as connection:
-        return await list_runs(connection, wanted, window, visible_to=only)
-
-
-@operation("list_run_heads", scope=Scope.READ, kind="query")
-async def list_run_heads(context: Context, *, columns: Sequence[str], window: PageWindow) -> list[Row]:
-    """Some plain columns of all runs the caller may see, as `list_visible_runs` lists them; see `store.run_heads`."""
-    return await list_heads(context.services.store, columns, window, visible_to=visible_to(context.caller))
+        return await list_runs(connection, wanted, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:

@@ -16,7 +16,6 @@ from schema.cursors import LOG_LINES, TRANSCRIPT
 from schema.enums import described_enum
 from schema.failures import Failure
 from schema.isolation import IsolationLevel
-from schema.loading import loaded
 from schema.node_interface import Node
 from schema.pagination import After, Before, Connection, FirstOf500, Last, PageArguments, page_of
 from schema.scalars import JSON
@@ -108,7 +107,6 @@ class Attempt(Node):
         )
 
     @strawberry.field(description="The step tried.")
-    @loaded
     async def run_step(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.steps")]':
         """Its step."""
         from schema.steps import RunStep
@@ -129,21 +127,18 @@ class Attempt(Node):
             "that made it got: null once pruned, or to those who may not see it."
         )
     )
-    @loaded
     async def input(self, info: Info) -> JSON | None:
         """Its input."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
 
     @strawberry.field(description="What it gave, redacted once before anything used it.")
-    @loaded
     async def output(self, info: Info) -> JSON | None:
         """Its output."""
         payload = await info.context.loaders.attempt_payload.load(self.record.id)
         return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
 
     @strawberry.field(description="Files it made, oldest first; of a reused output, those of the attempt that made it.")
-    @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
@@ -182,7 +177,6 @@ class Attempt(Node):
         return TranscriptEntryConnection.of(page, TranscriptEntry.of)
 
     @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
-    @loaded
     async def transcript_url(self, info: Info) -> str | None:
         """A signed path on this server."""
         step = await info.context.loaders.step.load(self.record.step_id)

@@ -23,8 +23,7 @@ from schema.pagination import (
     PageArguments,
     page_of,
 )
-from schema.pipelines import Pipeline, read_ahead
-from store.pipeline_reads import PipelineRecord
+from schema.pipelines import Pipeline
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -108,7 +107,6 @@ class CatalogQueries:
         query = (filter or CatalogFilter()).query()
         found = await search_catalog(info.context.context, query=query)
         stretch = window_of(found, arguments.window)
-        await read_ahead(info, (item.entry.ref for item in stretch if isinstance(item.entry.ref, PipelineRecord)))
         page = page_of(stretch, arguments, lambda item: _CATALOG.encode(item.place))
 
         async def count() -> int:

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import strawberry
+from strawberry.extensions import SchemaExtension
 
 from schema.loaders import Loaders
 from schema.masking import told_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strawberry.types.execution import StreamExecutionResult
+
     from resolvers.context import Caller, Context
+
+
+@runtime_checkable
+class OperationContext(Protocol):
+    """A context that says something beside the data and is used for one event after the other."""
+
+    @property
+    def extensions(self) -> dict[str, object]:
+        """What the answer carries beside its data."""
+        ...
+
+    def next_event(self) -> None:
+        """Forget what one event of a subscription has read."""
+        ...
+
+
+class ContextExtension(SchemaExtension):
+    """Adds what the context says to each answer, and has it begin anew for each event of a subscription."""
+
+    def get_results(self) -> dict[str, object]:
+        """Return what the answer carries beside its data."""
+        context = self.execution_context.context
+        return context.extensions if isinstance(context, OperationContext) else {}
+
+    def on_stream_result(self, result: StreamExecutionResult) -> Iterator[None]:
+        """Forget what was read, before the next event is answered."""
+        context = self.execution_context.context
+        if isinstance(context, OperationContext):
+            context.next_event()
+        yield
 
 
 class RequestContext:
@@ -18,23 +53,19 @@ class RequestContext:
 
     Attributes:
         context: What use cases are given.
-        at_once: Whether reads of a few rows are answered without waiting, and each may be made by itself.
-        gathers: Whether reads are gathered: set once a longer list is met, whose items ask for the same.
     """
 
-    __slots__ = ("_loaders", "at_once", "context", "gathers")
+    __slots__ = ("_loaders", "context")
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self.at_once = context.services.store.dialect == "sqlite"
-        self.gathers = False
         self._loaders: Loaders | None = None
 
     @property
     def loaders(self) -> Loaders:
-        """Batched reads, remembered for the operation."""
+        """Batched reads, remembered for the operation, or for one event of a subscription."""
         if self._loaders is None:
-            self._loaders = Loaders(self.context, self)
+            self._loaders = Loaders(self.context)
         return self._loaders
 
     @property
@@ -43,18 +74,19 @@ class RequestContext:
         return self.context.caller
 
     @property
-    def extensions(self) -> dict[str, object] | None:
-        """What is told beside the data: names the operation looked for in vain, each with the closest there is."""
+    def extensions(self) -> dict[str, object]:
+        """Names the operation looked for in vain, each with the closest there is."""
         misses = self.context.misses
-        return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else None
+        return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else {}
 
     def fresh(self) -> None:
-        """Forgets what was read: a command has changed it."""
+        """Forget what was read: a command has changed it."""
         self._loaders = None
 
-    def for_event(self) -> RequestContext:
-        """The context of one event of a subscription: it sees what is stored by then."""
-        return RequestContext(self.context)
+    def next_event(self) -> None:
+        """Forget what one event of a subscription has read and looked for."""
+        self.fresh()
+        self.context.misses.clear()
 
 
 Info = strawberry.Info[RequestContext, None]

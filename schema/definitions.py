@@ -13,7 +13,6 @@ from runner.json_values import canonical_json
 from runner.templating import compile_template
 from schema.context import Info
 from schema.issues import Availability, Issue
-from schema.loading import loaded
 from schema.scalars import JSON, JSONSchema, Key
 
 if TYPE_CHECKING:
@@ -182,7 +181,6 @@ class PipelineCheck:
         )
 
     @strawberry.field(description="The steps as understood; empty when they cannot be read.")
-    @loaded
     async def steps(self, info: Info) -> list[Step]:
         """Its steps."""
         return [] if self.document is None else await steps_of_document(info, canonical_json(self.document))

@@ -25,7 +25,6 @@ from strawberry.schema.validation_rules.one_of import OneOfInputValidationRule
 from runner.excerpts import excerpt
 from schema.cost import CostModel, CostPlan
 from schema.limits import TOO_COMPLEX, RequestLimits, check_literals, check_shape, too_complex
-from schema.plans import PlanBook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,18 +59,19 @@ class CheckedDocument:
     operations: Mapping[str | None, OperationType]
     #: Cost plans by the same names.
     costs: Mapping[str | None, CostPlan]
-    #: What executing it takes; None when it is refused.
-    plans: PlanBook | None = None
 
-    def name_of(self, operation: str | None) -> str | None:
-        """Return the name of the operation that a request which names this one executes; for logs."""
-        return operation if operation is not None else next((name for name in self.operations if name), None)
+    def unclear(self, operation: str | None) -> list[GraphQLError]:
+        """Return why it is no document, or leaves open which operation is meant; nothing otherwise."""
+        if self.document is None:
+            return list(self.errors)
+        if operation is None and self.operations and None not in self.operations and not self.errors:
+            # Strawberry would take the first one; the specification (6.1) wants it named.
+            return [GraphQLError("The document holds several operations; name one in `operationName`.")]
+        return []
 
-    def kind_of(self, operation: str | None) -> OperationType | None:
-        """Return what kind of operation is asked for, the first when several are there and none is named."""
-        if operation is None and None not in self.operations:
-            return next(iter(self.operations.values()), None)
-        return self.operations.get(operation)
+    def lacks(self, operation: str | None) -> bool:
+        """Whether it holds no operation, or none of the name asked for."""
+        return not self.operations or (operation is not None and operation not in self.operations)
 
     def verdict(
         self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
@@ -79,9 +79,6 @@ class CheckedDocument:
         """Return why this operation of the document is not executed with these variables; nothing when it may be."""
         if self.errors:
             return list(self.errors)
-        if operation not in self.operations:
-            # Strawberry would take the first one; the specification (6.1) wants it named.
-            return [GraphQLError("The document holds several operations; name one in `operationName`.")]
         refusal = self.refusal(operation, variables, limits)
         return [] if refusal is None else [refusal]
 
@@ -157,7 +154,7 @@ class Documents:
                 costs[node.name.value if node.name else None] = self._model.plan(document, node)
             if len(operations) == 1:
                 costs[None] = next(iter(costs.values()))
-        return CheckedDocument(document, errors, kinds, costs, None if errors else PlanBook(document))
+        return CheckedDocument(document, errors, kinds, costs)
 
     def _errors(self, document: DocumentNode, text: str) -> tuple[GraphQLError, ...]:
         refusal = check_shape(document, self.limits) or check_literals(document, text)
@@ -177,13 +174,11 @@ class DocumentGuard(SchemaExtension):
     def on_parse(self) -> Iterator[None]:
         """Hand over the parsed document and the verdict on it; Strawberry then neither parses nor validates."""
         context = self.execution_context
-        if context.query:
-            checked = self._documents.get(context.query)
-            if checked.document is not None:
-                context.graphql_document = checked.document
-                context.pre_execution_errors = checked.verdict(
-                    context._provided_operation_name, context.variables or {}, self._documents.limits
-                )
-            else:
-                context.parse_options = {"max_tokens": self._documents.limits.lexemes}  # it fails the same way again
+        checked = self._documents.get(context.query or "")
+        if checked.document is None:
+            raise checked.errors[0]
+        context.graphql_document = checked.document
+        context.pre_execution_errors = checked.verdict(
+            context.operation_name, context.variables or {}, self._documents.limits
+        )
         yield

@@ -6,13 +6,9 @@ Every way in (HTTP, sockets, streams, MCP tools, tests) runs operations through 
 # ruff: noqa: ANN401 - the signatures are Strawberry's
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import strawberry
-from graphql import (
-    ExecutionResult as GraphQLCoreResult,
-)
 from graphql import (
     GraphQLDefaultInput,
     GraphQLError,
@@ -23,26 +19,15 @@ from graphql import (
     get_nullable_type,
     is_leaf_type,
 )
-from graphql import (
-    OperationType as GraphQLOperationType,
-)
 from strawberry.schema.config import StrawberryConfig
-from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
-from strawberry.schema.name_converter import NameConverter
-from strawberry.types.execution import ExecutionResult, PreExecutionError
-from strawberry.types.graphql import OperationType
-from strawberry.utils.str_converters import to_camel_case
+from strawberry.types.execution import PreExecutionError
 
-from schema.context import RequestContext
+from schema.context import ContextExtension
 from schema.directives import Cost, Mcp, RefuseCommand, Requires, describe_directives, guard_fields
-from schema.documents import CheckedDocument, DocumentGuard, Documents, no_operation
-from schema.execution import OperationExecutor
-from schema.executors import executor_of
-from schema.leaves import mark_leaves
+from schema.documents import DocumentGuard, Documents, no_operation
+from schema.event_executor import EventExecutor
 from schema.limits import RequestLimits
 from schema.masking import mask_errors
-from schema.members import mark_members
-from schema.resolver_calls import shorten_resolvers
 from schema.scalars import SCALAR_MAP
 
 if TYPE_CHECKING:
@@ -53,19 +38,8 @@ if TYPE_CHECKING:
     from strawberry.schema.schema import StreamResult
     from strawberry.types import ExecutionContext
     from strawberry.types.base import StrawberryType
-
-
-#: Strawberry's own of graphql-core's.
-_KINDS = {kind: OperationType(kind.value) for kind in GraphQLOperationType}
-_QUERY_OR_MUTATION = frozenset({OperationType.QUERY, OperationType.MUTATION})
-_camel_case = cache(to_camel_case)
-
-
-class _Names(NameConverter):
-    """Strawberry's names, each made once: it asks for those of all arguments in every call of a resolver."""
-
-    def apply_naming_config(self, name: str) -> str:
-        return _camel_case(name) if self.auto_camel_case else name
+    from strawberry.types.execution import ExecutionResult
+    from strawberry.types.graphql import OperationType
 
 
 def _settle_defaults(schema: GraphQLSchema) -> None:
@@ -122,17 +96,14 @@ class GuardedSchema(strawberry.Schema):
             mutation,
             subscription,
             types=(*types, Requires, Cost, Mcp),
-            extensions=(self._guard,),
-            execution_context_class=OperationExecutor,
-            config=StrawberryConfig(name_converter=_Names(), scalar_map=SCALAR_MAP),
+            extensions=(self._guard, ContextExtension),
+            execution_context_class=EventExecutor,
+            config=StrawberryConfig(scalar_map=SCALAR_MAP),
         )
         self.limits = limits or RequestLimits()
         _settle_defaults(self._schema)
-        shorten_resolvers(self._schema)
         guard_fields(self._schema, refuse_command)
         describe_directives(self._schema)
-        mark_leaves(self._schema)
-        mark_members(self._schema)
         self.documents = Documents(self._schema, self.limits)
 
     def _guard(self) -> SchemaExtension:
@@ -148,51 +119,19 @@ class GuardedSchema(strawberry.Schema):
         allowed_operation_types: Iterable[OperationType] | None = None,
         operation_extensions: dict[str, Any] | None = None,
     ) -> ExecutionResult:
-        """Run a query or mutation once; see `strawberry.Schema.execute`. What cannot be parsed is told, not raised.
-
-        Not through Strawberry's own: its contexts and hooks for extensions, of which there are none but the check made
-        here, take a quarter of the time of a small query (`make bench`, row "graphql").
-        """
-        checked = self.documents.get(query or "")
-        if checked.document is None:
-            return _refused(checked)
-        kind = checked.kind_of(operation_name)
-        if kind is None:
-            raise CannotGetOperationTypeError(operation_name)
-        asked = _KINDS[kind]
-        if asked not in (allowed_operation_types or _QUERY_OR_MUTATION):
-            raise InvalidOperationTypeError(asked)
-        errors = checked.verdict(operation_name, variable_values or {}, self.limits)
-        if not errors:
-            try:
-                assert checked.plans is not None, "it is not refused"
-                executor = executor_of(
-                    self._schema,
-                    checked.document,
-                    checked.plans,
-                    operation=operation_name,
-                    variables=variable_values,
-                    context=context_value,
-                    root=root_value,
-                    extensions=operation_extensions,
-                )
-                result: Any
-                if isinstance(executor, OperationExecutor):
-                    result = executor.execute_operation()
-                    if not isinstance(result, GraphQLCoreResult):
-                        result = await result
-                else:
-                    result = GraphQLCoreResult(None, executor)
-                if result.errors:
-                    mask_errors(result.errors, checked.name_of(operation_name))
-                told = context_value.extensions if isinstance(context_value, RequestContext) else None
-                return ExecutionResult(result.data, result.errors, told)
-            except GraphQLError as error:
-                errors = [error]
-            except Exception as error:
-                errors = [GraphQLError(str(error), original_error=error)]
-        mask_errors(errors, checked.name_of(operation_name))
-        return PreExecutionError(None, errors)
+        """Run a query or mutation once; see `strawberry.Schema.execute`. An error answers what cannot be parsed."""
+        refusal = self._refusal(query, operation_name)
+        if refusal is not None:
+            return refusal
+        return await super().execute(
+            query,
+            variable_values,
+            context_value,
+            root_value,
+            operation_name,
+            allowed_operation_types,
+            operation_extensions,
+        )
 
     async def stream(
         self,
@@ -204,26 +143,13 @@ class GuardedSchema(strawberry.Schema):
         operation_extensions: dict[str, Any] | None = None,
         allowed_operation_types: Iterable[OperationType] | None = None,
     ) -> StreamResult:
-        """Run any operation as a stream of results; see `strawberry.Schema.stream`.
-
-        A query or mutation has one result, the same as `execute` has, with all that is told beside the data.
-        """
-        unreadable = self._unreadable(query, operation_name)
-        if unreadable is not None:
-            return _only(unreadable)
-        kind = self.documents.get(query or "").kind_of(operation_name)
-        if kind is not None and _KINDS[kind] in _QUERY_OR_MUTATION:
-            return _only(
-                await self.execute(
-                    query,
-                    variable_values,
-                    context_value,
-                    root_value,
-                    operation_name,
-                    allowed_operation_types,
-                    operation_extensions,
-                )
-            )
+        """Run any operation as a stream of results; see `strawberry.Schema.stream`."""
+        refusal = self._refusal(query, operation_name)
+        if refusal is None and self.documents.get(query or "").lacks(operation_name):
+            error = GraphQLError(no_operation(operation_name), extensions={"code": "BAD_REQUEST"})
+            refusal = PreExecutionError(None, [error])
+        if refusal is not None:
+            return _only(refusal)
         return await super().stream(
             query,
             variable_values,
@@ -234,23 +160,14 @@ class GuardedSchema(strawberry.Schema):
             allowed_operation_types,
         )
 
-    def _unreadable(self, query: str | None, operation_name: str | None) -> PreExecutionError | None:
-        """The answer to a text that is no document, or holds no such operation."""
-        checked = self.documents.get(query or "")
-        if checked.document is None:
-            return _refused(checked)
-        if checked.kind_of(operation_name) is None:
-            refusal = GraphQLError(no_operation(operation_name), extensions={"code": "BAD_REQUEST"})
-            return PreExecutionError(None, [refusal])
-        return None
+    def _refusal(self, query: str | None, operation_name: str | None) -> PreExecutionError | None:
+        """Return the answer to a text that is no document, or that leaves open which operation is meant."""
+        errors = self.documents.get(query or "").unclear(operation_name)
+        if not errors:
+            return None
+        self.process_errors(errors)
+        return PreExecutionError(None, errors)
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
         """Mask, in place, what was not made for callers. Called for every result of every transport."""
         mask_errors(errors, None if execution_context is None else execution_context.operation_name)
-
-
-def _refused(checked: CheckedDocument) -> PreExecutionError:
-    """The answer to a text that is no document."""
-    errors = list(checked.errors)
-    mask_errors(errors)
-    return PreExecutionError(None, errors)

@@ -15,7 +15,7 @@ from schema.definitions import PipelineCheck, PipelineDefinitionInput
 from schema.directives import Cost, Requires, published
 from schema.enums import described_enum
 from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
-from schema.pipelines import Pipeline, read_ahead
+from schema.pipelines import Pipeline
 from schema.scalars import JSON
 from store.pipeline_reads import ListedPipeline, PipelineOrder
 from store.states import Scope
@@ -85,7 +85,6 @@ async def pipeline_page(
             window, after=by_instant(window.after, "pipelines"), before=by_instant(window.before, "pipelines")
         )
     rows = await list_some_pipelines(context, query=query, order=order, window=window)
-    await read_ahead(info, (row.pipeline for row in rows))
     page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
     return PipelineConnection.counted(
         page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)

@@ -21,19 +21,15 @@ from schema.definitions import Step, steps_of_document
 from schema.directives import Requires
 from schema.enums import described_enum
 from schema.issues import Availability
-from schema.loading import loaded
 from schema.node_interface import Node
 from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.run_lists import RunConnection, RunFilter, newest_runs_page, run_page
 from schema.runs import Run
 from schema.scalars import JSON, JSONSchema, Key
-from schema.selections import fields_of_items
 from store.pipeline_reads import PipelineRecord, VersionBody, VersionRecord
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from schema.callers import Caller
 
 described_enum(
@@ -69,7 +65,6 @@ class PipelineVersion(Node):
         )
 
     @strawberry.field(description="The pipeline it belongs to.")
-    @loaded
     async def pipeline(self, info: Info) -> "Pipeline":
         """Its pipeline, deleted or not."""
         found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
@@ -78,13 +73,11 @@ class PipelineVersion(Node):
         return Pipeline.of(found)
 
     @strawberry.field(description="Who saved it; null for a starter.")
-    @loaded
     async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """Its author."""
         return await _caller(info, self.record.created_by)
 
     @strawberry.field(description="The definition as JSON.")
-    @loaded
     async def document(self, info: Info) -> JSON:
         """Its normal form."""
         return JSON(orjson.loads((await _body(info, self.record.id)).document))
@@ -97,7 +90,6 @@ class PipelineVersion(Node):
         return (await _body(info, self.record.id)).yaml
 
     @strawberry.field(description="What a run must be given; derived from the packs where the author declared nothing.")
-    @loaded
     async def input_schema(self, info: Info) -> JSONSchema:
         """Schema of its run inputs."""
         return JSONSchema(orjson.loads((await _body(info, self.record.id)).input_schema))
@@ -109,7 +101,6 @@ class PipelineVersion(Node):
         return None if seconds is None else float(seconds)
 
     @strawberry.field(description="Its steps, in the order they run.")
-    @loaded
     async def steps(self, info: Info) -> list[Step]:
         """Its steps."""
         return await steps_of_version(info, self.record.id)
@@ -167,7 +158,6 @@ class Pipeline(CatalogEntry):
         ]
 
     @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
-    @loaded
     async def owner(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")] | None':
         """Its owner."""
         return await _caller(info, self.record.owner_id)
@@ -179,14 +169,12 @@ class Pipeline(CatalogEntry):
         return Metadata.of(read.metadata, read.derived)
 
     @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
-    @loaded
     async def input_schema(self, info: Info) -> JSONSchema:
         """Of its current version."""
         body = await _body(info, (await _current(info, self.record)).id)
         return JSONSchema(orjson.loads(body.input_schema))
 
     @strawberry.field(description="The version new runs use.")
-    @loaded
     async def current_version(self, info: Info) -> PipelineVersion:
         """Its latest save."""
         return PipelineVersion.of(await _current(info, self.record))
@@ -215,13 +203,11 @@ class Pipeline(CatalogEntry):
         return PipelineVersionConnection.of(page, PipelineVersion.of)
 
     @strawberry.field(description="Steps of the current version, in the order they run.")
-    @loaded
     async def steps(self, info: Info) -> list[Step]:
         """Its steps."""
         return await steps_of_version(info, (await _current(info, self.record)).id)
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
-    @loaded
     async def availability(self, info: Info) -> Availability:
         """What its steps lack."""
         context = info.context.context
@@ -230,7 +216,6 @@ class Pipeline(CatalogEntry):
         return Availability.of(lacks, context.services.now())
 
     @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
-    @loaded
     async def latest_run(self, info: Info) -> Run | None:
         """The newest that the caller may see."""
         found = await info.context.loaders.latest_run.load(self.record.id)
@@ -254,7 +239,6 @@ class Pipeline(CatalogEntry):
         return await run_page(info, wanted.query(), first, after, last, before)
 
     @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
-    @loaded
     async def usage(self, info: Info) -> UsageStats:
         """Of all callers."""
         return UsageStats.of(await info.context.loaders.pipeline_usage.load(self.record.id))
@@ -265,25 +249,12 @@ class Pipeline(CatalogEntry):
         return list(pipeline_actions(info.context.context, self.record))
 
 
-#: Fields that take the texts of the current version, and those that take the version.
-_OF_BODY = frozenset({"inputSchema", "steps", "availability"})
-_OF_VERSION = _OF_BODY | {"currentVersion"}
-
 PipelineVersionConnection = Connection[PipelineVersion]
 
 
 async def steps_of_version(info: Info, version_id: str) -> list[Step]:
     """The steps of a version, in the order they run."""
     return await steps_of_document(info, (await _body(info, version_id)).document)
-
-
-async def read_ahead(info: Info, pipelines: "Iterable[PipelineRecord]") -> None:
-    """Reads what the pipelines of a page are asked about, together: their versions, and what those say."""
-    fields, loaders = fields_of_items(info._raw_info), info.context.loaders
-    if not fields.isdisjoint(_OF_VERSION):
-        versions = await loaders.current_version.load_many([pipeline.id for pipeline in pipelines])
-        if not fields.isdisjoint(_OF_BODY):
-            await loaders.version_body.load_many([version.id for version in versions if version is not None])
 
 
 async def load_pipeline(info: Info, pipeline_id: str) -> Pipeline | None:

@@ -5,9 +5,8 @@ from datetime import datetime
 from typing import Annotated
 
 import strawberry
-from strawberry.utils.str_converters import to_camel_case
 
-from resolvers.runs import RunQuery, count_visible_runs, get_run, list_run_heads, list_visible_runs, wait_run
+from resolvers.runs import RunQuery, count_visible_runs, get_run, list_visible_runs, wait_run
 from schema.context import Info
 from schema.cursors import EVENTS, RUNS, event_position
 from schema.directives import Cost, Requires, published
@@ -15,8 +14,6 @@ from schema.pagination import After, Before, CountedConnection, First, Last, Pag
 from schema.run_states import RunCause, RunState
 from schema.runs import Run
 from schema.scalars import Cursor
-from schema.selections import fields_of_items
-from store.run_heads import HEAD_COLUMNS
 from store.states import Scope
 
 RunConnection = CountedConnection[Run]
@@ -69,10 +66,6 @@ class WaitRunAnswer:
     cursor: Cursor = strawberry.field(description="Position to wait on after.")
 
 
-#: Fields of a run that take one column of its row, by their name in the schema.
-_OF_HEAD = {to_camel_case(column): column for column in HEAD_COLUMNS} | {"pipeline": "pipeline_id"}
-
-
 async def run_page(
     info: Info, query: RunQuery, first: int | None, after: str | None, last: int | None, before: str | None
 ) -> RunConnection:
@@ -83,19 +76,7 @@ async def run_page(
     async def count() -> int:
         return await count_visible_runs(context, query)
 
-    fields = fields_of_items(info._raw_info)
-    if query == RunQuery() and fields <= _OF_HEAD.keys():
-        columns = ("id", *(_OF_HEAD[field] for field in fields if field != "id"))
-        heads = await list_run_heads(context, columns=columns, window=arguments.window)
-        if "pipeline" in fields:
-            place = columns.index("pipeline_id")
-            await info.context.loaders.pipeline.load_many({row[place] for row in heads if row[place] is not None})
-        head_page = page_of(heads, arguments, lambda row: RUNS.encode((row[0],)))
-        return RunConnection.counted(head_page, lambda row: Run.of_head(row, columns), count)
     rows = await list_visible_runs(context, query=query, window=arguments.window)
-    if "pipeline" in fields:
-        pipelines = {row.pipeline_id for row in rows if row.pipeline_id is not None}
-        await info.context.loaders.pipeline.load_many(pipelines)
     page = page_of(rows, arguments, lambda row: RUNS.encode((row.id,)))
     return RunConnection.counted(page, Run.of, count)
 

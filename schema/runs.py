@@ -17,7 +17,6 @@ from schema.cursors import EVENTS
 from schema.directives import Cost, Requires
 from schema.failures import Failure
 from schema.learned import LearnedField, LearnedValue
-from schema.loading import loaded
 from schema.node_interface import Node
 from schema.pagination import After, Before, First, FirstOf500, Last
 from schema.payloads import Payload, as_json, payload_of
@@ -26,21 +25,16 @@ from schema.run_arguments import FromStep, RerunDefinition, ResumeDefinition, St
 from schema.run_events import RunEventConnection, event_page
 from schema.run_states import RunCause, RunState
 from schema.scalars import JSON, Cursor, Key
-from schema.selections import fields_of
 from schema.spending import SpendingCost
-from schema.steps import OF_ATTEMPT, RunStep, retry_wait
+from schema.steps import RunStep, retry_wait
 from schema.waits import Wait, WaitReason
 from store.run_reads import RunRecord
 from store.states import Scope, StepState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from schema.callers import Caller
     from schema.packs import Pack
     from schema.pipelines import Pipeline, PipelineVersion
-    from store.dialects import Row
-    from store.pipeline_reads import PipelineRecord
 
 
 @strawberry.type(description="One execution of a pipeline version, or of a single pack.")
@@ -81,28 +75,17 @@ class Run(Node):
             record=record,
         )
 
-    @classmethod
-    def of_head(cls, row: "Row", columns: "Sequence[str]") -> "Run":
-        """A run of which only some columns are known, and no fields may be asked for that take others.
-
-        Args:
-            row: A named tuple.
-            columns: Its names.
-        """
-        run = object.__new__(cls)
-        run.__dict__.update(zip(columns, row, strict=True), record=row)
-        return run
-
     @strawberry.field(description="The pipeline, also once deleted; null for a single pack.")
-    @loaded
     async def pipeline(self, info: Info) -> 'Annotated[Pipeline, strawberry.lazy("schema.pipelines")] | None':
         """Its pipeline."""
+        from schema.pipelines import Pipeline
+
         if self.record.pipeline_id is None:
             return None
-        return await info.context.loaders.pipeline.shown(self.record.pipeline_id, _pipeline_of)
+        found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
+        return None if found is None else Pipeline.of(found)
 
     @strawberry.field(description="The exact version it executes; null for a single pack.")
-    @loaded
     async def version(self, info: Info) -> 'Annotated[PipelineVersion, strawberry.lazy("schema.pipelines")] | None':
         """Its version."""
         from schema.pipelines import PipelineVersion
@@ -124,7 +107,6 @@ class Run(Node):
         return None if found is None else Pack.of(found)
 
     @strawberry.field(description="What it waits for while QUEUED or WAITING.")
-    @loaded
     async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
         if self.state is RunState.WAITING:
@@ -144,7 +126,6 @@ class Run(Node):
         return Failure.read(self.record.failure)
 
     @strawberry.field(description="Who started it; for a trigger, its owner.")
-    @loaded
     async def caller(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.callers")]':
         """Its caller."""
         from schema.callers import Caller
@@ -155,7 +136,6 @@ class Run(Node):
         return Caller.of(found)
 
     @strawberry.field(description="Inputs as given, known secrets masked.")
-    @loaded
     async def inputs(self, info: Info) -> JSON:
         """Its inputs."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
@@ -163,7 +143,6 @@ class Run(Node):
         return JSON(info.context.context.services.redactor.value(value))
 
     @strawberry.field(description="Inputs whose values were taken from the caller's defaults.")
-    @loaded
     async def from_memory(self, info: Info) -> list[LearnedValue]:
         """What memory filled in, as whoever started the run said."""
         payload = await info.context.loaders.run_payload.load(self.record.id)
@@ -175,7 +154,6 @@ class Run(Node):
         return [LearnedValue(field=field, value=str(given.get(field.value, ""))) for field in fields]
 
     @strawberry.field(description="Output of the last step; null until it succeeds.")
-    @loaded
     async def output(
         self,
         info: Info,
@@ -191,7 +169,6 @@ class Run(Node):
         return payload_of(found.output if found is not None else None, limit_bytes)
 
     @strawberry.field(description="Time its attempts took together, up to now, in seconds.")
-    @loaded
     async def work_seconds(self, info: Info) -> float:
         """Sum over attempts."""
         loaders = info.context.loaders
@@ -208,13 +185,11 @@ class Run(Node):
         return round(sum(max(0.0, span.total_seconds()) for span in spans), 3)
 
     @strawberry.field(description="Cost of all attempts so far.")
-    @loaded
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
         return SpendingCost.of(await info.context.loaders.run_spending.load(self.record.id))
 
     @strawberry.field(description="The run this one repeats.")
-    @loaded
     async def rerun_of(self, info: Info) -> "Run | None":
         """The repeated run, while it is kept and visible."""
         return None if self.record.rerun_of is None else await load_run(info, self.record.rerun_of)
@@ -222,17 +197,12 @@ class Run(Node):
     @strawberry.field(
         description=("Its steps in order, always one for each step of the version; a single pack is one step.")
     )
-    @loaded
     async def steps(self, info: Info) -> list[RunStep]:
         """Its steps."""
         found = await info.context.loaders.steps.load(self.record.id) or []
-        if not fields_of(info._raw_info).isdisjoint(OF_ATTEMPT):
-            # All in one read: each step asks for its own.
-            await info.context.loaders.attempt.load_many([step.attempt_id for step in found if step.attempt_id])
         return [RunStep.of(step) for step in found]
 
     @strawberry.field(description="One step by key.")
-    @loaded
     async def step(
         self, info: Info, key: Annotated[Key, strawberry.argument(description="The step's key.")]
     ) -> RunStep | None:
@@ -241,7 +211,6 @@ class Run(Node):
         return next((RunStep.of(step) for step in found or () if step.key == key), None)
 
     @strawberry.field(description="The step under way, failed, or next.")
-    @loaded
     async def current_step(self, info: Info) -> RunStep | None:
         """The first step that has not succeeded."""
         found = await info.context.loaders.steps.load(self.record.id)
@@ -269,7 +238,6 @@ class Run(Node):
         return EVENTS.encode((self.record.id, self.record.next_seq - 1))
 
     @strawberry.field(description="What its steps produced, and what came with outputs it reuses.")
-    @loaded
     async def artifacts(
         self,
         info: Info,
@@ -332,13 +300,6 @@ class Run(Node):
     def actions(self, info: Info) -> list[RunAction]:
         """Its actions."""
         return list(run_actions(info.context.context, self.record))
-
-
-def _pipeline_of(record: "PipelineRecord") -> "Pipeline":
-    """A pipeline as it is shown; imported here, once for all runs of it that a list shows."""
-    from schema.pipelines import Pipeline
-
-    return Pipeline.of(record)
 
 
 async def load_run(info: Info, run_id: str) -> Run | None:

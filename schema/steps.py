@@ -15,7 +15,6 @@ from schema.attempts import Attempt
 from schema.context import Info
 from schema.enums import described_enum
 from schema.failures import Failure
-from schema.loading import loaded
 from schema.node_interface import Node
 from schema.payloads import Payload, payload_of
 from schema.scalars import Key
@@ -89,17 +88,12 @@ class Session:
         )
 
     @strawberry.field(description="The step that left it.")
-    @loaded
     async def produced_by(self, info: Info) -> "RunStep":
         """Its step."""
         found = await info.context.loaders.step.load(self.step_id)
         if found is None:
             raise LookupError(f"session {self.id} belongs to a step that is gone")
         return RunStep.of(found)
-
-
-#: Fields of a step that mostly look at the attempt that counts.
-OF_ATTEMPT = frozenset({"packVersion", "artifacts", "session"})
 
 
 @strawberry.type(description="A step as it fares in one run.")
@@ -131,7 +125,6 @@ class RunStep(Node):
         )
 
     @strawberry.field(description="Version of the pack that ran; null before and for agent steps.")
-    @loaded
     async def pack_version(self, info: Info) -> str | None:
         """Version of the attempt that counts: after a resume it may be another than was resolved at the start."""
         if self.record.attempt_id is None or self.record.pack == AGENT:
@@ -140,7 +133,6 @@ class RunStep(Node):
         return attempt.pack_version if attempt is not None else None
 
     @strawberry.field(description="The run it is part of.")
-    @loaded
     async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs")]':
         """Its run."""
         from schema.runs import get_run_now
@@ -148,7 +140,6 @@ class RunStep(Node):
         return await get_run_now(info, self.record.run_id)
 
     @strawberry.field(description="The step as defined; null for a single pack.")
-    @loaded
     async def step(self, info: Info) -> 'Annotated[Step, strawberry.lazy("schema.pipelines")] | None':
         """Its definition in the run's version."""
         from schema.pipelines import steps_of_version
@@ -160,13 +151,11 @@ class RunStep(Node):
         return next((step for step in steps if step.key == self.key), None)
 
     @strawberry.field(description="What it waits for while WAITING.")
-    @loaded
     async def wait(self, info: Info) -> Wait | None:
         """Its wait."""
         return await retry_wait(info, self.record) if self.state is StepState.WAITING else None
 
     @strawberry.field(description="What it told about its progress, oldest first; the last 100.")
-    @loaded
     async def milestones(self, info: Info) -> list[Milestone]:
         """Its milestones."""
         text = await info.context.loaders.milestones.load(self.record.id)
@@ -178,7 +167,6 @@ class RunStep(Node):
             "led to it: null once pruned, or to those who may not see it."
         )
     )
-    @loaded
     async def input(
         self,
         info: Info,
@@ -191,7 +179,6 @@ class RunStep(Node):
         return payload_of(found.input if found is not None else None, limit_bytes)
 
     @strawberry.field(description="What it returned; null until it succeeds.")
-    @loaded
     async def output(
         self,
         info: Info,
@@ -204,7 +191,6 @@ class RunStep(Node):
         return payload_of(found.output if found is not None else None, limit_bytes)
 
     @strawberry.field(description="What it produced, all attempts; of a reused output, what came with it.")
-    @loaded
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         loaders = info.context.loaders
@@ -219,14 +205,12 @@ class RunStep(Node):
         return [Artifact.of(record) for record in reused or ()]
 
     @strawberry.field(description="Every attempt, first to last, resumes included.")
-    @loaded
     async def attempts(self, info: Info) -> list[Attempt]:
         """Its attempts."""
         found = await info.context.loaders.attempts.load(self.record.id)
         return [Attempt.of(record) for record in found or ()]
 
     @strawberry.field(description="The session it used or left; null where it reuses the output of another run.")
-    @loaded
     async def session(self, info: Info) -> Session | None:
         """Its session."""
         session_id = self.record.session_id
@@ -241,7 +225,6 @@ class RunStep(Node):
         return Session.of(info, found)
 
     @strawberry.field(description="Cost of all attempts.")
-    @loaded
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
         return SpendingCost.of(await info.context.loaders.step_spending.load((self.record.run_id, self.record.id)))
@@ -252,7 +235,6 @@ class RunStep(Node):
         return [str(warning) for warning in orjson.loads(self.record.warnings)]
 
     @strawberry.field(description="What went wrong in the latest attempt.")
-    @loaded
     async def failure(self, info: Info) -> Failure | None:
         """Failure of the attempt that counts."""
         if self.record.attempt_id is None or self.state is StepState.SUCCEEDED:

@@ -25,6 +25,6 @@ def _from_memory(name: str) -> Any:
 
 
 if __name__ == "__main__":
-    for use in ("list_heads", "list_whole", "list_runs"):
+    for use in ("list_runs",):
         setattr(resolvers.runs, use, _from_memory(use))
     main()

@@ -80,8 +80,12 @@ class Context:
         self.world.batches.append(keys)
         return [f"{self.world.owner} {key}" for key in keys]
 
-    def for_event(self) -> Context:
-        return Context(self.world, self.caller)
+    @property
+    def extensions(self) -> dict[str, object]:
+        return {}
+
+    def next_event(self) -> None:
+        self.loader = DataLoader(self._owners)
 
 
 def world_of(info: Info[Any, Any]) -> World:

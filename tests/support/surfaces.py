@@ -90,7 +90,6 @@ ANSWERS = {
     "run_pack": _STARTED,
     "get_run": RUN_FIELDS,
     "list_runs": f"nodes {{ id title state pipeline {{ key }} }} {_PAGE}",
-    "list_run_heads": f"nodes {{ id title state createdAt }} {_PAGE}",  # what `runs` reads when it is asked for little
     "wait_run": f"timedOut cursor run {{ {RUN_FIELDS} }}",
     "preview_resume": _PREVIEW,
     "preview_rerun": _PREVIEW,
@@ -146,7 +145,6 @@ ANSWERS = {
 _FIELDS = {
     "get_run": "run",
     "list_runs": "runs",
-    "list_run_heads": "runs",
     "get_artifact": "node",
     "list_artifacts": "artifacts",
     "watch_run": "runEvents",

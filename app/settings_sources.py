@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import tomllib
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app import settings_models
+from runner.issues import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -67,8 +67,8 @@ def read_file(given: Mapping[str, object], names: Collection[str]) -> SettingsFi
     lines = []
     for key in values:
         if key not in names:
-            near = difflib.get_close_matches(key.lower().removeprefix("packline_"), list(names), 1)
-            meant = f" Did you mean `{near[0]}`?" if near else ""
+            near = nearest(key.lower().removeprefix("packline_"), names)
+            meant = f" Did you mean `{near}`?" if near else ""
             lines.append(f"The settings file {path} sets `{key}`, which is no setting.{meant}")
     if lines:
         raise SettingsError("\n".join(lines))
@@ -125,7 +125,7 @@ def unknown_variables(names: Collection[str]) -> tuple[str, ...]:
             continue
         if settings_models.is_model_variable(name):
             continue
-        near = difflib.get_close_matches(name, known, 1)
-        meant = f" Did you mean {near[0]}?" if near else " `packline doctor` lists those there are."
+        near = nearest(name, known)
+        meant = f" Did you mean {near}?" if near else " `packline doctor` lists those there are."
         found.append(f"{name} is no setting and was ignored.{meant}")
     return tuple(found)

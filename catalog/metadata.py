@@ -6,11 +6,12 @@ anyway and are marked incomplete; they are found by name.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from runner.issues import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -124,8 +125,8 @@ def _supersedes(metadata: Metadata, is_pipeline: bool, known_packs: Collection[s
 
 
 def _unknown(field: str, name: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    return f"{field}: there is no `{name}`" + (f"; did you mean `{near[0]}`?" if near else ".")
+    near = nearest(name, known)
+    return f"{field}: there is no `{name}`" + (f"; did you mean `{near}`?" if near else ".")
 
 
 def _repeated(names: list[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -16,7 +15,7 @@ from runner.availability import (
     missing_services,
     of_service,
 )
-from runner.issues import Hint
+from runner.issues import Hint, nearest
 from runner.registry import REPAIR
 from runner.step_packs import SteppedPack, pack_of_step
 
@@ -121,6 +120,6 @@ def _missing_pack(step_key: str, name: str, version: str | None, registry: Regis
         )
     if broken is not None:
         return Requirement("pack", name, (step_key,), broken.says(name), Hint(REPAIR))
-    near = difflib.get_close_matches(name, registry.names(), n=1)
-    hint = Hint(closest=near[0]) if near else Hint("Install the pack, or add its folder to PACKLINE_PACK_PATH.")
+    near = nearest(name, registry.names())
+    hint = Hint(closest=near) if near else Hint("Install the pack, or add its folder to PACKLINE_PACK_PATH.")
     return Requirement("pack", name, (step_key,), f"There is no pack {name} here.", hint)

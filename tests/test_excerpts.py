@@ -78,7 +78,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "runner/egress.py::_retry_after_seconds",
         "runner/formats.py::_is_date_time",
         "runner/inputs.py::placeholder_issues",
-        "runner/issues.py::nearest",
         "runner/redaction.py::_Known.of",
         "runner/redaction.py::Redactor._form_from",
         "builtins/packs/_quotes.py::find_quote",

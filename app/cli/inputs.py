@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from app.cli.exits import CliError
+from runner.issues import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -220,9 +221,6 @@ def _kinds(types: frozenset[str]) -> str:
 
 
 def _near(name: str, properties: dict[str, Any]) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name, list(properties), 1)
-    if near:
-        return f" Did you mean `{near[0]}`?"
+    if near := nearest(name, properties):
+        return f" Did you mean `{near}`?"
     return f" It takes {', '.join(f'`{known}`' for known in properties)}." if properties else " It takes none."

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from packline import PackContext, PackError, excerpt
 
+from .._stop_words import STOP_WORDS
 from .captions import short_clock
 
 if TYPE_CHECKING:
@@ -20,18 +21,12 @@ _KEYWORDS = 8
 #: A chapter shorter than this is joined to the one before (YouTube takes none under 10 s).
 _SHORTEST_CHAPTER = 10.0
 _SOURCE_CHARACTERS = 12_000
-_COMMON = frozenset(
-    """
-    about above after again against all also although always among and another any are around because been before being
-    below between both but can cannot could did does doing done down during each either else enough even ever every few
-    first for from further had has have having her here hers him his how however into its itself just last least less
-    let like made make makes many may might more most much must near need never new next not nothing now off often once
-    one only other others our out over own part per rather same see seen set several shall she should since some still
-    such take than that the their them then there these they thing things this those though three through thus today
-    together too two under until upon use used uses using very was way well were what when where whether which while
-    who whole whom whose why will with within without would yet you your
-    """.split()  # noqa: SIM905 - a list of quoted words is no easier to read
-)
+#: Too general for a keyword.
+_GENERAL_WORDS = """
+always enough first last least near need never new next part see seen set several take thing things three today
+together way well whole
+"""
+_COMMON = STOP_WORDS | frozenset(_GENERAL_WORDS.split())
 
 
 class Chapter(BaseModel):

@@ -8,6 +8,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .._stop_words import STOP_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -25,14 +27,6 @@ MIN_SHARED_WORDS = 3
 _EAST_ASIAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _WORD = re.compile(f"[{_EAST_ASIAN}]+|[^\\W_{_EAST_ASIAN}]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z0-9])")
-_STOP_WORDS_TEXT = """
-a about after all also an and any are as at be because been before between both but by can could did do does
-during each for from had has have he her him his how if in into is it its just like made make many may more
-most much must my no not now of off on one only or other our out over own said same she should since so some
-such than that the their them then there these they this those through to too two under until up upon us use
-used very was we were what when where which while who whom whose why will with would you your
-"""
-_STOP_WORDS = frozenset(_STOP_WORDS_TEXT.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +43,7 @@ def terms(text: str) -> list[str]:
     """Words that carry meaning, lower case, cut to a stem; pairs of characters where there are no spaces."""
     found: list[str] = []
     for word in _WORD.findall(text.lower()):
-        if len(word) < 2 or word in _STOP_WORDS:
+        if len(word) < 2 or word in STOP_WORDS:
             continue
         if "\u3040" <= word[0] <= "\ufaff":
             found.extend(word[start : start + 2] for start in range(len(word) - 1))

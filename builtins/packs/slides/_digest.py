@@ -13,6 +13,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from .._stop_words import STOP_WORDS
 from ._deck import Run, Runs, cut_everywhere, cut_runs, plain
 
 if TYPE_CHECKING:
@@ -68,17 +69,6 @@ _CUE = re.compile(
 _ASIDE = re.compile(
     r"(?:for example|for instance|see |note |as (?:shown|described|mentioned)|click|subscribe|photo)", re.I
 )
-_COMMON_WORDS = """
-a about above after again against all also am an and any are as at be because been before being below between both but
-by can cannot could did do does doing down during each either else even ever every few for from further get got had
-has have having he her here hers herself him himself his how however i if in into is it its itself just less let like
-made make many may me might more most much must my myself neither no nor not now of off often on once one only or
-other our ours out over own per rather same shall she should since so some still such than that the their theirs them
-themselves then there these they this those though through thus to too two under until up upon us use used using very
-via was we were what when where whether which while who whom whose why will with within without would yet you your
-yours
-"""
-_STOPWORDS = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +161,7 @@ def content_words(text: str) -> list[str]:
     """Words that carry meaning, lower case, plurals folded roughly into singulars."""
     found = []
     for word in _WORD.findall(text.lower()):
-        if len(word) > 2 and word not in _STOPWORDS:
+        if len(word) > 2 and word not in STOP_WORDS:
             found.append(word[:-1] if len(word) > 4 and word.endswith("s") and not word.endswith("ss") else word)
     return found
 

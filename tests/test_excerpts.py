@@ -54,7 +54,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "catalog/promotion.py::_step_key",
         "runner/definition.py::key_from_name",
         "schema/scalars.py::format_instant",
-        "store/ids.py::new_id",
         "store/postgres.py::PostgresStore.__init__",
         "store/tokens.py::create_token",
         "builtins/packs/_marks.py::not_before",

@@ -278,9 +278,8 @@ class Authenticator:
         watchers, now = list(self._watchers), self._clock()
         ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
         found = {}
-        async with self._store.read() as connection:
-            for start in range(0, len(ids), 500):
-                found.update(await find_tokens(connection, ids[start : start + 500]))
+        for start in range(0, len(ids), 500):
+            found.update(await find_tokens(self._store, ids[start : start + 500]))
         for watcher in watchers:
             record = found.get(watcher.caller.token_id or "")
             if (
@@ -331,13 +330,12 @@ class Authenticator:
         """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
         if self._bootstrap_hash is not None:
             return True
-        async with self._store.read() as connection:
-            for caller in await list_callers(connection, PageWindow(limit=100)):
-                tokens = await list_tokens(connection, caller.id, PageWindow(limit=100))
-                if any(token.revoked_at is None and token.name != CLI_TOKEN_NAME for token in tokens):
-                    return True
-                if await list_tokens(connection, caller.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
-                    return True
+        for caller in await list_callers(self._store, PageWindow(limit=100)):
+            tokens = await list_tokens(self._store, caller.id, PageWindow(limit=100))
+            if any(token.revoked_at is None and token.name != CLI_TOKEN_NAME for token in tokens):
+                return True
+            if await list_tokens(self._store, caller.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
+                return True
         return False
 
     async def make_cli_token(self) -> NewToken:

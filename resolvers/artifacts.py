@@ -100,15 +100,13 @@ async def artifacts_in(context: Context, *, query: ArtifactQuery, window: PageWi
     if query.run is not None and query == ArtifactQuery(run=query.run):
         return await list_of_run(context.services.store, query.run, window, visible_to=visible_to(context.caller))
     wanted = await _filter(context, query)
-    async with context.services.store.read() as connection:
-        return await list_artifacts(connection, wanted, window, visible_to=visible_to(context.caller))
+    return await list_artifacts(context.services.store, wanted, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int:
     """How many artifacts of a query the caller may see, counted up to 10,000."""
     wanted = await _filter(context, query)
-    async with context.services.store.read() as connection:
-        return await count_artifacts(connection, wanted, visible_to=visible_to(context.caller))
+    return await count_artifacts(context.services.store, wanted, visible_to=visible_to(context.caller))
 
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:

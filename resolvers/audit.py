@@ -17,19 +17,16 @@ if TYPE_CHECKING:
 @operation("audit", scope=Scope.MANAGE, kind="query")
 async def list_entries(context: Context, *, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; one more than the window asks for when there are more."""
-    async with context.services.store.read() as connection:
-        return await list_audit(connection, bounded(wanted), window)
+    return await list_audit(context.services.store, bounded(wanted), window)
 
 
 async def count_entries(context: Context, wanted: AuditFilter) -> int:
     """How many entries match, counted up to 10,000."""
-    async with context.services.store.read() as connection:
-        return await count_audit(connection, bounded(wanted))
+    return await count_audit(context.services.store, bounded(wanted))
 
 
 async def find_entry(context: Context, entry_id: str) -> AuditRecord | None:
     """An entry by id; None when there is none or the caller may not read the audit."""
     if not context.caller.may(Scope.MANAGE):
         return None
-    async with context.services.store.read() as connection:
-        return (await find_audit(connection, [entry_id])).get(entry_id)
+    return (await find_audit(context.services.store, [entry_id])).get(entry_id)

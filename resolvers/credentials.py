@@ -59,8 +59,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 @operation("credentials", scope=Scope.MANAGE, kind="query")
 async def list_stored(context: Context, *, window: PageWindow) -> list[CredentialRecord]:
     """Credentials, newest first; one more than the window asks for when there are more."""
-    async with context.services.store.read() as connection:
-        return await list_credentials(connection, window)
+    return await list_credentials(context.services.store, window)
 
 
 @operation("credential_kinds", scope=Scope.READ, kind="query")
@@ -73,14 +72,12 @@ async def find_stored(context: Context, credential_id: str) -> CredentialRecord 
     """A credential by id; None when there is none or the caller may not know of it."""
     if not context.caller.may(Scope.MANAGE):
         return None
-    async with context.services.store.read() as connection:
-        return (await find_credentials(connection, [credential_id])).get(credential_id)
+    return (await find_credentials(context.services.store, [credential_id])).get(credential_id)
 
 
 async def targets_of(context: Context, credential_id: str) -> list[str]:
     """Whom a credential is granted to: names of packs, ids of pipelines and callers."""
-    async with context.services.store.read() as connection:
-        return await grants_of(connection, credential_id)
+    return await grants_of(context.services.store, credential_id)
 
 
 def is_readable(context: Context, record: CredentialRecord) -> bool:
@@ -164,8 +161,7 @@ async def _change(
     """
     keeper = context.services.keeper
     await keeper.refresh()
-    async with context.services.store.read() as connection:
-        stored = await find_credential(connection, key)
+    stored = await find_credential(context.services.store, key)
     change = CredentialChange(
         key=key,
         kind=kind,
@@ -244,8 +240,7 @@ async def _target(context: Context, ref: str) -> str | None:
     store = context.services.store
     if ref in await find_callers(store, [ref]):
         return ref
-    async with store.read() as connection:
-        caller = await find_caller_of(connection, ref)
+    caller = await find_caller_of(store, ref)
     pipeline = await find_pipeline(store, ref)
     if pipeline is not None and pipeline.deleted_at is None:
         return pipeline.id
@@ -316,8 +311,9 @@ async def _get(context: Context, ref: str) -> CredentialRecord:
     Raises:
         NotFound: there is none.
     """
-    async with context.services.store.read() as connection:
-        found = (await find_credentials(connection, [ref])).get(ref) or await find_credential(connection, ref)
+    found = (await find_credentials(context.services.store, [ref])).get(ref) or await find_credential(
+        context.services.store, ref
+    )
     if found is None:
         raise _not_found(ref)
     return found

@@ -26,14 +26,12 @@ if TYPE_CHECKING:
 @operation("gap_proposals", scope=Scope.READ, kind="query")
 async def list_gap_proposals(context: Context, *, window: PageWindow) -> list[GapProposalRecord]:
     """Kept gaps, newest first; one more than the window asks for when there are more."""
-    async with context.services.store.read() as connection:
-        return await list_gaps(connection, window)
+    return await list_gaps(context.services.store, window)
 
 
 async def find_gap_proposal(context: Context, gap_id: str) -> GapProposalRecord | None:
     """A kept gap; None when there is none."""
-    async with context.services.store.read() as connection:
-        return (await find_gaps(connection, [gap_id])).get(gap_id)
+    return (await find_gaps(context.services.store, [gap_id])).get(gap_id)
 
 
 @operation("save_gap_proposal", scope=Scope.WRITE, kind="command")

@@ -20,8 +20,7 @@ async def earlier_run(context: Context, key: str, request: str | None) -> str | 
     Raises:
         Conflict: the key belongs to another request, or its run is gone.
     """
-    async with context.services.store.read() as connection:
-        earlier = await find_earlier_start(connection, context.caller.id, key)
+    earlier = await find_earlier_start(context.services.store, context.caller.id, key)
     if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
         return None
     if earlier.gone:

@@ -72,21 +72,18 @@ async def list_entries(
     """Evidence, newest first; one more than the window asks for when there are more."""
     caller_id, wanted = await whose(context, caller), scope_of(scope)
     await context.services.memory.catch_up()
-    async with context.services.store.read() as connection:
-        return await list_memory(connection, caller_id, wanted, window)
+    return await list_memory(context.services.store, caller_id, wanted, window)
 
 
 async def count_entries(context: Context, *, caller: str | None, scope: str) -> int:
     """How many rows there are, up to a cap; whoever asks has shown that they may see them."""
     caller_id, wanted = await whose(context, caller), scope_of(scope)
-    async with context.services.store.read() as connection:
-        return await count_memory(connection, caller_id, wanted)
+    return await count_memory(context.services.store, caller_id, wanted)
 
 
 async def find_entry(context: Context, entry_id: str) -> MemoryRecord | None:
     """A row by id; None when there is none, or the caller may not see it."""
-    async with context.services.store.read() as connection:
-        found = (await find_memory(connection, [entry_id])).get(entry_id)
+    found = (await find_memory(context.services.store, [entry_id])).get(entry_id)
     may_see = found is not None and (found.caller_id == context.caller.id or context.caller.may(Scope.MANAGE))
     return found if may_see else None
 

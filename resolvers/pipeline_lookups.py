@@ -169,8 +169,7 @@ async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
     """How many pipelines match, counted up to 10,000."""
     bounded(query)
     if not query.picks:
-        async with context.services.store.read() as connection:
-            return await count_pipelines(connection, query.stored())
+        return await count_pipelines(context.services.store, query.stored())
     window = PageWindow(limit=COUNT_CAP)
     return len((await list_some_pipelines(context, query=query, order=PipelineOrder.NAME, window=window))[:COUNT_CAP])
 
@@ -179,20 +178,17 @@ async def _stored(
     context: Context, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
     since = context.services.now() - timedelta(days=USAGE_DAYS)
-    async with context.services.store.read() as connection:
-        return await list_pipelines(connection, query.stored(), order, window, used_since=since)
+    return await list_pipelines(context.services.store, query.stored(), order, window, used_since=since)
 
 
 async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
     """The versions of a pipeline the caller was given, newest first."""
-    async with context.services.store.read() as connection:
-        return await list_versions(connection, pipeline_id, window)
+    return await list_versions(context.services.store, pipeline_id, window)
 
 
 async def find_version_by_number(context: Context, pipeline_id: str, number: int) -> VersionRecord | None:
     """A version of a pipeline the caller was given; None when it has none of that number."""
-    async with context.services.store.read() as connection:
-        return await find_version(connection, pipeline_id, number)
+    return await find_version(context.services.store, pipeline_id, number)
 
 
 async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dict[str, list[Requirement]]:

@@ -319,8 +319,7 @@ async def _changed_profiles(context: Context, found: Snapshot, target: Target, p
         profile = agents.profiles.get(Selection.parse(row.pack_version).profile)
         if row.key not in run & agent_steps or row.attempt_id is None or profile is None:
             continue
-        async with context.services.store.read() as connection:
-            first = await entries_after(connection, row.attempt_id, 0, limit=1)
+        first = await entries_after(context.services.store, row.attempt_id, 0, limit=1)
         told = first[0].get("data") if first else None
         now = await asyncio.to_thread(Behaviour.of, profile)
         if changed := now.differs(told.get("behaviour") if isinstance(told, dict) else None):

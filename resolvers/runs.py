@@ -177,15 +177,13 @@ async def list_visible_runs(context: Context, *, query: RunQuery, window: PageWi
     """Runs the caller may see, newest first; one more than the window asks for when there are more."""
     wanted = await filter_of(context, query)
     await _note_unknown(context, wanted)
-    async with context.services.store.read() as connection:
-        return await list_runs(connection, wanted, window, visible_to=visible_to(context.caller))
+    return await list_runs(context.services.store, wanted, window, visible_to=visible_to(context.caller))
 
 
 async def count_visible_runs(context: Context, query: RunQuery) -> int:
     """How many runs of a query the caller may see, counted up to 10,000."""
     wanted = await filter_of(context, query)
-    async with context.services.store.read() as connection:
-        return await count_runs(connection, wanted, visible_to=visible_to(context.caller))
+    return await count_runs(context.services.store, wanted, visible_to=visible_to(context.caller))
 
 
 @operation(

@@ -35,22 +35,19 @@ async def get_viewer(context: Context) -> CallerRecord:
 async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
     """Callers, newest first; one more than the window asks for when there are more."""
     bounded_text(text)
-    async with context.services.store.read() as connection:
-        return await list_callers(connection, window, text=text)
+    return await list_callers(context.services.store, window, text=text)
 
 
 async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
     """A caller's bearer tokens, newest first, ended ones too; whoever asks has shown that they may manage."""
-    async with context.services.store.read() as connection:
-        return await list_tokens(connection, caller_id, window)
+    return await list_tokens(context.services.store, caller_id, window)
 
 
 async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:
     """What a caller may do: whoever asks, with what they presented; others, with all their bearer tokens."""
     if caller_id == context.caller.id:
         return frozenset(scope for scope in Scope if context.caller.may(scope))
-    async with context.services.store.read() as connection:
-        return await scopes_of(connection, caller_id, context.services.now())
+    return await scopes_of(context.services.store, caller_id, context.services.now())
 
 
 @operation("create_token", scope=Scope.MANAGE, kind="command")
@@ -96,8 +93,7 @@ async def revoke(context: Context, *, id: str) -> TokenRecord:
 
 async def find_token(context: Context, token_id: str) -> TokenRecord | None:
     """A token by id, ended ones too; None when there is none."""
-    async with context.services.store.read() as connection:
-        return (await find_tokens(connection, [token_id])).get(token_id)
+    return (await find_tokens(context.services.store, [token_id])).get(token_id)
 
 
 def _name_issues(value: str, field: str) -> list[Issue]:

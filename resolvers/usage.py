@@ -47,8 +47,7 @@ class UsageBook:
         if missing:
             since = context.services.now() - timedelta(days=USAGE_DAYS)
             read = usage_of_packs if noun == "pack" else usage_of_pipelines
-            async with context.services.store.read() as connection:
-                fresh: Mapping[str, Usage] = await read(connection, missing, since, visible_to=only)
+            fresh: Mapping[str, Usage] = await read(context.services.store, missing, since, visible_to=only)
             if len(self._known) > _REMEMBERED:
                 self._known.clear()
             for name in missing:

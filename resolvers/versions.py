@@ -86,8 +86,7 @@ class Versions:
         key = (pipeline.id, wanted)
         if (kept := self._kept.get(key)) is not None:
             return kept
-        async with context.services.store.read() as connection:
-            record = await find_version(connection, pipeline.id, wanted)
+        record = await find_version(context.services.store, pipeline.id, wanted)
         if record is None:
             raise NotFound(
                 "version",

@@ -33,14 +33,14 @@ async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
     if len(ids) == 1:
         found = await find_run_by_id(store, ids[0], visible_to=only)
         return {} if found is None else {found.id: found}
-    async with store.read() as connection:
-        return await run_reads.find_runs(connection, ids, visible_to=only)
+    return await run_reads.find_runs(store, ids, visible_to=only)
 
 
 async def newest_runs(context: Context, pipeline_ids: Sequence[str], each: int) -> Mapping[str, list[RunRecord]]:
     """The `each` newest runs of each pipeline, newest first, by pipeline id."""
-    async with context.services.store.read() as connection:
-        return await run_reads.newest_runs(connection, pipeline_ids, each, visible_to=visible_to(context.caller))
+    return await run_reads.newest_runs(
+        context.services.store, pipeline_ids, each, visible_to=visible_to(context.caller)
+    )
 
 
 async def run_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, RunPayload]:
@@ -50,14 +50,12 @@ async def run_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, Run
 
 async def run_spending(context: Context, ids: Sequence[str]) -> Mapping[str, Spending]:
     """Spending on models, by run id."""
-    async with context.services.store.read() as connection:
-        return await spending.spending_of_runs(connection, ids, visible_to=visible_to(context.caller))
+    return await spending.spending_of_runs(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def queue_places(context: Context, ids: Sequence[str]) -> Mapping[str, Ahead]:
     """How many queued runs are ahead of each, by run id."""
-    async with context.services.store.read() as connection:
-        return await start_reads.queue_places(connection, ids, visible_to=visible_to(context.caller))
+    return await start_reads.queue_places(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def events_of_run(context: Context, run_id: str, window: PageWindow) -> list[EventRecord]:
@@ -84,14 +82,12 @@ async def milestones(context: Context, step_ids: Sequence[str]) -> Mapping[str, 
 
 async def step_spending(context: Context, of_steps: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], Spending]:
     """Spending on models, by run id and step id."""
-    async with context.services.store.read() as connection:
-        return await spending.spending_of_steps(connection, of_steps, visible_to=visible_to(context.caller))
+    return await spending.spending_of_steps(context.services.store, of_steps, visible_to=visible_to(context.caller))
 
 
 async def sessions_by_id(context: Context, ids: Sequence[str]) -> Mapping[str, SessionRecord]:
     """Sessions by id."""
-    async with context.services.store.read() as connection:
-        return await sessions.find_sessions(connection, ids, visible_to=visible_to(context.caller))
+    return await sessions.find_sessions(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def attempts(context: Context, ids: Sequence[str]) -> Mapping[str, AttemptRecord]:
@@ -113,16 +109,14 @@ async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) 
     """A page of an attempt's log, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
-    async with context.services.store.read() as connection:
-        return await logs.list_log(connection, attempt_id, window)
+    return await logs.list_log(context.services.store, attempt_id, window)
 
 
 async def transcript_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:
     """A page of an attempt's transcript, oldest first."""
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
-    async with context.services.store.read() as connection:
-        return await transcripts.list_transcript(connection, attempt_id, window)
+    return await transcripts.list_transcript(context.services.store, attempt_id, window)
 
 
 async def artifacts(context: Context, ids: Sequence[str]) -> Mapping[str, ArtifactRecord]:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
     from runner.tail import Batch, End, Gap
-    from store.engine import ReadConnection
 
 #: Lists are told of changes at most this often, in seconds.
 CHANGES_SECONDS = 1.0
@@ -143,21 +142,19 @@ class _Book:
     async def open(self) -> None:
         """Takes note of what matches already, the newest first."""
         if self._may_leave:
-            async with self._store.read() as connection:
-                rows = await list_runs(connection, self._wanted, PageWindow(limit=CHANGES_KNOWN), visible_to=self._only)
+            rows = await list_runs(self._store, self._wanted, PageWindow(limit=CHANGES_KNOWN), visible_to=self._only)
             self._note(reversed([row.id for row in rows]))
 
     async def told(self, changed: set[str], gone: set[str], more: bool) -> Changes | None:
         """What to tell of runs that changed and of runs that are gone; None when it concerns nobody here."""
         runs: list[RunRecord] = []
         if changed:
-            async with self._store.read() as connection:
-                if self._wanted.needs_attention is not None:
-                    changed |= await self._repeated(connection, changed)
-                matching = await list_matching(connection, self._wanted, sorted(changed), visible_to=self._only)
-                # A run that no longer matches is told once more, so that the list can drop it.
-                left = sorted((changed & self._matching.keys()) - matching.keys())
-                former = await find_runs(connection, left, visible_to=self._only) if left else {}
+            if self._wanted.needs_attention is not None:
+                changed |= await self._repeated(changed)
+            matching = await list_matching(self._store, self._wanted, sorted(changed), visible_to=self._only)
+            # A run that no longer matches is told once more, so that the list can drop it.
+            left = sorted((changed & self._matching.keys()) - matching.keys())
+            former = await find_runs(self._store, left, visible_to=self._only) if left else {}
             runs = [*matching.values(), *former.values()]
             for run_id in left:
                 self._matching.pop(run_id, None)
@@ -187,12 +184,12 @@ class _Book:
                 deleted.add(run_id)
         return tuple(sorted(deleted))
 
-    async def _repeated(self, connection: ReadConnection, changed: set[str]) -> set[str]:
+    async def _repeated(self, changed: set[str]) -> set[str]:
         """Runs that changed ones repeat, over any number of re-runs: the success of those settles these."""
         found: set[str] = set()
         level = changed
         while level:
-            rows = await find_runs(connection, sorted(level))
+            rows = await find_runs(self._store, sorted(level))
             level = {run.rerun_of for run in rows.values() if run.rerun_of is not None} - found - changed
             found |= level
         return found
@@ -227,11 +224,10 @@ async def _output(
             said: list[dict[str, object]] = []
             # State before output: output is stored before an attempt is settled, so none can come after this read.
             now = (await find_attempts(context.services.store, [attempt.id])).get(attempt.id)
-            async with context.services.store.read() as connection:
-                if with_lines:
-                    rows = await list_log(connection, attempt.id, PageWindow((position.lines,), None, LINES))
-                if with_entries:
-                    said = await entries_after(connection, attempt.id, position.entries, limit=ENTRIES + 1)
+            if with_lines:
+                rows = await list_log(context.services.store, attempt.id, PageWindow((position.lines,), None, LINES))
+            if with_entries:
+                said = await entries_after(context.services.store, attempt.id, position.entries, limit=ENTRIES + 1)
             told = tuple(rows[:LINES])
             entries = _together(said)
             if told or entries:

@@ -67,8 +67,7 @@ class Housekeeping:
         names = await asyncio.to_thread(_folders, folder)
         if not names:
             return 0
-        async with self._store.read() as connection:
-            dead = await ended_or_unknown(connection, names)
+        dead = await ended_or_unknown(self._store, names)
         for name in dead:
             await asyncio.to_thread(remove_folder, folder / name)
         return len(dead)

@@ -69,8 +69,7 @@ class Previews:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _known(self, digests: Sequence[str]) -> dict[str, PreviewRecord]:
-        async with self._store.read() as connection:
-            return await find_previews(connection, digests)
+        return await find_previews(self._store, digests)
 
     async def made(self, artifact: ArtifactRecord, *, wait_seconds: float) -> PreviewRecord | None:
         """An artifact's preview, made now if need be; None when it is not ready in time, and goes on being made."""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -234,14 +232,14 @@ async def find_artifact(store: Store, artifact_id: str, *, visible_to: str | Non
 
 
 async def list_artifacts(
-    connection: AsyncConnection, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
+    store: Store, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[ArtifactRecord]:
     """Artifacts, newest first; the sort key is `(id,)`.
 
     `visible_to` leaves those of one caller, and what came along with outputs where that is asked for; None everybody's.
     """
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
-    return [_record(row) for row in await fetch_page(connection, statement, [(ARTIFACT.c.id, True)], window)]
+    return [_record(row) for row in await fetch_page(store, statement, [(ARTIFACT.c.id, True)], window)]
 
 
 async def list_of_run(
@@ -262,9 +260,9 @@ async def list_of_run(
     return found[::-1] if window.reverse else found
 
 
-async def count_artifacts(connection: AsyncConnection, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
+async def count_artifacts(store: Store, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
     """How many artifacts match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
+    return await capped_count(store, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
 async def artifacts_of_runs(

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 
@@ -89,20 +88,20 @@ def append_audit(
     return audit_id
 
 
-async def list_audit(connection: AsyncConnection, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
+async def list_audit(store: Store, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; the sort key is `(id,)`."""
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
-    return [AuditRecord(*row) for row in await fetch_page(connection, statement, [(AUDIT.c.id, True)], window)]
+    return [AuditRecord(*row) for row in await fetch_page(store, statement, [(AUDIT.c.id, True)], window)]
 
 
-async def count_audit(connection: AsyncConnection, wanted: AuditFilter) -> int:
+async def count_audit(store: Store, wanted: AuditFilter) -> int:
     """How many entries match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(AUDIT.c.id).where(*_conditions(wanted)))
+    return await capped_count(store, sa.select(AUDIT.c.id).where(*_conditions(wanted)))
 
 
-async def find_audit(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, AuditRecord]:
+async def find_audit(store: Store, ids: Sequence[str]) -> dict[str, AuditRecord]:
     """Entries by id."""
-    rows = await connection.execute(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
+    rows = await store.read(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
     return {row[0]: AuditRecord(*list(row)) for row in rows}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -76,18 +74,16 @@ async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerReco
     return {caller.id: caller for caller in await _BY_ID.read(store, ids)}
 
 
-async def find_caller_of(connection: AsyncConnection, subject: str) -> CallerRecord | None:
+async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
     """The caller of a subject."""
-    row = (await connection.execute(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).first()
+    row = next(iter(await store.read(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))), None)
     return None if row is None else CallerRecord(*list(row))
 
 
-async def list_callers(
-    connection: AsyncConnection, window: PageWindow, *, text: str | None = None
-) -> list[CallerRecord]:
+async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
     """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
     words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
-    rows = await fetch_page(connection, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
+    rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
     return [CallerRecord(*row) for row in rows]
 
 

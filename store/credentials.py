@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -332,28 +330,28 @@ async def read_vault(store: Store) -> VaultContent:
     )
 
 
-async def list_credentials(connection: AsyncConnection, window: PageWindow) -> list[CredentialRecord]:
+async def list_credentials(store: Store, window: PageWindow) -> list[CredentialRecord]:
     """Credentials, newest first; the sort key is `(id,)`."""
-    rows = await fetch_page(connection, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
+    rows = await fetch_page(store, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
     return [CredentialRecord(*row) for row in rows]
 
 
-async def find_credentials(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, CredentialRecord]:
+async def find_credentials(store: Store, ids: Sequence[str]) -> dict[str, CredentialRecord]:
     """Credentials by id."""
-    return {row[0]: CredentialRecord(*row) for row in await _where(connection, CREDENTIAL.c.id.in_(ids))}
+    return {row[0]: CredentialRecord(*row) for row in await _where(store, CREDENTIAL.c.id.in_(ids))}
 
 
-async def find_credential(connection: AsyncConnection, key: str) -> CredentialRecord | None:
+async def find_credential(store: Store, key: str) -> CredentialRecord | None:
     """A credential by key."""
-    row = next(iter(await _where(connection, CREDENTIAL.c.key == key)), None)
+    row = next(iter(await _where(store, CREDENTIAL.c.key == key)), None)
     return None if row is None else CredentialRecord(*row)
 
 
-async def grants_of(connection: AsyncConnection, credential_id: str) -> list[str]:
+async def grants_of(store: Store, credential_id: str) -> list[str]:
     """Whom a credential is shared with, in alphabetical order."""
     wanted = sa.select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
-    return sorted(row[0] for row in await connection.execute(wanted))
+    return sorted(row[0] for row in await store.read(wanted))
 
 
-async def _where(connection: AsyncConnection, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy
-    return list(await connection.execute(sa.select(*_COLUMNS).where(condition)))
+async def _where(store: Store, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy
+    return list(await store.read(sa.select(*_COLUMNS).where(condition)))

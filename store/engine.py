@@ -1,28 +1,26 @@
 """The one way in and out of the database.
 
-`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT;
-`Store.read` lends a read-only SQLAlchemy connection. `store.sqlite` and `store.postgres` implement them.
+`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT. Reads are
+functions of this floor that are given the store; they alone call `Store.read` and `Store.rows`. `store.sqlite` and
+`store.postgres` implement all four.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 import structlog
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractAsyncContextManager
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from sqlalchemy import Executable, Result
 
     from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
 P = ParamSpec("P")
 T = TypeVar("T")
-#: What `Store.read` lends, for rooms that pass it on to the store's reads and speak no SQL themselves.
-ReadConnection: TypeAlias = "AsyncConnection"
 
 _Listener: TypeAlias = "Callable[[frozenset[str]], None]"
 
@@ -133,8 +131,13 @@ class Store(Protocol):
         `store.sqlite_writer`.
         """
 
-    def read(self) -> AbstractAsyncContextManager[AsyncConnection]:
-        """Lends a connection for short reads; each statement sees what was committed before it started."""
+    async def read(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> Result[*tuple[Any, ...]]:
+        """The rows of a statement built over the models; they hold no connection, and are read once.
+
+        The statement sees what was committed before it started.
+        """
 
     async def rows(self, statement: Sql, parameters: Parameters = ..., *, few: bool = ...) -> list[Row]:
         """Rows of one short, prepared read, as the driver hands them out; see `store.dialects.instant`.

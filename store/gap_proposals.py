@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 
@@ -62,13 +61,13 @@ def delete_gap(conn: Connection, gap_id: str) -> bool:
     return conn.run(_DELETE, {"id": gap_id}) > 0
 
 
-async def list_gaps(connection: AsyncConnection, window: PageWindow) -> list[GapProposalRecord]:
+async def list_gaps(store: Store, window: PageWindow) -> list[GapProposalRecord]:
     """Kept gaps, newest first; the sort key is `(id,)`."""
-    rows = await fetch_page(connection, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
+    rows = await fetch_page(store, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
     return [GapProposalRecord(*row) for row in rows]
 
 
-async def find_gaps(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, GapProposalRecord]:
+async def find_gaps(store: Store, ids: Sequence[str]) -> dict[str, GapProposalRecord]:
     """Kept gaps by id."""
-    rows = await connection.execute(sa.select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
+    rows = await store.read(sa.select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
     return {row[0]: GapProposalRecord(*list(row)) for row in rows}

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
     from store.paging import PageWindow
 
 #: Lines of one attempt that are kept, and their text together.
@@ -104,10 +103,10 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     return kept
 
 
-async def list_log(connection: AsyncConnection, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
+async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
     """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
     wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
-    rows = await fetch_page(connection, wanted, [(LOG_LINE.c.sequence, False)], window)
+    rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
     # Older rows hold the words of packs.
     return [replace(line, level=_level(line.level)) for line in (LogLineRecord(*row) for row in rows)]
 

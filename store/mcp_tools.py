@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
 
 #: Woken when something about a server's tools changed.
 MCP_TOOLS = "mcp_tools"
@@ -72,9 +71,9 @@ _ACCEPT = Sql(
 )
 
 
-async def list_tools(connection: AsyncConnection, server: str) -> list[ToolRecord]:
+async def list_tools(store: Store, server: str) -> list[ToolRecord]:
     """All tools a server has or had, by name."""
-    rows = await connection.execute(
+    rows = await store.read(
         sa.select(*columns_of(MCP_TOOL, ToolRecord)).where(MCP_TOOL.c.server == server).order_by(MCP_TOOL.c.tool)
     )
     return [ToolRecord(*list(row)) for row in rows]

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -160,23 +158,21 @@ async def evidence(
     return [(row[0], row[1], row[2], row[3], cast("datetime", instant(row[4])), row[5], int(row[6])) for row in rows]
 
 
-async def list_memory(
-    connection: AsyncConnection, caller_id: str, scope: MemoryScope, window: PageWindow
-) -> list[MemoryRecord]:
+async def list_memory(store: Store, caller_id: str, scope: MemoryScope, window: PageWindow) -> list[MemoryRecord]:
     """A caller's rows in a scope, newest first; the sort key is `(at, id)`."""
     keys = [(MEMORY_ENTRY.c.at, True), (MEMORY_ENTRY.c.id, True)]
     wanted = sa.select(*_COLUMNS).where(*_conditions(caller_id, scope))
-    return [_record(row) for row in await fetch_page(connection, wanted, keys, window)]
+    return [_record(row) for row in await fetch_page(store, wanted, keys, window)]
 
 
-async def count_memory(connection: AsyncConnection, caller_id: str, scope: MemoryScope) -> int:
+async def count_memory(store: Store, caller_id: str, scope: MemoryScope) -> int:
     """How many rows a caller has in a scope, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(MEMORY_ENTRY.c.id).where(*_conditions(caller_id, scope)))
+    return await capped_count(store, sa.select(MEMORY_ENTRY.c.id).where(*_conditions(caller_id, scope)))
 
 
-async def find_memory(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, MemoryRecord]:
+async def find_memory(store: Store, ids: Sequence[str]) -> dict[str, MemoryRecord]:
     """Rows by id, whoever's they are."""
-    rows = await connection.execute(sa.select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
+    rows = await store.read(sa.select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
     return {row[0]: _record(row) for row in rows}
 
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy import ColumnElement, Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
+    from store.engine import Store
     from store.ids import Prefix
 
 _JSON_MARKS = frozenset("{}[]:,")
@@ -63,16 +63,16 @@ def windowed(statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 
 
 async def fetch_page(
-    connection: AsyncConnection, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
+    store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 ) -> list[Sequence[Any]]:
     """Reads a page and one row more, in the order of the list."""
-    rows: list[Sequence[Any]] = list((await connection.execute(windowed(statement, keys, window))).all())
+    rows: list[Sequence[Any]] = list(await store.read(windowed(statement, keys, window)))
     if window.reverse:
         rows.reverse()
     return rows
 
 
-async def capped_count(connection: AsyncConnection, statement: Select[Any]) -> int:
+async def capped_count(store: Store, statement: Select[Any]) -> int:
     """How many rows a statement has, up to `COUNT_CAP`."""
     inner = (
         statement.with_only_columns(sa.literal(1).label("one"), maintain_column_froms=True)
@@ -80,8 +80,8 @@ async def capped_count(connection: AsyncConnection, statement: Select[Any]) -> i
         .limit(COUNT_CAP)
         .subquery()
     )
-    count: int = (await connection.execute(sa.select(sa.func.count()).select_from(inner))).scalar_one()
-    return count
+    ((count,),) = await store.read(sa.select(sa.func.count()).select_from(inner))
+    return int(count)
 
 
 def words_in(column: ColumnElement[Any], text: str) -> Iterable[ColumnElement[bool]]:

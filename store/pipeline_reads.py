@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Row
     from store.engine import Store
 
@@ -201,7 +199,7 @@ async def starter_metadata(store: Store) -> dict[str, str]:
 
 
 async def list_pipelines(
-    connection: AsyncConnection,
+    store: Store,
     wanted: PipelineFilter,
     order: PipelineOrder,
     window: PageWindow,
@@ -211,7 +209,7 @@ async def list_pipelines(
     """Pipelines that are not deleted; sort keys as `PipelineOrder` says.
 
     Args:
-        connection: Where to read.
+        store: Where to read.
         wanted: Which ones.
         order: In which order.
         window: Which stretch.
@@ -229,13 +227,13 @@ async def list_pipelines(
         runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
         keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
     statement = statement.add_columns(keys[0][0].label("sort_key"))
-    rows = await fetch_page(connection, statement, keys, window)
+    rows = await fetch_page(store, statement, keys, window)
     return [ListedPipeline(_record(row[:-1]), (row[-1], row[0])) for row in rows]
 
 
-async def count_pipelines(connection: AsyncConnection, wanted: PipelineFilter) -> int:
+async def count_pipelines(store: Store, wanted: PipelineFilter) -> int:
     """How many match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(PIPELINE.c.id).where(*_conditions(wanted)))
+    return await capped_count(store, sa.select(PIPELINE.c.id).where(*_conditions(wanted)))
 
 
 async def find_versions(store: Store, ids: Sequence[str]) -> dict[str, VersionRecord]:
@@ -253,19 +251,19 @@ async def current_versions(store: Store, pipeline_ids: Sequence[str]) -> dict[st
     return {version.pipeline_id: version for version in await _CURRENT.read(store, pipeline_ids)}
 
 
-async def find_version(connection: AsyncConnection, pipeline_id: str, number: int) -> VersionRecord | None:
+async def find_version(store: Store, pipeline_id: str, number: int) -> VersionRecord | None:
     """One version by its number."""
     wanted = sa.select(*_VERSION_COLUMNS).where(
         PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
     )
-    row = (await connection.execute(wanted)).first()
+    row = next(iter(await store.read(wanted)), None)
     return None if row is None else VersionRecord(*list(row))
 
 
-async def list_versions(connection: AsyncConnection, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
+async def list_versions(store: Store, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
     """The versions of a pipeline, newest first; the sort key is `(number,)`."""
     wanted = sa.select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
-    rows = await fetch_page(connection, wanted, [(PIPELINE_VERSION.c.number, True)], window)
+    rows = await fetch_page(store, wanted, [(PIPELINE_VERSION.c.number, True)], window)
     return [VersionRecord(*row) for row in rows]
 
 

@@ -11,13 +11,12 @@ import hashlib
 import random
 import socket
 import uuid
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import structlog
 from sqlalchemy import event, exc
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.dialects import NOTHING
 from store.engine import Listeners, StoreClosedError, StoreError
@@ -26,9 +25,10 @@ from store.schema import ensure_postgres_schema, libpq_url
 from store.wake import WakeListener
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from sqlalchemy import CursorResult
+    from sqlalchemy import CursorResult, Executable, Result
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
     from sqlalchemy.pool import ConnectionPoolEntry
 
     from store.dialects import Connection, Dialect, Parameters, Row, Sql
@@ -44,55 +44,6 @@ POOL = 10
 TRIES = 7
 #: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
 _UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
-
-
-class _PatientConnection(AsyncConnection):
-    """A reading connection that outlives its connection to the server.
-
-    Each statement is a transaction of its own and changes nothing, so one that was cut off runs again on another
-    connection; who reads need not know. `begin` and `stream` know nothing of this and are not for it.
-    """
-
-    async def start(self, is_ctxmanager: bool = False) -> _PatientConnection:
-        """Connects, while the server is away again and again for about three seconds."""
-        async for last in _tries():
-            try:
-                await super().start(is_ctxmanager)
-                break
-            except _UNREACHABLE as error:
-                if last:
-                    raise named(error) from error
-        return self
-
-    async def execute(self, statement: Any, parameters: Any = None, **options: Any) -> CursorResult[Any]:  # noqa: ANN401 - SQLAlchemy's
-        """Runs a statement; see `AsyncConnection.execute`."""
-        return await self._patiently(super().execute, statement, parameters, **options)
-
-    async def exec_driver_sql(
-        self,
-        statement: str,
-        parameters: Any = None,  # noqa: ANN401 - SQLAlchemy's
-        execution_options: Any = None,  # noqa: ANN401
-    ) -> CursorResult[Any]:
-        """Runs a statement as the driver spells it; see `AsyncConnection.exec_driver_sql`."""
-        return await self._patiently(super().exec_driver_sql, statement, parameters, execution_options)
-
-    async def _patiently(
-        self, run: Callable[..., Awaitable[CursorResult[Any]]], *given: object, **options: object
-    ) -> CursorResult[Any]:
-        async for last in _tries():
-            try:
-                result = await run(*given, **options)
-            except (exc.StatementError, exc.InvalidRequestError) as error:
-                if not self.invalidated:
-                    raise
-                if last:
-                    raise named(error) from error
-                log.debug("statement runs again", error=str(error).strip())
-                await self.rollback()
-            else:
-                return result
-        raise AssertionError("unreachable")
 
 
 async def _tries() -> AsyncIterator[bool]:
@@ -136,26 +87,40 @@ class PostgresStore:
 
     write_few = write
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """Lends a connection without a transaction; see `store.engine.Store.read`."""
-        if self._closed:
-            raise StoreClosedError("The store is closed: the server is shutting down.")
-        try:
-            async with _PatientConnection(self._reads) as connection:
-                yield connection
-        except exc.TimeoutError as error:
-            raise StoreError(
-                f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later."
-            ) from error
-        except (exc.OperationalError, exc.InterfaceError) as error:
-            raise named(error) from error
+    async def read(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> Result[*tuple[Any, ...]]:
+        """All rows of a statement; see `store.engine.Store.read`."""
+        return await self._read(lambda connection: connection.execute(statement, parameters))
 
     async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`."""
-        async with self.read() as connection:
-            found = await connection.exec_driver_sql(statement.postgresql, dict(statement.named(parameters)))
-            return [tuple(row) for row in found]
+        named_parameters = dict(statement.named(parameters))
+        found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, named_parameters))
+        return [tuple(row) for row in found]
+
+    async def _read(
+        self, run: Callable[[AsyncConnection], Awaitable[CursorResult[*tuple[Any, ...]]]]
+    ) -> Result[*tuple[Any, ...]]:
+        """Runs one statement, which changes nothing: when the connection is lost it runs again on another one."""
+        if self._closed:
+            raise StoreClosedError("The store is closed: the server is shutting down.")
+        async for last in _tries():
+            is_connected = False
+            try:
+                async with self._reads.connect() as connection:
+                    is_connected = True
+                    return (await run(connection)).freeze()()
+            except exc.TimeoutError as error:
+                raise StoreError(
+                    f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later."
+                ) from error
+            except _UNREACHABLE as error:
+                is_lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
+                if last or (is_connected and not is_lost):
+                    raise named(error) from error
+                log.debug("statement runs again", error=str(error).strip())
+        raise AssertionError("unreachable")
 
     def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
         """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.

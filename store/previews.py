@@ -16,9 +16,8 @@ from store.models.artifacts import PREVIEW
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
 
 
 class PreviewKind(StrEnum):
@@ -91,10 +90,10 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
     )
 
 
-async def find_previews(connection: AsyncConnection, digests: Sequence[str]) -> dict[str, PreviewRecord]:
+async def find_previews(store: Store, digests: Sequence[str]) -> dict[str, PreviewRecord]:
     """What is remembered of contents, by digest; those never looked at are left out."""
     columns = (PREVIEW.c.digest, PREVIEW.c.kind, PREVIEW.c.image_digest, PREVIEW.c.image_type, PREVIEW.c.facts)
-    rows = await connection.execute(sa.select(*columns).where(PREVIEW.c.digest.in_(digests)))
+    rows = await store.read(sa.select(*columns).where(PREVIEW.c.digest.in_(digests)))
     return {row[0]: _record(row[0], row[1], row[2], row[3], orjson.loads(row[4])) for row in rows}
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from store.engine import Store
 
 #: Larger outputs are not looked through for values that reappear, in characters of JSON.
 OUTPUT_CHARACTERS = 256 * 1024
@@ -52,14 +52,14 @@ _CALLS = (
 )
 
 
-async def find_calls(connection: AsyncConnection, run_ids: Sequence[str]) -> dict[str, CallRecord]:
+async def find_calls(store: Store, run_ids: Sequence[str]) -> dict[str, CallRecord]:
     """Pack calls that succeeded, by run id."""
-    rows = await connection.execute(_CALLS.where(RUN.c.id.in_(run_ids)))
+    rows = await store.read(_CALLS.where(RUN.c.id.in_(run_ids)))
     return {row[0]: CallRecord(*row) for row in rows}
 
 
 async def calls_before(
-    connection: AsyncConnection, caller_id: str, run_id: str, *, limit: int, largest: int = OUTPUT_CHARACTERS
+    store: Store, caller_id: str, run_id: str, *, limit: int, largest: int = OUTPUT_CHARACTERS
 ) -> list[CallRecord]:
     """A caller's pack calls made before a run, newest first; those with a larger output are left out."""
     wanted = (
@@ -67,4 +67,4 @@ async def calls_before(
         .order_by(RUN.c.id.desc())
         .limit(limit)
     )
-    return [CallRecord(*row) for row in await connection.execute(wanted)]
+    return [CallRecord(*row) for row in await store.read(wanted)]

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy import ColumnClause, ColumnElement, Select
-    from sqlalchemy.ext.asyncio import AsyncConnection
 
     from store.engine import Store
 
@@ -123,14 +122,12 @@ _NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND N
 _CLOCKS_APART = timedelta(hours=1)
 
 
-async def find_runs(
-    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
-) -> dict[str, RunRecord]:
+async def find_runs(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunRecord]:
     """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
     wanted = sa.select(*_COLUMNS).where(RUN.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(RUN.c.caller_id == visible_to)
-    return {row[0]: _record(row) for row in await connection.execute(wanted)}
+    return {row[0]: _record(row) for row in await store.read(wanted)}
 
 
 async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:
@@ -139,12 +136,12 @@ async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | N
 
 
 async def list_runs(
-    connection: AsyncConnection, wanted: RunFilter, window: PageWindow, *, visible_to: str | None = None
+    store: Store, wanted: RunFilter, window: PageWindow, *, visible_to: str | None = None
 ) -> list[RunRecord]:
     """Runs, newest first; the sort key is `(id,)`.
 
     Args:
-        connection: Where to read.
+        store: Where to read.
         wanted: Which ones.
         window: Which stretch.
         visible_to: Only this caller's; None for everybody's.
@@ -160,25 +157,25 @@ async def list_runs(
         ]
         statement = sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*branches)))
     order = _newest_of_few() if _only_active(wanted) else _newest()
-    return [_record(row) for row in await fetch_page(connection, statement, order, window)]
+    return [_record(row) for row in await fetch_page(store, statement, order, window)]
 
 
 async def list_matching(
-    connection: AsyncConnection, wanted: RunFilter, ids: Sequence[str], *, visible_to: str | None = None
+    store: Store, wanted: RunFilter, ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, RunRecord]:
     """Those of these runs that match, by id."""
     conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
-    rows = await connection.execute(sa.select(*_COLUMNS).where(*conditions))
+    rows = await store.read(sa.select(*_COLUMNS).where(*conditions))
     return {row[0]: _record(row) for row in rows}
 
 
-async def count_runs(connection: AsyncConnection, wanted: RunFilter, *, visible_to: str | None = None) -> int:
+async def count_runs(store: Store, wanted: RunFilter, *, visible_to: str | None = None) -> int:
     """How many runs match, up to `store.paging.COUNT_CAP`."""
-    return await capped_count(connection, sa.select(RUN.c.id).where(*_conditions(wanted, visible_to)))
+    return await capped_count(store, sa.select(RUN.c.id).where(*_conditions(wanted, visible_to)))
 
 
 async def newest_runs(
-    connection: AsyncConnection, pipeline_ids: Sequence[str], each: int, *, visible_to: str | None = None
+    store: Store, pipeline_ids: Sequence[str], each: int, *, visible_to: str | None = None
 ) -> dict[str, list[RunRecord]]:
     """So many of the newest runs of each pipeline that has any, newest first, by pipeline id."""
     if not pipeline_ids:
@@ -189,9 +186,7 @@ async def newest_runs(
         if visible_to is not None:
             some = some.where(RUN.c.caller_id == visible_to)
         newest.append(sa.select(some.subquery().c.id))
-    rows = await connection.execute(
-        sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc())
-    )
+    rows = await store.read(sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc()))
     found: dict[str, list[RunRecord]] = {}
     for row in rows:
         found.setdefault(row[2], []).append(_record(row))

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +87,16 @@ def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]
     return frozenset(row[0] for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
 
 
-async def find_sessions(
-    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
-) -> dict[str, SessionRecord]:
+async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, SessionRecord]:
     """Sessions by id; without those of other callers' runs than `visible_to`."""
     wanted = sa.select(*_COLUMNS).where(SESSION.c.id.in_(ids))
     if visible_to is not None:
         own_run = sa.select(RUN.c.id).where(RUN.c.id == SESSION.c.run_id, RUN.c.caller_id == visible_to)
         wanted = wanted.where(own_run.exists())
-    return {row[0]: SessionRecord(*list(row)) for row in await connection.execute(wanted)}
+    return {row[0]: SessionRecord(*list(row)) for row in await store.read(wanted)}
 
 
-async def ended_or_unknown(connection: AsyncConnection, ids: Sequence[str]) -> frozenset[str]:
+async def ended_or_unknown(store: Store, ids: Sequence[str]) -> frozenset[str]:
     """Which of these sessions have no use left; for sweeping folders whose rows were pruned with their run."""
-    rows = await connection.execute(sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
+    rows = await store.read(sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
     return frozenset(ids) - {row[0] for row in rows}

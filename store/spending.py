@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from sqlalchemy import ColumnElement, Subquery
-    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +34,24 @@ NOTHING = Spending()
 
 
 async def spending_of_runs(
-    connection: AsyncConnection, run_ids: Sequence[str], *, visible_to: str | None = None
+    store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, Spending]:
     """Sums over all attempts of each run, by run id; every id asked for has an entry.
 
     Of other callers' runs than `visible_to` nothing is known to be spent.
     """
     wanted = [ATTEMPT.c.run_id.in_(run_ids), *_visible(visible_to)]
-    return await _spending(connection, ATTEMPT.c.run_id, wanted, run_ids, run_ids)
+    return await _spending(store, ATTEMPT.c.run_id, wanted, run_ids, run_ids)
 
 
 async def spending_of_steps(
-    connection: AsyncConnection, steps: Sequence[tuple[str, str]], *, visible_to: str | None = None
+    store: Store, steps: Sequence[tuple[str, str]], *, visible_to: str | None = None
 ) -> dict[tuple[str, str], Spending]:
     """Sums over all attempts of each step, by run id and step id, as `spending_of_runs` has them."""
     run_ids = {run_id for run_id, _ in steps}
     step_ids = {step for _, step in steps}
     wanted = [ATTEMPT.c.run_id.in_(run_ids), ATTEMPT.c.step_id.in_(step_ids), *_visible(visible_to)]
-    found = await _spending(connection, ATTEMPT.c.step_id, wanted, [step for _, step in steps], run_ids)
+    found = await _spending(store, ATTEMPT.c.step_id, wanted, [step for _, step in steps], run_ids)
     return {(run_id, step): found[step] for run_id, step in steps}
 
 
@@ -61,7 +62,7 @@ def _visible(visible_to: str | None) -> list[ColumnElement[bool]]:
 
 
 async def _spending(
-    connection: AsyncConnection,
+    store: Store,
     by: ColumnElement[str],
     wanted: Sequence[ColumnElement[bool]],
     ids: Sequence[str],
@@ -69,7 +70,7 @@ async def _spending(
 ) -> dict[str, Spending]:
     told = [ATTEMPT.c.input_tokens, ATTEMPT.c.output_tokens, ATTEMPT.c.cost_micros]
     # Both are read from an index or from the front of the rows, never from behind their payloads.
-    rows = await connection.execute(
+    rows = await store.read(
         sa.select(
             by,
             sa.func.count(),
@@ -86,7 +87,7 @@ async def _spending(
     # By way of the steps: attempts that asked no model have no index by run.
     own = sa.select(RUN_STEP.c.id).where(RUN_STEP.c.run_id.in_(run_ids))
     untold = sa.select(by).where(ATTEMPT.c.step_id.in_(own), by.in_(asked), ATTEMPT.c.state == "lost").distinct()
-    lost = {name for (name,) in await connection.execute(untold)}
+    lost = {name for (name,) in await store.read(untold)}
     for name, (attempts, *counted) in asked.items():
         counts, sums = counted[:3], counted[3:]
         found[name] = Spending(

@@ -6,8 +6,7 @@ import asyncio
 import fcntl
 import socket
 import sqlite3
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 import structlog
@@ -22,12 +21,13 @@ from store.sqlite_reads import connect
 from store.sqlite_writer import SQLiteWriter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import Callable, Mapping
     from io import TextIOWrapper
     from pathlib import Path
 
+    from sqlalchemy import Executable, Result
     from sqlalchemy.engine.interfaces import DBAPIConnection
-    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
     from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
@@ -78,16 +78,17 @@ class SQLiteStore:
         """Runs a unit of a few rows in a transaction; see `store.engine.Store.write_few`."""
         return await self._writer.submit(lambda conn: unit(conn, *args, **kwargs), few=True)
 
-    @asynccontextmanager
-    async def read(self) -> AsyncIterator[AsyncConnection]:
-        """Lends a read-only connection; see `store.engine.Store.read`."""
+    async def read(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> Result[*tuple[Any, ...]]:
+        """All rows of a statement; see `store.engine.Store.read`."""
         if self._closed:
             raise StoreClosedError("The store is closed: the server is shutting down.")
         self._reading += 1
         self._quiet.clear()
         try:
             async with self._readers.connect() as connection:
-                yield connection
+                return (await connection.execute(statement, parameters)).freeze()()
         finally:
             self._reading -= 1
             if self._reading == 0:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from store.engine import Store
 
 
 class EarlierStart(NamedTuple):
@@ -32,7 +32,7 @@ class Ahead(NamedTuple):
     of_caller: int
 
 
-async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: str) -> EarlierStart | None:
+async def find_earlier_start(store: Store, caller_id: str, key: str) -> EarlierStart | None:
     """What a caller's idempotency key led to, a run that is gone included; None when it was not used."""
     own = sa.select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at, sa.literal_column("0"))
     own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
@@ -42,15 +42,13 @@ async def find_earlier_start(connection: AsyncConnection, caller_id: str, key: s
     joined = joined.where(JOINED_KEY.c.caller_id == caller_id, JOINED_KEY.c.idempotency_key == key)
     spent = sa.select(SPENT_KEY.c.run_id, SPENT_KEY.c.run_id, SPENT_KEY.c.created_at, sa.literal_column("1"))
     spent = spent.where(SPENT_KEY.c.caller_id == caller_id, SPENT_KEY.c.idempotency_key == key)
-    rows = (await connection.execute(own.union_all(joined, spent))).all()
+    rows = await store.read(own.union_all(joined, spent))
     found = [EarlierStart(row[0], None if row[3] else row[1], row[2], bool(row[3])) for row in rows]
     # The newest: one of them may have outlived the day a key is kept.
     return max(found, key=lambda start: start.created_at, default=None)
 
 
-async def queue_places(
-    connection: AsyncConnection, ids: Sequence[str], *, visible_to: str | None = None
-) -> dict[str, Ahead]:
+async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, Ahead]:
     """Places of queued runs in the queue, by run id; without runs that are not queued or not `visible_to`'s.
 
     One statement whatever the number of runs asked for: it numbers the whole queue, which the queue limit bounds.
@@ -69,4 +67,4 @@ async def queue_places(
     wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller).where(queue.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
-    return {row[0]: Ahead(row[1], row[2]) for row in await connection.execute(wanted)}
+    return {row[0]: Ahead(row[1], row[2]) for row in await store.read(wanted)}

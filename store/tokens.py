@@ -26,8 +26,6 @@ from store.states import Scope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -248,23 +246,23 @@ async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
     )
 
 
-async def find_tokens(connection: AsyncConnection, ids: Sequence[str]) -> dict[str, TokenRecord]:
+async def find_tokens(store: Store, ids: Sequence[str]) -> dict[str, TokenRecord]:
     """Secrets by id, of any kind, ended ones too."""
-    rows = await connection.execute(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
+    rows = await store.read(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
     return {row[0]: _token(row) for row in rows}
 
 
 async def list_tokens(
-    connection: AsyncConnection, caller_id: str, window: PageWindow, *, kind: TokenKind = TokenKind.TOKEN
+    store: Store, caller_id: str, window: PageWindow, *, kind: TokenKind = TokenKind.TOKEN
 ) -> list[TokenRecord]:
     """A caller's secrets of one kind, newest first, ended ones too; the sort key is `(id,)`."""
     wanted = sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
-    return [_token(row) for row in await fetch_page(connection, wanted, [(TOKEN.c.id, True)], window)]
+    return [_token(row) for row in await fetch_page(store, wanted, [(TOKEN.c.id, True)], window)]
 
 
-async def scopes_of(connection: AsyncConnection, caller_id: str, now: datetime) -> frozenset[Scope]:
+async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
     """What a caller's valid bearer tokens allow together."""
-    rows = await connection.execute(
+    rows = await store.read(
         sa.select(TOKEN.c.scopes).where(
             TOKEN.c.caller_id == caller_id,
             TOKEN.c.kind == TokenKind.TOKEN.value,

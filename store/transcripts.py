@@ -19,8 +19,6 @@ from store.states import TranscriptKind
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
-
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -97,9 +95,7 @@ def append_transcript(
     conn.wake(f"log:{attempt_id}")  # whoever follows an attempt follows both
 
 
-async def entries_after(
-    connection: AsyncConnection, attempt_id: str, after: int, *, limit: int
-) -> list[dict[str, object]]:
+async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int) -> list[dict[str, object]]:
     """Entries behind a sequence number, oldest first, at most `limit`; what was left out is one entry of kind `cut`.
 
     An entry is as it was written, `data` and `text` absent where there is none. A cut stands for everything up to the
@@ -108,8 +104,7 @@ async def entries_after(
     found: list[dict[str, object]] = []
     position = after
     while len(found) < limit:
-        rows = await connection.execute(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
-        chunks = rows.all()
+        chunks = (await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})).all()
         for first, last, lines in chunks:
             if first > position + 1:
                 found.append(_cut(position + 1, first - 1))
@@ -121,15 +116,12 @@ async def entries_after(
     return found[:limit]
 
 
-async def entries_before(
-    connection: AsyncConnection, attempt_id: str, before: int | None, *, limit: int
-) -> list[dict[str, object]]:
+async def entries_before(store: Store, attempt_id: str, before: int | None, *, limit: int) -> list[dict[str, object]]:
     """Entries in front of a sequence number (None: the end), newest first, at most `limit`; see `entries_after`."""
     found: list[dict[str, object]] = []
-    position = before if before is not None else await last_sequence(connection, attempt_id) + 1
+    position = before if before is not None else await last_sequence(store, attempt_id) + 1
     while len(found) < limit and position > 1:
-        rows = await connection.execute(_BEFORE, {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})
-        chunks = rows.all()
+        chunks = (await store.read(_BEFORE, {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})).all()
         for first, last, lines in chunks:
             if last + 1 < position:
                 found.append(_cut(last + 1, position - 1))
@@ -141,14 +133,14 @@ async def entries_before(
     return found[:limit]
 
 
-async def list_transcript(connection: AsyncConnection, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:
+async def list_transcript(store: Store, attempt_id: str, window: PageWindow) -> list[dict[str, object]]:
     """An attempt's entries, oldest first or from the back; the sort key is `(sequence,)`. One more than the limit."""
     after = 0 if window.after is None else int(window.after[0])
     before = None if window.before is None else int(window.before[0])
     if window.reverse:
-        found = await entries_before(connection, attempt_id, before, limit=window.limit + 1)
+        found = await entries_before(store, attempt_id, before, limit=window.limit + 1)
         return [entry for entry in reversed(found) if int(str(entry["sequence"])) > after]
-    found = await entries_after(connection, attempt_id, after, limit=window.limit + 1)
+    found = await entries_after(store, attempt_id, after, limit=window.limit + 1)
     return [entry for entry in found if before is None or int(str(entry["sequence"])) < before]
 
 
@@ -159,9 +151,7 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
     """
     position = 0
     while True:
-        async with store.read() as connection:
-            rows = await connection.execute(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
-            chunks = rows.all()
+        chunks = (await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})).all()
         for first, last, lines in chunks:
             if first > position + 1:
                 yield orjson.dumps(_cut(position + 1, first - 1), option=orjson.OPT_APPEND_NEWLINE)
@@ -171,9 +161,9 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
             return
 
 
-async def last_sequence(connection: AsyncConnection, attempt_id: str) -> int:
+async def last_sequence(store: Store, attempt_id: str) -> int:
     """Sequence of the newest entry; 0 when there is none."""
-    found: int | None = (await connection.execute(_LAST, {"attempt_id": attempt_id})).scalar()
+    ((found,),) = await store.read(_LAST, {"attempt_id": attempt_id})
     return found or 0
 
 

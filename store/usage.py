@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from sqlalchemy import ColumnElement
-    from sqlalchemy.ext.asyncio import AsyncConnection
+
+    from store.engine import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Usage:
 
 
 async def usage_of_pipelines(
-    connection: AsyncConnection, pipeline_ids: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
+    store: Store, pipeline_ids: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
 ) -> dict[str, Usage]:
     """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out.
 
@@ -58,7 +59,7 @@ async def usage_of_pipelines(
     if visible_to is not None:
         conditions.append(RUN.c.caller_id == visible_to)
     return await _usage(
-        connection,
+        store,
         (RUN.c.pipeline_id, RUN.c.id, ATTEMPT.c.run_id),
         RUN.c.state,
         RUN.c.created_at,
@@ -68,7 +69,7 @@ async def usage_of_pipelines(
 
 
 async def usage_of_packs(
-    connection: AsyncConnection, names: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
+    store: Store, names: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
 ) -> dict[str, Usage]:
     """Usage by pack name, as a step or by itself, of all packs when no names are given.
 
@@ -85,7 +86,7 @@ async def usage_of_packs(
         conditions.append(RUN_STEP.c.run_id.in_(own))
     step = RUN_STEP.c
     return await _usage(
-        connection,
+        store,
         (step.pack, step.id, ATTEMPT.c.step_id),
         step.state,
         step.started_at,
@@ -95,7 +96,7 @@ async def usage_of_packs(
 
 
 async def _usage(
-    connection: AsyncConnection,
+    store: Store,
     names: tuple[ColumnElement[str], ColumnElement[str], ColumnElement[str]],
     state: ColumnElement[str],
     at: ColumnElement[datetime],
@@ -104,17 +105,17 @@ async def _usage(
 ) -> dict[str, Usage]:
     group, identity, spender = names
     failed = sa.func.sum(sa.case((state == "failed", 1), else_=0))
-    totals = await connection.execute(
+    totals = await store.read(
         sa.select(group, sa.func.count(), sa.cast(failed, sa.Integer), sa.func.max(at))
         .where(*conditions)
         .group_by(group)
     )
     succeeded = [*conditions, state == "succeeded"]
     durations = await _medians(
-        connection, group, seconds_between(*span), [*succeeded, span[0].is_not(None), span[1].is_not(None)]
+        store, group, seconds_between(*span), [*succeeded, span[0].is_not(None), span[1].is_not(None)]
     )
     costs = costs_by(spender)
-    micros = await _medians(connection, group, costs.c.micros, [*succeeded, identity == costs.c.id])
+    micros = await _medians(store, group, costs.c.micros, [*succeeded, identity == costs.c.id])
     return {
         name: Usage(
             count, failures, durations.get(name), last_at, None if name not in micros else micros[name] / 1_000_000
@@ -124,7 +125,7 @@ async def _usage(
 
 
 async def _medians(
-    connection: AsyncConnection, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
+    store: Store, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
 ) -> dict[str, float]:
     """The median of a value in each group, by row numbers, since SQLite has no percentile function."""
     ranked = (
@@ -138,7 +139,7 @@ async def _medians(
         .subquery()
     )
     middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
-    medians = await connection.execute(
+    medians = await store.read(
         sa.select(ranked.c.name, sa.func.avg(ranked.c.value)).where(middle).group_by(ranked.c.name)
     )
     return {name: float(found) for name, found in medians}

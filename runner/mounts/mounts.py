@@ -177,8 +177,7 @@ class Mounts:
     async def _read(self, key: str) -> None:
         """Makes packs of what is kept of a server's tools."""
         async with self._reading:
-            async with self._store.read() as connection:
-                records = await list_tools(connection, key)
+            records = await list_tools(self._store, key)
             if {record.tool: record for record in records} == self._tools.get(key):
                 return
             self._tools[key] = {record.tool: record for record in records}

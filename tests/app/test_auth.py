@@ -69,9 +69,8 @@ class House:
     async def audited(self):
         from sqlalchemy import text
 
-        async with self.store.read() as connection:
-            rows = await connection.execute(text("SELECT action, accepted FROM audit ORDER BY at, id"))
-            return [(action, bool(accepted)) for action, accepted in rows]
+        rows = await self.store.read(text("SELECT action, accepted FROM audit ORDER BY at, id"))
+        return [(action, bool(accepted)) for action, accepted in rows]
 
 
 @pytest.fixture

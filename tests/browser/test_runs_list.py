@@ -207,5 +207,4 @@ async def test_five_thousand_runs_are_paged_searched_and_acted_on(tmp_path: Path
 
 async def all_remembered(it: Product) -> bool:
     """Whether nothing is left to be taken up beside requests."""
-    async with it.services.store.read() as connection:
-        return (await connection.execute(select(RUN.c.id).where(RUN.c.memory_due))).first() is None
+    return not (await it.services.store.read(select(RUN.c.id).where(RUN.c.memory_due))).all()

@@ -76,8 +76,7 @@ async def test_a_succeeded_run_ends_its_sessions_at_once(lab: Laboratory):
     session = session_of(run, "make")
 
     async def is_over() -> bool:
-        async with lab.store.read() as connection:
-            return (await find_sessions(connection, [session]))[session].ended_at is not None
+        return (await find_sessions(lab.store, [session]))[session].ended_at is not None
 
     await until(is_over)
     await lab.engine.housekeeping.sweep_sessions()
@@ -202,8 +201,7 @@ async def test_session_unavailable_during_a_run_makes_it_anew_as_one_retry(lab: 
     first, second = (attempt.session_used for attempt in run.attempts["use"])
     assert first != second
     assert run.outputs["use"]["text"] == second
-    async with lab.store.read() as connection:
-        assert (await find_sessions(connection, [first or ""]))[first or ""].ended_at is not None
+    assert (await find_sessions(lab.store, [first or ""]))[first or ""].ended_at is not None
 
 
 async def test_only_packs_that_declare_it_leave_a_session(lab: Laboratory, signals: Signals):

@@ -279,8 +279,7 @@ async def test_secrets_are_masked_once_before_they_are_kept_or_used(lab: Laborat
     run = await lab.run([step("a", "test.scripted"), step("b", "test.scripted", value="${{ steps.a.output.value }}")])
     assert "horse" not in str(seen[1])
     assert run.outputs["a"]["value"] == seen[1]
-    async with lab.store.read() as connection:
-        lines = await list_log(connection, run.attempts["a"][0].id, PageWindow(limit=10))
+    lines = await list_log(lab.store, run.attempts["a"][0].id, PageWindow(limit=10))
     assert lines
     assert "horse" not in lines[0].text
     assert "correct" not in run.step("a").warnings, "cut only after it was masked"
@@ -299,8 +298,7 @@ async def test_progress_is_coalesced_and_its_last_word_kept(lab: Laboratory):
 async def test_a_flood_of_log_lines_is_cut(lab: Laboratory):
     run = await lab.run([step("a", "test.flood", lines=MAX_LINES + 5000)])
     assert run.state is RunState.SUCCEEDED
-    async with lab.store.read() as connection:
-        lines = await list_log(connection, run.attempts["a"][0].id, PageWindow(limit=MAX_LINES + 10))
+    lines = await list_log(lab.store, run.attempts["a"][0].id, PageWindow(limit=MAX_LINES + 10))
     assert len(lines) == MAX_LINES + 1
     assert lines[-1].text == CUT
 

@@ -155,8 +155,7 @@ async def test_a_preview_is_made_once_for_all_copies_and_counted(it: Product) ->
     again = await fetch_with(it, first, {"if-none-match": one.headers["etag"]})
     assert again.status_code == 304
     digest = hashlib.sha256(content).hexdigest()
-    async with it.services.store.read() as connection:
-        known = await find_previews(connection, [digest])
+    known = await find_previews(it.services.store, [digest])
     assert known[digest].kind is PreviewKind.PICTURE
     kept = {path.parent.name + path.name for path in (it.folder / "blobs").glob("??/*")}
     assert {digest, known[digest].image_digest} <= kept

@@ -369,8 +369,7 @@ async def test_a_long_list_takes_a_fixed_number_of_statements(it: Product, bench
     query = f'{{ runs(first: 100) {{ nodes {{ {RUN} workSeconds step(key: "a") {{ key }} }} }} }}'
 
     async def remembered() -> bool:
-        async with it.services.store.read() as connection:
-            return (await connection.execute(select(RUN_TABLE.c.id).where(RUN_TABLE.c.memory_due))).first() is None
+        return not (await it.services.store.read(select(RUN_TABLE.c.id).where(RUN_TABLE.c.memory_due))).all()
 
     async def counted() -> int:
         await eventually(remembered)  # memory takes up what has ended by itself, beside requests

@@ -9,12 +9,13 @@ import importlib
 import pkgutil
 import re
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 import store.runs
 from store.artifacts import artifacts_of_attempts, artifacts_of_runs, find_artifacts
@@ -34,21 +35,21 @@ from store.step_reads import (
     milestones_of,
     steps_of_runs,
 )
-from tests.support.databases import sqlite_store
+from tests.support.databases import DATABASE, sqlite_store
 from tests.support.rows import caller
 from tests.support.runs import submitted, working
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
     from pathlib import Path
 
-    from sqlalchemy.ext.asyncio import AsyncConnection
+    from store.engine import Store
 
 ACTIVE = (RunState.QUEUED, RunState.RUNNING, RunState.WAITING)
 PAGE = PageWindow(after=("run_9",))
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
-CASES: dict[str, tuple[Callable[[AsyncConnection], Awaitable[object]], str]] = {
+CASES: dict[str, tuple[Callable[[Store], Awaitable[object]], str]] = {
     "all": (lambda c: list_runs(c, RunFilter(), PAGE), "sqlite_autoindex_run_1 (id<?)"),
     "of a caller": (
         lambda c: list_runs(c, RunFilter(), PAGE, visible_to="call_1"),
@@ -84,20 +85,34 @@ CASES: dict[str, tuple[Callable[[AsyncConnection], Awaitable[object]], str]] = {
 }
 
 
+@contextmanager
+def statements() -> Iterator[list[tuple[str, Any]]]:
+    """What SQLAlchemy hands to the driver meanwhile."""
+    seen: list[tuple[str, Any]] = []
+
+    def note(_connection: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+        seen.append((statement, parameters))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        yield seen
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
+def plan_of(folder: Path, statement: str, parameters: Any) -> list[str]:
+    """How SQLite answers a statement, line by line."""
+    with closing(sqlite3.connect(folder / DATABASE)) as raw:
+        return [str(row[-1]) for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]
+
+
 @pytest.mark.parametrize("name", CASES)
 async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
     read, index = CASES[name]
-    seen: list[tuple[str, Any]] = []
-    async with sqlite_store(tmp_path) as opened, opened.read() as connection:
-        event.listen(
-            connection.sync_connection,
-            "before_cursor_execute",
-            lambda _connection, _cursor, statement, parameters, _context, _many: seen.append((statement, parameters)),
-        )
-        await read(connection)
-        statement, parameters = seen[-1]
-        rows = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)).all()
-    plan = [str(row[-1]) for row in rows]
+    async with sqlite_store(tmp_path) as opened:
+        with statements() as seen:
+            await read(opened)
+    plan = plan_of(tmp_path, *seen[-1])
     assert any(index in line for line in plan), plan
     walks = [line for line in plan if line.startswith("SCAN run") and "ix_run_active" not in line]
     assert walks == [], plan
@@ -121,30 +136,17 @@ def test_units_of_a_run_find_what_they_touch_by_an_index(tmp_path: Path):
 
 
 async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path: Path):
-    seen: list[tuple[str, Any]] = []
     async with sqlite_store(tmp_path) as opened:
         who = (await caller(opened)).id
         started = await submitted(opened, who, steps=1)
         worker = await working(opened, started.run_id)
         await worker.start()
         await worker.settle(Succeed(), spent=Spent(1, 2, 3, "[]"))
-        async with opened.read() as connection:
-            event.listen(
-                connection.sync_connection,
-                "before_cursor_execute",
-                lambda _connection, _cursor, statement, parameters, _context, _many: seen.append(
-                    (statement, parameters)
-                ),
-            )
+        with statements() as asked:
             for only in (None, who):
-                await spending_of_runs(connection, [started.run_id], visible_to=only)
-                await spending_of_steps(connection, [(started.run_id, worker.step_id)], visible_to=only)
-            asked = list(seen)
-            plans = [
-                str(row[-1])
-                for statement, parameters in asked
-                for row in (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters)).all()
-            ]
+                await spending_of_runs(opened, [started.run_id], visible_to=only)
+                await spending_of_steps(opened, [(started.run_id, worker.step_id)], visible_to=only)
+    plans = [line for statement in asked for line in plan_of(tmp_path, *statement)]
     assert len(asked) == 8, "what was paid, and what was lost, of runs and of steps, of all and of one caller"
     assert [line for line in plans if "SCAN" in line] == [], plans
 

@@ -65,8 +65,7 @@ def kill(pid: int) -> None:
 
 
 async def names(opened: PostgresStore) -> dict[str, str]:
-    async with opened.read() as connection:
-        return {row[0]: row[1] for row in await connection.execute(select(CALLER.c.id, CALLER.c.name))}
+    return {row[0]: row[1] for row in await opened.read(select(CALLER.c.id, CALLER.c.name))}
 
 
 async def test_a_backend_killed_in_the_middle_of_a_unit_costs_a_retry_and_writes_once(
@@ -90,8 +89,7 @@ async def test_a_backend_killed_in_the_middle_of_a_unit_costs_a_retry_and_writes
 async def test_a_backend_killed_while_idle_is_not_noticed(pair: tuple[PostgresStore, PostgresStore]):
     opened, _ = pair
     (pid,) = await opened.write(lambda conn: conn.one(PID)) or (0,)
-    async with opened.read() as connection:
-        reader = (await connection.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one()
+    ((reader,),) = await opened.rows(PID)
     kill(pid)
     kill(reader)
     assert await names(opened) == {}
@@ -103,7 +101,7 @@ async def test_a_restart_of_the_database_is_not_noticed_however_many_connections
 ):
     opened, _ = pair
     async with AsyncExitStack() as stack:
-        readers = [await stack.enter_async_context(opened.read()) for _ in range(5)]
+        readers = [await stack.enter_async_context(opened._reads.connect()) for _ in range(5)]
         pids = [(await reader.exec_driver_sql("SELECT pg_backend_pid()")).scalar_one() for reader in readers]
     together = Barrier(5)  # so that each has a connection of its own
 
@@ -122,20 +120,19 @@ async def test_a_restart_of_the_database_is_not_noticed_however_many_connections
 
 async def test_a_read_that_is_cut_off_runs_again(pair: tuple[PostgresStore, PostgresStore]):
     opened, _ = pair
-    async with opened.read() as connection:
-        pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
-        kill(pid)
-        assert (await connection.execute(text("SELECT 1"))).scalar_one() == 1
-        pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
-        long = f"SELECT pg_backend_pid(), pg_sleep(CASE pg_backend_pid() WHEN {pid} THEN 60 ELSE 0 END)"
-        cut_off = asyncio.create_task(connection.execute(text(long)))
-        await eventually(lambda: sleeps(pid))
-        kill(pid)
-        again = (await cut_off).one()
-        assert again[0] != pid
-        kill(again[0])
-        assert (await connection.exec_driver_sql("SELECT 2")).scalar_one() == 2
-        assert (await connection.execute(select(CALLER.c.id))).all() == []
+    ((pid,),) = await opened.rows(PID)
+    kill(pid)
+    assert (await opened.read(text("SELECT 1"))).all() == [(1,)]
+    ((pid,),) = await opened.rows(PID)
+    long = f"SELECT pg_backend_pid(), pg_sleep(CASE pg_backend_pid() WHEN {pid} THEN 60 ELSE 0 END)"
+    cut_off = asyncio.create_task(opened.read(text(long)))
+    await eventually(lambda: sleeps(pid))
+    kill(pid)
+    ((again, _),) = await cut_off
+    assert again != pid
+    kill(again)
+    assert (await opened.read(text("SELECT 2"))).all() == [(2,)]
+    assert (await opened.read(select(CALLER.c.id))).all() == []
 
 
 async def sleeps(pid: int) -> bool:
@@ -193,8 +190,7 @@ async def test_what_a_frozen_process_has_locked_is_freed_and_its_unit_runs_again
         conn.one(PID)
 
     await opened.write(freezes)
-    async with opened.read() as connection:
-        assert (await connection.execute(select(CALLER.c.name))).scalar_one() == "other!"
+    assert (await opened.read(select(CALLER.c.name))).all() == [("other!",)]
     assert len(tries) == 2
     await opened.close()
 

@@ -46,8 +46,7 @@ def add(conn: Connection, name: str, size: int = 1) -> str:
 
 
 async def count(opened: Store) -> int:
-    async with opened.read() as connection:
-        return int((await connection.execute(select(func.count()).select_from(CALLER))).scalar_one())
+    return int((await opened.read(select(func.count()).select_from(CALLER))).scalar_one())
 
 
 @pytest.fixture
@@ -78,16 +77,12 @@ async def test_a_few_rows_are_read_by_another_connection_while_the_nearest_is_lo
 async def test_a_reader_who_is_cancelled_leaves_no_view_of_the_database_behind(embedded: SQLiteStore):
     await embedded.write(add, "ada")
 
-    async def read(statement: str) -> None:
-        async with embedded.read() as connection:
-            await connection.execute(text(statement))
-
-    await read("SELECT id FROM caller")
+    await embedded.read(text("SELECT id FROM caller"))
     gc.collect()
     gc.disable()
     try:
         for _ in range(3):
-            reading = asyncio.create_task(read(SLOW_AND_THEN_SOME))
+            reading = asyncio.create_task(embedded.read(text(SLOW_AND_THEN_SOME)))
             # In the middle of its first row. Sooner or later would show nothing and break nothing.
             await asyncio.sleep(0.03)
             reading.cancel()
@@ -225,8 +220,7 @@ async def test_a_full_disk_in_the_middle_of_a_batch_fails_all_of_it_and_the_stor
     everything_failed = all(isinstance(answer, StoreFullError) for answer in answers)
     only_the_huge_one = [answers[0], answers[2], answers[3]] == ["small", "late", "later"]
     assert everything_failed or only_the_huge_one, answers
-    async with embedded.read() as connection:
-        left = set((await connection.execute(select(CALLER.c.id))).scalars())
+    left = {row[0] for row in await embedded.read(select(CALLER.c.id))}
     assert left == {"first"} | (set() if everything_failed else {"small", "late", "later"})
     await embedded.write(unlimited)
     assert await embedded.write(add, "huge", 1_000_000) == "huge"
@@ -412,9 +406,9 @@ def test_kill_9_loses_no_acknowledged_write(tmp_path: Path):
     program.wait()
 
     async def present() -> set[str]:
-        async with sqlite_store(tmp_path) as opened, opened.read() as connection:
-            assert (await connection.exec_driver_sql("PRAGMA integrity_check")).scalar_one() == "ok"
-            return set((await connection.execute(select(CALLER.c.id))).scalars())
+        async with sqlite_store(tmp_path) as opened:
+            assert (await opened.read(text("PRAGMA integrity_check"))).all() == [("ok",)]
+            return {row[0] for row in await opened.read(select(CALLER.c.id))}
 
     assert set(acknowledged) <= asyncio.run(present())
 

@@ -47,9 +47,8 @@ async def artifact(store: Store, caller_id: str, **changes: object) -> str:
 
 
 async def listed(store: Store, wanted: ArtifactFilter, visible_to: str | None = None) -> set[str]:
-    async with store.read() as connection:
-        rows = await list_artifacts(connection, wanted, PageWindow(), visible_to=visible_to)
-        assert await count_artifacts(connection, wanted, visible_to=visible_to) == len(rows)
+    rows = await list_artifacts(store, wanted, PageWindow(), visible_to=visible_to)
+    assert await count_artifacts(store, wanted, visible_to=visible_to) == len(rows)
     return {row.name for row in rows}
 
 

@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from sqlalchemy import text
+
 from store.callers import ensure_caller, find_callers, list_callers
 from store.dialects import Sql
 from store.paging import PageWindow
@@ -40,11 +42,10 @@ async def test_a_token_is_found_by_its_hash_with_its_caller_and_nothing_keeps_th
     made = await store.write(create_token, ada.id, name="laptop", scopes=[Scope.READ, Scope.RUN], expires_at=None)
     assert made.plaintext.startswith("pkl_")
     assert made.plaintext.startswith(made.token.beginning)
-    async with store.read() as connection:
-        holder = await find_holder(store, hash_secret(made.plaintext))
-        assert await find_holder(store, hash_secret("pkl_other")) is None
-        assert (await find_tokens(connection, [made.token.id]))[made.token.id] == made.token
-        raw = (await connection.exec_driver_sql("SELECT * FROM token")).all()
+    holder = await find_holder(store, hash_secret(made.plaintext))
+    assert await find_holder(store, hash_secret("pkl_other")) is None
+    assert (await find_tokens(store, [made.token.id]))[made.token.id] == made.token
+    raw = await store.read(text("SELECT * FROM token"))
     assert holder is not None
     assert holder.caller == ada
     assert holder.scopes == {Scope.READ, Scope.RUN}
@@ -61,17 +62,15 @@ async def test_a_token_ends_by_time_and_by_revocation_which_wakes_its_streams(st
     assert await store.write(revoke_token, short.token.id)
     assert not await store.write(revoke_token, short.token.id)
     assert f"token:{short.token.id}" in heard
-    async with store.read() as connection:
-        holder = await find_holder(store, hash_secret(short.plaintext))
-        assert await scopes_of(connection, ada.id, now) == frozenset()
+    holder = await find_holder(store, hash_secret(short.plaintext))
+    assert await scopes_of(store, ada.id, now) == frozenset()
     assert holder is not None
     assert not holder.valid_at(now)
 
     long = await store.write(create_token, ada.id, name="t", scopes=[Scope.WRITE], expires_at=now + timedelta(hours=1))
-    async with store.read() as connection:
-        holder = await find_holder(store, hash_secret(long.plaintext))
-        assert await scopes_of(connection, ada.id, now) == {Scope.WRITE}
-        assert await scopes_of(connection, ada.id, now + timedelta(hours=1)) == frozenset()
+    holder = await find_holder(store, hash_secret(long.plaintext))
+    assert await scopes_of(store, ada.id, now) == {Scope.WRITE}
+    assert await scopes_of(store, ada.id, now + timedelta(hours=1)) == frozenset()
     assert holder is not None
     assert holder.valid_at(now)
     assert not holder.valid_at(now + timedelta(hours=1))
@@ -110,12 +109,10 @@ async def test_use_is_noted_at_most_once_a_minute(store: Store):
     ada = await caller(store)
     made = await store.write(create_token, ada.id, name="t", scopes=[], expires_at=None)
     await store.write(touch_token, made.token.id, ada.id)
-    async with store.read() as connection:
-        first = (await find_tokens(connection, [made.token.id]))[made.token.id].last_used_at
+    first = (await find_tokens(store, [made.token.id]))[made.token.id].last_used_at
     await store.write(touch_token, made.token.id, ada.id)
-    async with store.read() as connection:
-        assert (await find_tokens(connection, [made.token.id]))[made.token.id].last_used_at == first
-        seen = (await find_callers(store, [ada.id]))[ada.id].last_seen_at
+    assert (await find_tokens(store, [made.token.id]))[made.token.id].last_used_at == first
+    seen = (await find_callers(store, [ada.id]))[ada.id].last_seen_at
     assert first is not None
     assert seen == first
 
@@ -124,13 +121,12 @@ async def test_lists_are_newest_first_and_page_both_ways(store: Store):
     ada = await caller(store)
     made = [(await store.write(create_token, ada.id, name=f"t{n}", scopes=[], expires_at=None)).token for n in range(5)]
     expected = sorted((token.id for token in made), reverse=True)
-    async with store.read() as connection:
-        front = [t.id for t in await list_tokens(connection, ada.id, PageWindow(limit=2))]
-        rest = [t.id for t in await list_tokens(connection, ada.id, PageWindow(after=(front[1],), limit=9))]
-        back = [t.id for t in await list_tokens(connection, ada.id, PageWindow(limit=2, reverse=True))]
-        between = PageWindow(after=(expected[0],), before=(expected[4],), limit=9)
-        middle = [t.id for t in await list_tokens(connection, ada.id, between)]
-        callers = await list_callers(connection, PageWindow())
+    front = [t.id for t in await list_tokens(store, ada.id, PageWindow(limit=2))]
+    rest = [t.id for t in await list_tokens(store, ada.id, PageWindow(after=(front[1],), limit=9))]
+    back = [t.id for t in await list_tokens(store, ada.id, PageWindow(limit=2, reverse=True))]
+    between = PageWindow(after=(expected[0],), before=(expected[4],), limit=9)
+    middle = [t.id for t in await list_tokens(store, ada.id, between)]
+    callers = await list_callers(store, PageWindow())
     assert front == expected[:3], "one more than asked for"
     assert rest == expected[2:]
     assert back == expected[-3:], "in the order of the list, the extra row first"

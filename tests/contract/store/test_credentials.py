@@ -70,11 +70,10 @@ async def test_a_credential_is_kept_sealed_with_its_grants(store: Store, keys: K
     assert keeper.vault.locked is None
     assert not keys.path.exists(), "made at the first need"
     credential_id = await put(store, keeper, "one", VALUE, "area.verb", "call_1")
-    async with store.read() as connection:
-        content = await read_vault(store)
-        record = await find_credential(connection, "one")
-        assert await grants_of(connection, credential_id) == ["area.verb", "call_1"]
-        assert [row.key for row in await list_credentials(connection, PageWindow())] == ["one"]
+    content = await read_vault(store)
+    record = await find_credential(store, "one")
+    assert await grants_of(store, credential_id) == ["area.verb", "call_1"]
+    assert [row.key for row in await list_credentials(store, PageWindow())] == ["one"]
     assert VALUE not in str(content)
     assert record is not None
     assert (record.fields_set, record.last_used_at) == ('["secret"]', None)
@@ -105,9 +104,8 @@ async def test_changes_of_other_things_leave_each_other_alone(store: Store, keys
     taken = CredentialChange("one", "generic", KEEP, KEEP, None, GrantChange(remove=frozenset({"call_1", "no.such"})))
     for change in (described, shared, taken):
         await store.write(put_credential, change)
-    async with store.read() as connection:
-        record = await find_credential(connection, "one")
-        assert await grants_of(connection, credential_id) == ["area.verb", "call_2"]
+    record = await find_credential(store, "one")
+    assert await grants_of(store, credential_id) == ["area.verb", "call_2"]
     assert record is not None
     assert record.description == "For tests"
     with pytest.raises(VaultChangedError):
@@ -121,8 +119,7 @@ async def test_grants_are_counted_together(store: Store, keys: KeyFile) -> None:
         await store.write(
             put_credential, CredentialChange("one", "generic", KEEP, KEEP, None, GrantChange(frozenset({"one.more"})))
         )
-    async with store.read() as connection:
-        assert len(await grants_of(connection, credential_id)) == GRANTS_MAX
+    assert len(await grants_of(store, credential_id)) == GRANTS_MAX
 
 
 async def test_a_verdict_about_replaced_values_is_dropped(store: Store, keys: KeyFile) -> None:
@@ -133,8 +130,7 @@ async def test_a_verdict_about_replaced_values_is_dropped(store: Store, keys: Ke
     assert await store.write(note_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
     await put(store, keeper, "one", "quite another value")
     assert not await store.write(note_test, credential_id, sealed=sealed, accepted=True, message="Fine.")
-    async with store.read() as connection:
-        record = await find_credential(connection, "one")
+    record = await find_credential(store, "one")
     assert record is not None
     assert record.test_accepted is None, "new values were never tested"
 
@@ -245,9 +241,8 @@ async def test_taking_all_out_and_giving_up_are_audited(store: Store, keys: KeyF
     fresh = await opened(store, keys)
     assert fresh.vault.locked is None
     await put(store, fresh, "one", "another value to keep")
-    async with store.read() as connection:
-        rows = await list_audit(connection, AuditFilter(), PageWindow())
-        assert (await connection.execute(text("SELECT count(*) FROM credential_grant"))).scalar_one() == 0
+    rows = await list_audit(store, AuditFilter(), PageWindow())
+    assert (await store.read(text("SELECT count(*) FROM credential_grant"))).all() == [(0,)]
     assert [row.action for row in rows] == ["reset_vault", "export_credentials"]
     assert VALUE not in str(rows)
 
@@ -314,9 +309,8 @@ async def test_what_the_server_itself_uses_is_noted_and_audited(store: Store, ke
     for _ in range(3):
         keeper.vault.find("one")
     await keeper.stop()
-    async with store.read() as connection:
-        record = await find_credential(connection, "one")
-        (row,) = await list_audit(connection, AuditFilter(), PageWindow())
+    record = await find_credential(store, "one")
+    (row,) = await list_audit(store, AuditFilter(), PageWindow())
     assert record is not None
     assert record.last_used_at is not None
     assert (row.action, row.actor_id, row.target_id) == ("use_credential", None, credential_id)

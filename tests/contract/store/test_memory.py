@@ -74,8 +74,7 @@ async def taken(store: Store, found: list[DueRun], *, keep_days: float = 30, **c
 
 
 async def rows_of(store: Store, caller_id: str, scope: MemoryScope = EVERYTHING) -> list[MemoryRecord]:
-    async with store.read() as connection:
-        return await list_memory(connection, caller_id, scope, PageWindow(limit=100))
+    return await list_memory(store, caller_id, scope, PageWindow(limit=100))
 
 
 async def test_an_outcome_is_taken_up_once_however_many_servers_try(store: Store) -> None:
@@ -131,8 +130,7 @@ async def test_each_scope_takes_its_rows_and_nobody_elses(store: Store) -> None:
     (of_run,) = await rows_of(store, ada.id, MemoryScope(kind="pipeline"))
 
     async def count(scope: MemoryScope) -> int:
-        async with store.read() as connection:
-            listed = await count_memory(connection, ada.id, scope)
+        listed = await count_memory(store, ada.id, scope)
         assert await store.write(lambda conn: forget(conn, ada.id, scope, dry_run=True)) == listed
         return listed
 

@@ -42,9 +42,8 @@ SINCE = datetime(2026, 4, 15, tzinfo=UTC)
 
 
 async def names(store: Store, wanted: PipelineFilter, order: PipelineOrder = PipelineOrder.NAME) -> list[str]:
-    async with store.read() as connection:
-        listed = await list_pipelines(connection, wanted, order, PageWindow(), used_since=SINCE)
-        assert await count_pipelines(connection, wanted) == len(listed)
+    listed = await list_pipelines(store, wanted, order, PageWindow(), used_since=SINCE)
+    assert await count_pipelines(store, wanted) == len(listed)
     return [each.pipeline.key for each in listed]
 
 
@@ -70,13 +69,12 @@ async def test_a_save_makes_a_version_and_the_same_text_makes_none(store: Store)
     )
     assert (second.number, second.changed) == (2, True)
     assert (same.number, same.changed, same.version_id) == (2, False, second.version_id)
-    async with store.read() as connection:
-        record = (await find_pipelines(store, [first.pipeline_id]))[first.pipeline_id]
-        versions = await list_versions(connection, first.pipeline_id, PageWindow())
-        old = await find_version(connection, first.pipeline_id, 1)
-        bodies = await find_bodies(store, [first.version_id, second.version_id])
-        current = await current_versions(store, [first.pipeline_id])
-        assert set(await find_versions(store, [first.version_id])) == {first.version_id}
+    record = (await find_pipelines(store, [first.pipeline_id]))[first.pipeline_id]
+    versions = await list_versions(store, first.pipeline_id, PageWindow())
+    old = await find_version(store, first.pipeline_id, 1)
+    bodies = await find_bodies(store, [first.version_id, second.version_id])
+    current = await current_versions(store, [first.pipeline_id])
+    assert set(await find_versions(store, [first.version_id])) == {first.version_id}
     assert (record.name, record.current_number, record.owner_id) == ("Better deck", 2, ada.id)
     assert [version.number for version in versions] == [2, 1]
     assert versions[0].note == "clearer"
@@ -99,8 +97,7 @@ async def test_of_two_saves_on_the_same_version_one_is_stale(store: Store):
     stale = [answer for answer in answers if isinstance(answer, StaleVersionError)]
     assert len(stale) == 2
     assert {error.current for error in stale} == {2}
-    async with store.read() as connection:
-        assert len(await list_versions(connection, saved.pipeline_id, PageWindow())) == 2
+    assert len(await list_versions(store, saved.pipeline_id, PageWindow())) == 2
 
 
 async def test_keys_of_users_are_unique_until_deleted(store: Store):
@@ -260,21 +257,18 @@ async def test_every_order_pages_without_gap_or_repeat_forwards_and_backwards(st
     made = [await pipeline(store, ada.id, f"p{n}", name="Same" if n % 2 else f"Name {n}") for n in range(7)]
     for number, saved in enumerate(made[:4]):
         await run(store, ada.id, number=number, pipeline_id=saved.pipeline_id, version_id=saved.version_id)
-    async with store.read() as connection:
 
-        async def page(window: PageWindow) -> list[tuple[str, tuple[object, ...]]]:
-            rows = await list_pipelines(connection, PipelineFilter(), order, window, used_since=SINCE)
-            return [(row.pipeline.id, row.key) for row in rows]
+    async def page(window: PageWindow) -> list[tuple[str, tuple[object, ...]]]:
+        rows = await list_pipelines(store, PipelineFilter(), order, window, used_since=SINCE)
+        return [(row.pipeline.id, row.key) for row in rows]
 
-        whole = await page(PageWindow(limit=50))
-        forwards: list[tuple[str, tuple[object, ...]]] = []
-        while batch := (await page(PageWindow(after=forwards[-1][1] if forwards else None, limit=2)))[:2]:
-            forwards += batch
-        backwards: list[tuple[str, tuple[object, ...]]] = []
-        while batch := (await page(PageWindow(before=backwards[0][1] if backwards else None, limit=2, reverse=True)))[
-            -2:
-        ]:
-            backwards = batch + backwards
+    whole = await page(PageWindow(limit=50))
+    forwards: list[tuple[str, tuple[object, ...]]] = []
+    while batch := (await page(PageWindow(after=forwards[-1][1] if forwards else None, limit=2)))[:2]:
+        forwards += batch
+    backwards: list[tuple[str, tuple[object, ...]]] = []
+    while batch := (await page(PageWindow(before=backwards[0][1] if backwards else None, limit=2, reverse=True)))[-2:]:
+        backwards = batch + backwards
     assert len(whole) == 7
     assert forwards == whole
     assert backwards == whole

@@ -39,9 +39,8 @@ async def test_audit_is_filtered_and_newest_first(store: Store):
     third = await store.write(append_audit, actor_id="call_b", action="forget", accepted=True, on_behalf_of="call_a")
 
     async def ids(wanted: AuditFilter) -> list[str]:
-        async with store.read() as connection:
-            rows = await list_audit(connection, wanted, PageWindow())
-            assert await count_audit(connection, wanted) == len(rows)
+        rows = await list_audit(store, wanted, PageWindow())
+        assert await count_audit(store, wanted) == len(rows)
         return [row.action for row in rows]
 
     assert sorted(await ids(AuditFilter())) == ["forget", "sign_in", "start_run"]
@@ -57,8 +56,7 @@ async def test_audit_is_filtered_and_newest_first(store: Store):
     now = datetime.now(UTC)
     assert await ids(AuditFilter(before_at=now - timedelta(hours=1))) == []
     assert len(await ids(AuditFilter(from_at=now - timedelta(hours=1)))) == 3
-    async with store.read() as connection:
-        found = await find_audit(connection, [first, third])
+    found = await find_audit(store, [first, third])
     assert found[first].target_id == "run_1"
     assert found[third].on_behalf_of == "call_a"
 
@@ -86,9 +84,8 @@ async def test_a_session_is_live_on_its_machine_until_it_ends(store: Store):
     end = Sql("UPDATE session SET ended_at = last_used_at WHERE id = 'sess_1'")
     await store.write(lambda conn: conn.run(end))
     assert not await store.write(touch_session, "sess_1")
-    async with store.read() as connection:
-        assert (await find_sessions(connection, ["sess_1"]))["sess_1"].ended_at is not None
-        assert await ended_or_unknown(connection, ["sess_1", "sess_2", "sess_x"]) == {"sess_1", "sess_x"}
+    assert (await find_sessions(store, ["sess_1"]))["sess_1"].ended_at is not None
+    assert await ended_or_unknown(store, ["sess_1", "sess_2", "sess_x"]) == {"sess_1", "sess_x"}
     assert await store.write(end_sessions_of_run, run_id) == {"sess_2"}
 
 
@@ -140,8 +137,7 @@ async def test_a_cached_value_is_its_callers_until_its_time_is_over(store: Store
 
 
 async def log_of(store: Store, attempt_id: str, **window: object) -> list[str]:
-    async with store.read() as connection:
-        rows = await list_log(connection, attempt_id, PageWindow(**window))  # type: ignore[arg-type]
+    rows = await list_log(store, attempt_id, PageWindow(**window))  # type: ignore[arg-type]
     return [row.text for row in rows]
 
 

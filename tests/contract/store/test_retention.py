@@ -30,17 +30,12 @@ OLD = NOW - timedelta(days=100)
 
 
 async def runs_left(store: Store) -> set[str]:
-    async with store.read() as connection:
-        return {each.id for each in await list_runs(connection, RunFilter(), PageWindow(limit=100))}
+    return {each.id for each in await list_runs(store, RunFilter(), PageWindow(limit=100))}
 
 
 async def rows_left(store: Store) -> dict[str, int]:
-    async with store.read() as connection:
-        tables = (RUN_STEP, ATTEMPT, LOG_LINE, table_of(RunEventRow), ARTIFACT, table_of(BlobRow), PREVIEW)
-        return {
-            table.name: (await connection.execute(select(func.count()).select_from(table))).scalar_one()
-            for table in tables
-        }
+    tables = (RUN_STEP, ATTEMPT, LOG_LINE, table_of(RunEventRow), ARTIFACT, table_of(BlobRow), PREVIEW)
+    return {table.name: (await store.read(select(func.count()).select_from(table))).scalar_one() for table in tables}
 
 
 async def test_old_final_runs_go_with_everything_below_them(store: Store):
@@ -69,8 +64,7 @@ async def test_old_final_runs_go_with_everything_below_them(store: Store):
         "blob": 0,
         "preview": 0,
     }
-    async with store.read() as connection:
-        assert (await connection.execute(select(ARTIFACT.c.id))).scalars().all() == [pinned]
+    assert (await store.read(select(ARTIFACT.c.id))).all() == [(pinned,)]
     assert {f"gone:{old}", "runs"} <= heard
 
 
@@ -91,8 +85,7 @@ async def test_what_a_live_run_reuses_stays_until_that_run_goes(store: Store):
     again = await run(store, ada.id, NOW - timedelta(days=1))
     await attempt(store, again, await step(store, again), reused_from=source)
     assert await store.write(prune_runs, keep_days=90, keep_count=100) == 1
-    async with store.read() as connection:
-        assert (await connection.execute(select(ARTIFACT.c.id))).scalars().all() == [made]
+    assert (await store.read(select(ARTIFACT.c.id))).all() == [(made,)]
     assert await store.write(prune_runs, keep_days=0, keep_count=100) == 1
     assert (await rows_left(store))["artifact"] == 0
 
@@ -125,8 +118,7 @@ async def test_previews_live_as_long_as_what_they_show(store: Store, tmp_path: P
     preview = PreviewRecord(shown, PreviewKind.PICTURE, small, "image/webp", width=3, peaks=(0.5, 1.0), reason="r")
     await store.write(save_preview, preview, image_bytes=small_size)
     await store.write(save_preview, PreviewRecord(shown, PreviewKind.NONE))
-    async with store.read() as connection:
-        assert await find_previews(connection, [shown, small]) == {shown: preview}, "the first one stands"
+    assert await find_previews(store, [shown, small]) == {shown: preview}, "the first one stands"
     for digest in (shown, small):
         os.utime(blobs.path(digest), (0, 0))
     assert await prune_blobs(store, blobs) == (0, 0)

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:
     ada, bob = await caller(store), await caller(store, "bob")
     mine = await run(store, ada.id, idempotency_key="k", request_digest="d")
-    async with store.read() as connection:
-        assert await find_earlier_start(connection, ada.id, "k") == (mine, "d", START, False)
-        assert await find_earlier_start(connection, bob.id, "k") is None
-        assert await find_earlier_start(connection, ada.id, "other") is None
+    assert await find_earlier_start(store, ada.id, "k") == (mine, "d", START, False)
+    assert await find_earlier_start(store, bob.id, "k") is None
+    assert await find_earlier_start(store, ada.id, "other") is None
 
 
 async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
@@ -40,9 +39,8 @@ async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
         deadline_at=later,
         cancel_requested=True,
     )
-    async with store.read() as connection:
-        for run_id in (plain, full):
-            assert {run_id: await find_run_by_id(store, run_id)} == await find_runs(connection, [run_id])
-            assert await find_run_by_id(store, run_id, visible_to=ada.id) is not None
-            assert await find_run_by_id(store, run_id, visible_to=bob.id) is None
-        assert await find_run_by_id(store, "run_nobody") is None
+    for run_id in (plain, full):
+        assert {run_id: await find_run_by_id(store, run_id)} == await find_runs(store, [run_id])
+        assert await find_run_by_id(store, run_id, visible_to=ada.id) is not None
+        assert await find_run_by_id(store, run_id, visible_to=bob.id) is None
+    assert await find_run_by_id(store, "run_nobody") is None

@@ -41,11 +41,10 @@ MINUTE = timedelta(minutes=1)
 
 
 async def listed(store: Store, wanted: RunFilter, visible_to: str | None = None, **window: object) -> list[str]:
-    async with store.read() as connection:
-        page = PageWindow(**window)  # type: ignore[arg-type]
-        found = [each.id for each in await list_runs(connection, wanted, page, visible_to=visible_to)]
-        if not window:
-            assert await count_runs(connection, wanted, visible_to=visible_to) == len(found)
+    page = PageWindow(**window)  # type: ignore[arg-type]
+    found = [each.id for each in await list_runs(store, wanted, page, visible_to=visible_to)]
+    if not window:
+        assert await count_runs(store, wanted, visible_to=visible_to) == len(found)
     return found
 
 
@@ -60,11 +59,10 @@ async def test_runs_that_wait_and_runs_that_are_held_are_counted_for_all_callers
 async def test_a_run_is_read_by_id_by_those_who_may_see_it(store: Store):
     ada, bob = await caller(store), await caller(store, "bob")
     mine = await run(store, ada.id, cause="agent", failure='{"code":"timeout"}', state="failed")
-    async with store.read() as connection:
-        found = await find_runs(connection, [mine, "run_x"])
-        assert await find_runs(connection, [mine], visible_to=bob.id) == {}
-        assert await find_runs(connection, [mine], visible_to=ada.id) == found
-        payload = (await find_payloads(store, [mine]))[mine]
+    found = await find_runs(store, [mine, "run_x"])
+    assert await find_runs(store, [mine], visible_to=bob.id) == {}
+    assert await find_runs(store, [mine], visible_to=ada.id) == found
+    payload = (await find_payloads(store, [mine]))[mine]
     (record,) = found.values()
     assert (record.state, record.cause) == (RunState.FAILED, RunCause.AGENT)
     assert record.created_at == START
@@ -174,11 +172,10 @@ async def test_the_newest_runs_of_each_pipeline(store: Store):
     await run(store, ada.id, number=1, pipeline_id=deck.pipeline_id)
     of_ada = await run(store, ada.id, number=2, pipeline_id=deck.pipeline_id)
     of_bob = await run(store, bob.id, number=3, pipeline_id=deck.pipeline_id)
-    async with store.read() as connection:
-        ids = [deck.pipeline_id, notes.pipeline_id]
-        newest = await newest_runs(connection, ids, 2)
-        visible = await newest_runs(connection, ids, 1, visible_to=ada.id)
-        assert await newest_runs(connection, [], 1) == {}
+    ids = [deck.pipeline_id, notes.pipeline_id]
+    newest = await newest_runs(store, ids, 2)
+    visible = await newest_runs(store, ids, 1, visible_to=ada.id)
+    assert await newest_runs(store, [], 1) == {}
     assert {key: [run.id for run in runs] for key, runs in newest.items()} == {deck.pipeline_id: [of_bob, of_ada]}
     assert {key: [run.id for run in runs] for key, runs in visible.items()} == {deck.pipeline_id: [of_ada]}
 
@@ -191,8 +188,7 @@ async def test_queued_runs_know_their_place(store: Store):
     last = await run(store, ada.id, number=4, state="queued")
     rescued = await run(store, bob.id, number=5, state="queued", priority=10)
     done = await run(store, ada.id, number=6)
-    async with store.read() as connection:
-        places = await queue_places(connection, [last, rescued, done])
+    places = await queue_places(store, [last, rescued, done])
     assert places == {last: Ahead(of_all=3, of_caller=1), rescued: Ahead(0, 0)}
 
 
@@ -291,11 +287,10 @@ async def test_usage_counts_the_last_stretch_of_time(store: Store):
         await step(store, run_id, 1, started_at=begun, ended_at=begun + timedelta(seconds=seconds))
         await step(store, run_id, 2, pack="never.ran", state="pending")
     await run(store, ada.id, START - timedelta(days=40), pipeline_id=deck.pipeline_id)
-    async with store.read() as connection:
-        used = await usage_of_pipelines(connection, [deck.pipeline_id, "pipe_x"], START)
-        assert await usage_of_pipelines(connection, None, START) == used
-        packs = await usage_of_packs(connection, None, START)
-        assert await usage_of_packs(connection, ["other"], START) == {}
+    used = await usage_of_pipelines(store, [deck.pipeline_id, "pipe_x"], START)
+    assert await usage_of_pipelines(store, None, START) == used
+    packs = await usage_of_packs(store, None, START)
+    assert await usage_of_packs(store, ["other"], START) == {}
     usage = used.pop(deck.pipeline_id)
     assert not used
     assert (usage.runs, usage.failed, usage.last_run_at) == (4, 1, START + 3 * MINUTE)

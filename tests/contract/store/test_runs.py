@@ -209,9 +209,8 @@ async def test_what_fails_after_a_start_takes_the_start_along(store: Store):
 
     with pytest.raises(LookupError):
         await store.write(start_and_fail)
-    async with store.read() as connection:
-        for table in (RUN, RUN_STEP):
-            assert (await connection.execute(select(func.count()).select_from(table))).scalar_one() == 0
+    for table in (RUN, RUN_STEP):
+        assert (await store.read(select(func.count()).select_from(table))).all() == [(0,)]
 
 
 # ------------------------------------------------------------------------------------------------ claiming
@@ -393,12 +392,10 @@ async def test_a_failed_step_fails_its_run_and_can_be_found_by_its_message(store
     assert await worker.settle(Fail(FAILURE, "Too Slow"), AttemptState.FAILED) == Settled(RunState.FAILED)
     run = await record(store, made.run_id)
     assert (run.state, run.failure) == (RunState.FAILED, FAILURE)
-    async with store.read() as connection:
-        found = await list_runs(connection, RunFilter(text="too slow", needs_attention=True), PageWindow())
+    found = await list_runs(store, RunFilter(text="too slow", needs_attention=True), PageWindow())
     assert [each.id for each in found] == [made.run_id]
     await store.write(acknowledge, made.run_id, acknowledged=True)
-    async with store.read() as connection:
-        assert await list_runs(connection, RunFilter(needs_attention=True), PageWindow()) == []
+    assert await list_runs(store, RunFilter(needs_attention=True), PageWindow()) == []
     assert await ends(store, made.run_id) == ["failed"]
 
 

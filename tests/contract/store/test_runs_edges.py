@@ -345,8 +345,7 @@ async def test_every_key_that_joined_a_run_is_found_again_and_clashes_with_anoth
             store, ada.id, 1, flight="tea", idempotency_key=f"k{number}", request_digest=f"r{number}"
         )
         assert (again.run_id, again.replayed) == (first.run_id, True)
-        async with store.read() as connection:
-            earlier = await find_earlier_start(connection, ada.id, f"k{number}")
+        earlier = await find_earlier_start(store, ada.id, f"k{number}")
         assert earlier is not None
         assert (earlier.run_id, earlier.request_digest) == (first.run_id, f"r{number}")
     with pytest.raises(IdempotencyClashError):
@@ -362,8 +361,7 @@ async def test_the_keys_of_a_run_that_is_gone_start_no_second_one_for_a_day(stor
     for key in ("k0", "k1"):
         with pytest.raises(SpentKeyError, match=first.run_id):
             await submitted(store, ada.id, 1, idempotency_key=key, request_digest="r")
-        async with store.read() as connection:
-            earlier = await find_earlier_start(connection, ada.id, key)
+        earlier = await find_earlier_start(store, ada.id, key)
         assert earlier is not None
         assert (earlier.run_id, earlier.gone) == (first.run_id, True)
     assert (await submitted(store, bob.id, 1, idempotency_key="k0", request_digest="r")).started
@@ -460,8 +458,7 @@ async def test_a_session_found_gone_ends_with_the_attempt_that_found_it(store: S
     other = await working(store, made.run_id, owner="w2")
 
     async def is_over() -> bool:
-        async with store.read() as connection:
-            return (await find_sessions(connection, [session]))[session].ended_at is not None
+        return (await find_sessions(store, [session]))[session].ended_at is not None
 
     with pytest.raises(LostLeaseError):
         await worker.settle(Fail(FAILURE, "x"), AttemptState.FAILED, session_ended=session)
@@ -557,6 +554,5 @@ async def test_many_rows_at_once_all_arrive_in_order(store: Store):
     await worker.start()
     lines = [(datetime.now(UTC), "info", f"100 % of line {number} (%s)") for number in range(1201)]
     assert await store.write(append_log_lines, worker.attempt_id, lines) == 1201
-    async with store.read() as connection:
-        kept = await list_log(connection, worker.attempt_id, PageWindow(limit=2000))
+    kept = await list_log(store, worker.attempt_id, PageWindow(limit=2000))
     assert [line.text for line in kept] == [text for _, _, text in lines]

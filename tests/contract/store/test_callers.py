@@ -45,7 +45,7 @@ async def test_a_token_is_found_by_its_hash_with_its_caller_and_nothing_keeps_th
     holder = await find_holder(store, hash_secret(made.plaintext))
     assert await find_holder(store, hash_secret("pkl_other")) is None
     assert (await find_tokens(store, [made.token.id]))[made.token.id] == made.token
-    raw = await store.read(text("SELECT * FROM token"))
+    raw = (await store.read(text("SELECT * FROM token"))).all()
     assert holder is not None
     assert holder.caller == ada
     assert holder.scopes == {Scope.READ, Scope.RUN}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import httpx2
 import pytest
 
 from store.dialects import Sql
 from store.engine import StoreFullError
-from tests.support.databases import sqlite_store
+from tests.support.databases import prepare_sqlite, sqlite_store
 from tests.support.engine import QUICK, laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs
 from tests.support.fault_runs import (
@@ -23,6 +25,8 @@ from tests.support.fault_runs import (
     executions,
     worker_processes,
 )
+from tests.support.servers import Fleet, RealServer, held_calls
+from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
     from store.engine import Store
 
 LANES = 8
+START = """mutation ($key: String!) { runPack(pack: "held.quick", input: {text: $key}, idempotencyKey: $key) {
+    ... on StartRunSuccess { replayed run { id } } ... on Problem { message } } }"""
+WAIT = "query ($id: ID!) { waitRun(id: $id, waitSeconds: 50) { run { state } } }"
 
 
 async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path):
@@ -62,6 +69,42 @@ async def test_killed_again_and_again_it_loses_nothing(tmp_path: Path):
         assert await worker.end() == 0
     async with sqlite_store(tmp_path) as store:
         await check_whole(store, tmp_path, runs, most_repeats=kills * LANES)
+
+
+async def test_what_a_killed_server_had_answered_is_there_after_its_restart(tmp_path: Path):
+    starts = 60
+    prepare_sqlite(tmp_path / "one")
+    answered: dict[str, str] = {}
+
+    async def begin(server: RealServer, key: str) -> dict[str, Any]:
+        return await server.command(START, key=key)
+
+    async def begin_and_note(server: RealServer, key: str) -> None:
+        with suppress(httpx2.TransportError):  # it was killed first
+            answered[key] = (await begin(server, key))["run"]["id"]
+
+    keys = [f"start {number}" for number in range(starts)]
+    async with held_calls() as calls:
+        fleet = Fleet(tmp_path, "sqlite", calls)
+        try:
+            server = await fleet.up("one")
+            begun = [asyncio.create_task(begin_and_note(server, key)) for key in keys]
+            await eventually(lambda: len(answered) >= starts // 3)
+            await server.kill()
+            await asyncio.gather(*begun)
+
+            server = await fleet.up("one")
+            again = {key: await begin(server, key) for key in keys}
+            assert {key: again[key]["run"]["id"] for key in answered} == answered
+            assert all(again[key]["replayed"] for key in answered)
+            for answer in again.values():
+                told = (await server.ask(WAIT, id=answer["run"]["id"]))["waitRun"]
+                assert told["run"]["state"] == "SUCCEEDED"
+            assert (await server.ask("{ runs { totalCount } }"))["runs"]["totalCount"] == starts, (
+                "each start is one run"
+            )
+        finally:
+            await fleet.down()
 
 
 async def test_a_full_disk_holds_runs_up_and_loses_nothing(tmp_path: Path):

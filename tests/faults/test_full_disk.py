@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 import pytest
 
-from tests.support.servers import Fleet, RealServer, held_calls
+from tests.support.servers import Calls, Fleet, RealServer, held_calls
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ RUN = """mutation($pipeline: ID!, $wait: Int!) { runPipeline(pipeline: $pipeline
     ... on StartRunSuccess { run { id state failure { code message hint } steps { output { json } } } } } }"""
 LOOK = """query($id: ID!) { run(id: $id) { state failure { code } steps { output { json } artifacts { id sizeBytes }
     attempts { number state transcript(last: 100) { nodes { kind text } totalCount: __typename } } } } }"""
+FIND = "query($key: ID!) { pipeline(id: $key) { id } }"
 ALL = """query($id: ID!, $after: Cursor) { run(id: $id) { steps { attempts { transcript(first: 500, after: $after) {
     nodes { sequence kind text } pageInfo { hasNextPage endCursor } } } } } }"""
 
@@ -41,10 +42,12 @@ class SmallDisk:
 
     Attributes:
         place: The folder, as seen from here.
+        calls: Calls of the packs that a test holds.
     """
 
     server: RealServer
     place: Path
+    calls: Calls
 
     def fill(self, leave: int = 0) -> None:
         """Takes what room there is, but a little."""
@@ -84,7 +87,7 @@ async def small_disk(tmp_path: Path, **profiles: list[str]) -> AsyncIterator[Sma
         )
         try:
             server = await fleet.up("one")
-            yield SmallDisk(server, Path(f"/proc/{server.process.pid}/root{data}"))
+            yield SmallDisk(server, Path(f"/proc/{server.process.pid}/root{data}"), calls)
         finally:
             await fleet.down()
 
@@ -131,6 +134,40 @@ async def test_an_agent_that_fills_the_disk_fails_by_itself_and_leaves_room(tmp_
         assert run["failure"]["code"] in ("HANDLER_FAILED", "RESOURCE_EXHAUSTED")
         assert "No space left on device" in run["failure"]["message"]
         await is_well(disk, "after")
+
+
+async def test_commands_are_refused_until_there_is_room_and_runs_go_on_then(tmp_path: Path) -> None:
+    steps = [{"id": "hold", "pack": "held.step"}, {"id": "end", "pack": "held.quick"}]
+
+    def document(key: str) -> dict[str, Any]:
+        return {"name": key, "key": key, "description": "x" * 5_000, "steps": steps}
+
+    async with small_disk(tmp_path) as disk:
+        pipeline = (await disk.server.command(CREATE, document=document("waits")))["pipeline"]["id"]
+        run = (await disk.server.command(RUN, pipeline=pipeline, wait=0))["run"]["id"]
+        call = await disk.calls.next(run, step="hold")
+        disk.fill()
+        saved = ["waits"]
+        while not (answer := await disk.server.admin.execute(CREATE, {"document": document(f"p{len(saved)}")})).errors:
+            saved.append(f"p{len(saved)}")  # the database still has a little room
+        (refusal,) = answer.errors
+        assert refusal["extensions"]["code"] == "UNAVAILABLE"
+        assert "The disk is full" in refusal["message"]
+
+        call.go()
+        await call.ended.wait()
+        disk.free()
+        await eventually(lambda: has_ended(disk, run))
+        assert (await disk.server.ask(LOOK, id=run))["run"]["state"] == "SUCCEEDED"
+        for key in saved:
+            assert (await disk.server.ask(FIND, key=key))["pipeline"]
+        assert (await disk.server.ask(FIND, key=f"p{len(saved)}"))["pipeline"] is None
+
+
+async def has_ended(disk: SmallDisk, run: str) -> bool:
+    for call in disk.calls.held():  # what could not be recorded runs again
+        call.go()
+    return str((await disk.server.ask(LOOK, id=run))["run"]["state"]) in {"SUCCEEDED", "FAILED"}
 
 
 async def test_what_was_told_before_and_after_a_full_disk_is_all_there(tmp_path: Path) -> None:

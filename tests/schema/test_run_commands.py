@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -277,6 +278,36 @@ async def test_a_session_is_used_again_or_made_anew(tmp_path: Path, bench: Workb
         after = (await command(it, "resumeRun", id=run["id"], waitSeconds=20))["run"]
         assert (after["state"], after["output"]["json"]["text"]) == ("SUCCEEDED", "kept")
         assert len(after["steps"][0]["attempts"]) == 2
+
+
+async def test_a_step_with_effects_is_not_repeated_for_a_session_that_is_gone(tmp_path: Path, bench: Workbench) -> None:
+    sent: list[str] = []
+
+    @pack("test.sends", version="1.0.0", effects="external", repeatable=True, uses_session=True)
+    async def sends(ctx: PackContext, given: Text) -> Text:
+        """Sends what lies in the session."""
+        sent.append(ctx.run_id)
+        return Text(text="sent")
+
+    async with product(tmp_path, [*bench.packs, sends]) as it:
+        await save(
+            it,
+            "sending",
+            step("clone", "test.session", text="kept"),
+            step("send", "test.sends"),
+            step("switch", "test.switch"),
+            step("read", "test.session_use"),
+        )
+        run = await ran(it, "sending")
+        assert (await preview(it, run["id"]))["allowed"] is True
+        shutil.rmtree(it.folder / "sessions")
+
+        plan = await preview(it, run["id"])
+        (wrong,) = plan["issues"]
+        assert (plan["allowed"], wrong["path"], wrong["rule"]) == (False, ["steps", "send"], "session_unavailable")
+        refused = await command(it, "resumeRun", id=run["id"])
+        assert (refused["__typename"], refused["issues"]) == ("InvalidProblem", plan["issues"])
+        assert len(sent) == 1
 
 
 async def test_a_pack_that_is_gone_keeps_a_run_from_going_on(tmp_path: Path, bench: Workbench) -> None:

@@ -93,6 +93,25 @@ async def test_other_callers_and_versions_do_not_share_a_run(it: Product, bench:
     bench.release.set()
 
 
+async def test_a_run_keeps_its_version_whatever_is_saved_meanwhile(it: Product, bench: Workbench) -> None:
+    await save(
+        it, "notes", step("hold", "test.slow"), step("gate", "test.switch"), step("say", "test.echo", text="old")
+    )
+    run = (await start(it, "notes"))["run"]
+    await bench.started.wait()
+    await save(it, "notes", step("say", "test.echo", text="new"))
+    bench.release.set()
+    failed = await ended(it, run["id"])
+    assert (failed["failure"]["stepKey"], failed["version"]["number"]) == ("gate", 1)
+
+    bench.failing = False
+    resumed = (await command(it, "resumeRun", id=run["id"], waitSeconds=20))["run"]
+    again = (await command(it, "rerunRun", id=run["id"], waitSeconds=20))["run"]
+    for kept in (resumed, again):
+        assert (kept["output"]["json"]["text"], kept["version"]["number"]) == ("old", 1)
+    assert (await ran(it, "notes"))["output"]["json"]["text"] == "new"
+
+
 async def test_the_key_of_a_deleted_run_starts_no_second_one(it: Product, bench: Workbench) -> None:
     await save(it, "echo", step("only", "test.echo", text="tea"))
     first = await start(it, "echo", idempotencyKey="k1", wait=20)

@@ -16,6 +16,8 @@ GUARANTEE = re.compile(r"^- \*\*(\w+)\*\* (.+?)(?=^- |^$)", re.DOTALL | re.MULTI
 TEST = re.compile(r"`(tests/[\w/]+\.py)::((?:\w+::)?\w+)`")
 #: How code, tests and pages cite: `guarantee S2`, `guarantees E3, E4 and R2`.
 CITED = re.compile(r"\b[Gg]uarantees?\s+((?:[A-Z]\d+(?:, | and )?)+)")
+#: Clauses of documents that are not in the repository.
+ELSEWHERE = re.compile(r"\b(CONTRACT|UX) §?\d")
 CODE = ("app", "schema", "resolvers", "catalog", "runner", "store", "packline", "builtins", "scripts", "tests")
 
 GUARANTEES = GUARANTEE.findall(PAGE)
@@ -48,15 +50,24 @@ def test_every_guarantee_is_held_by_tests_that_exist(name, text):
     assert lost == []
 
 
+def files() -> list[Path]:
+    """What may cite: code, tests, pages, and the sources of the page."""
+    code = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
+    return [*code, *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "frontend" / "src").rglob("*.ts*")]
+
+
 def test_every_id_that_is_cited_exists():
     known = {name for name, _ in GUARANTEES}
-    code = [path for folder in CODE for path in (ROOT / folder).rglob("*.py")]
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     cited = {
         (name, str(path.relative_to(ROOT)))
-        for path in [*code, *pages, *(ROOT / "frontend" / "src").rglob("*.ts*")]
+        for path in files()
         for names in CITED.findall(path.read_text("utf-8"))
         for name in re.findall(r"[A-Z]\d+", names)
     }
     assert {name for name, _ in cited} & known, "some are cited"
     assert sorted((name, where) for name, where in cited if name not in known) == []
+
+
+def test_no_document_is_cited_that_readers_do_not_have():
+    lost = [str(path.relative_to(ROOT)) for path in files() if ELSEWHERE.search(path.read_text("utf-8"))]
+    assert lost == []

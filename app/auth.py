@@ -35,6 +35,7 @@ from store.tokens import (
     touch_token,
     use_login_link,
 )
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -109,7 +110,7 @@ class Authenticator:
         self._watchers: set[_Watcher] = set()
         self._watching: asyncio.Task[None] | None = None
         self._background: set[asyncio.Task[None]] = set()
-        store.on_wake(self._woken, "token")
+        store.wakes.listen(Topic.TOKEN_REVOKED, self._revoked)
 
     async def start(self) -> None:
         """Makes the administrator; call before requests are served."""
@@ -291,15 +292,11 @@ class Authenticator:
             ):
                 watcher.ended.set()
 
-    def _woken(self, keys: frozenset[str]) -> None:
-        for key in keys:
-            if not key.startswith("token:"):
-                continue
-            token_id = key.removeprefix("token:")
-            self._forget(self._hash_of.get(token_id, ""))
-            for watcher in self._watchers:
-                if watcher.caller.token_id == token_id:
-                    watcher.ended.set()
+    def _revoked(self, token_id: str) -> None:
+        self._forget(self._hash_of.get(token_id, ""))
+        for watcher in self._watchers:
+            if watcher.caller.token_id == token_id:
+                watcher.ended.set()
 
     # ------------------------------------------------------------------------------------------ sign-in
 

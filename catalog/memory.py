@@ -19,7 +19,6 @@ from runner.excerpts import excerpt
 from runner.failures import FailureCode, PackError
 from runner.vault_keeper import VaultLockedError
 from store.audit import append_audit
-from store.engine import EVERYTHING as ANY_KEY
 from store.engine import StoreClosedError, StoreError
 from store.memory import EVERYTHING, MemoryScope, forget, place_of
 from store.memory_state import counts_place, keep_counts
@@ -27,6 +26,7 @@ from store.memory_uptake import NewOutcome, any_due, due_runs, take_up
 from store.states import AttemptState, RunState
 from store.vault import UnsealError
 from store.vault_proof import VaultChangedError
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -101,7 +101,7 @@ class Memory:
         self._woken = asyncio.Event()
         self._taking = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        store.on_wake(self._wake, "runs")
+        store.wakes.listen(Topic.RUN_ENDED, lambda _: self._woken.set())
 
     async def start(self) -> None:
         """Starts to take up what ended, before this start too; a second call does nothing."""
@@ -250,10 +250,6 @@ class Memory:
             return learned_values(orjson.loads(text), self._redactor)
         except orjson.JSONDecodeError:
             return {}
-
-    def _wake(self, keys: frozenset[str]) -> None:
-        if "runs" in keys or ANY_KEY in keys:
-            self._woken.set()
 
 
 _FIELDS = frozenset(LearnedField)

@@ -20,6 +20,7 @@ from store.pipeline_reads import find_pipelines
 from store.run_reads import RunFilter, RunRecord, count_runs, list_runs
 from store.runs import WrongStateError, acknowledge, delete_run, request_cancel
 from store.states import FINAL_RUN_STATES, RunCause, RunState, Scope
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -103,9 +104,9 @@ def _ahead(count: int, whose: str) -> str:
     return f"{count} {'run' if count == 1 else 'runs'} {whose} ahead"
 
 
-def gone_key(run_id: str, caller_id: str) -> str:
+def gone_id(run_id: str, caller_id: str) -> str:
     """Wakes those who watch lists when a run is deleted; says whose it was, since nobody can look it up any more."""
-    return f"gone:{run_id}@{caller_id}"
+    return f"{run_id}@{caller_id}"
 
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
@@ -243,7 +244,7 @@ async def wait_run(
 async def _wait_changed(context: Context, run_id: str, position: int, seconds: float) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + seconds
-    with context.services.engine.bus.watch(run_id) as flag:
+    with context.services.engine.bus.watch((Topic.RUN, run_id)) as flag:
         while True:
             flag.clear()
             if await events_after(context.services.store, run_id, position, limit=1):
@@ -305,7 +306,7 @@ async def delete_one_run(context: Context, *, id: str) -> str:
 
     def unit(conn: Connection) -> None:
         delete_run(conn, id)
-        conn.wake(gone_key(id, run.caller_id))
+        conn.wake(Topic.RUN_DELETED, gone_id(id, run.caller_id))
 
     try:
         await context.commit(unit)

@@ -19,6 +19,7 @@ from store.run_reads import RunFilter, RunRecord, find_runs, list_matching, list
 from store.states import AttemptState, Scope, TranscriptKind
 from store.step_reads import AttemptRecord, find_attempts
 from store.transcripts import entries_after
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -217,7 +218,7 @@ async def watch_attempt(
 async def _output(
     context: Context, attempt: AttemptRecord, position: OutputPosition, *, with_lines: bool, with_entries: bool
 ) -> AsyncIterator[Output | OutputGap | OutputEnd]:
-    with context.services.engine.bus.watch(f"log:{attempt.id}", attempt.run_id) as flag:
+    with context.services.engine.bus.watch((Topic.OUTPUT, attempt.id), (Topic.RUN, attempt.run_id)) as flag:
         while True:
             flag.clear()
             rows: list[LogLineRecord] = []

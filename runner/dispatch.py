@@ -11,11 +11,13 @@ import contextvars
 import heapq
 import itertools
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
 from store.runs import NotClaimed, Refusal
+from store.wakes import EVERYTHING, Topic
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -80,8 +82,6 @@ class EmbeddedDispatcher:
         lanes: Runs handled at once.
     """
 
-    _RUN, _SLOT = "dispatch:", "slot:"
-
     def __init__(self, store: Store, *, lanes: int) -> None:
         self._lanes = lanes
         self._heap: list[_Delivery] = []
@@ -98,11 +98,13 @@ class EmbeddedDispatcher:
         self._waited: dict[str, datetime] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._handler: Handler | None = None
-        store.on_wake(self._woken, "dispatch", "slot")
+        store.wakes.listen(Topic.RUN_DUE, partial(self._due, 0))
+        store.wakes.listen(Topic.RUN_DUE_FIRST, partial(self._due, RESCUE_PRIORITY))
+        store.wakes.listen(Topic.SLOT_FREE, self._slot_freed)
 
     def enqueue(self, conn: Connection, run_id: str, *, priority: int = 0) -> None:
         """Has the run delivered after the commit, in whichever process is quickest."""
-        conn.wake(f"{self._RUN}{priority}:{run_id}")
+        conn.wake(Topic.RUN_DUE_FIRST if priority else Topic.RUN_DUE, run_id)
 
     async def serve(self, handler: Handler) -> None:
         """Starts delivering."""
@@ -149,22 +151,16 @@ class EmbeddedDispatcher:
             timer.cancel()
         self._timers.clear()
 
-    def _woken(self, keys: frozenset[str]) -> None:
-        found = False
-        for key in keys:
-            if key.startswith(self._RUN):
-                _, priority, run_id = key.split(":", 2)
-                self._push(run_id, int(priority))
-            elif key.startswith(self._SLOT):
-                caller_id = key.removeprefix(self._SLOT)
-                self._freed += 1
-                self._freed_at[caller_id] = self._freed
-                self._unpark(caller_id)
-            else:
-                continue
-            found = True
-        if found:
+    def _due(self, priority: int, run_id: str) -> None:
+        if run_id != EVERYTHING:  # the rescue finds what was missed
+            self._push(run_id, priority)
             self._deliver()
+
+    def _slot_freed(self, caller_id: str) -> None:
+        self._freed += 1
+        self._freed_at[caller_id] = self._freed
+        self._unpark(caller_id)
+        self._deliver()
 
     def _push(self, run_id: str, priority: int, caller_id: str | None = None) -> None:
         if run_id in self._handled:

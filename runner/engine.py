@@ -18,6 +18,7 @@ from store.events import run_state
 from store.ids import new_id
 from store.runs import NewRun, Resume, Submitted, resume, submit
 from store.states import FINAL_RUN_STATES
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -50,7 +51,6 @@ class Engine:
 
     async def start(self) -> None:
         """Starts to listen, to execute and to look for lost runs."""
-        await self.bus.start()
         await self.worker.start()
         await self.rescue.start()
         await self.housekeeping.start()
@@ -60,7 +60,6 @@ class Engine:
         await self.worker.stop(grace_seconds)
         await self.rescue.stop()
         await self.housekeeping.stop()
-        await self.bus.stop()
 
     async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
         """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
@@ -105,7 +104,7 @@ class Engine:
         """
         loop = asyncio.get_running_loop()
         until = loop.time() + seconds
-        with self.bus.watch("end:" + run_id) as flag:
+        with self.bus.watch((Topic.RUN_ENDED, run_id)) as flag:
             look = not just_started
             while True:
                 flag.clear()

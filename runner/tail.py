@@ -19,6 +19,7 @@ from runner.bus import Bus, wait_flag
 from store.engine import StoreClosedError, StoreError
 from store.events import EventRecord, events_after, run_state
 from store.states import FINAL_RUN_STATES, EventType
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -122,8 +123,8 @@ class _Feed:
     async def _read(self) -> None:
         loop = asyncio.get_running_loop()
         with (
-            self._bus.watch(self._run_id, "gone:" + self._run_id) as flag,
-            self._bus.watch("end:" + self._run_id) as ended,
+            self._bus.watch((Topic.RUN, self._run_id), (Topic.RUN_DELETED, self._run_id)) as flag,
+            self._bus.watch((Topic.RUN_ENDED, self._run_id)) as ended,
         ):
             while not self.gone:
                 flag.clear()

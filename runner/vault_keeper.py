@@ -27,10 +27,11 @@ from store.credentials import (
     place_of,
     read_vault,
 )
-from store.engine import EVERYTHING, StoreClosedError, StoreError
+from store.engine import StoreClosedError, StoreError
 from store.vault import Cipher, UnsealError, VaultKeyError
 from store.vault_key import KeyFile
-from store.vault_proof import VAULT_ID, found_vault
+from store.vault_proof import found_vault
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +101,7 @@ class VaultKeeper:
         self._changed = asyncio.Event()
         self._refreshing = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
-        store.on_wake(self._woken, VAULT_ID)
+        store.wakes.listen(Topic.VAULT, lambda _: self._changed.set())
 
     async def start(self) -> None:
         """Opens the vault and starts to follow changes; a second call does nothing."""
@@ -252,10 +253,6 @@ class VaultKeeper:
             self._keys.settle(found)
         except OSError as error:
             log.warning("the files of the vault key could not be tidied up", error=str(error))
-
-    def _woken(self, keys: frozenset[str]) -> None:
-        if VAULT_ID in keys or EVERYTHING in keys:
-            self._changed.set()
 
     async def _follow(self) -> None:
         """Follows changes until stopped. An embedded database has no other writer, so it is not polled."""

@@ -41,6 +41,7 @@ from store.runs import (
 )
 from store.sessions import end_sessions_of_run
 from store.states import RunState
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +85,7 @@ class Worker:
         self._keeper = Keeper(
             resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
-        self._store.on_wake(self._woken, "cancel")
+        self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
 
     @property
     def accepting(self) -> bool:
@@ -326,12 +327,8 @@ class Worker:
         await self._store.write_few(unit)
         return RunState.QUEUED
 
-    def _woken(self, keys: frozenset[str]) -> None:
-        for key in keys:
-            if not key.startswith("cancel:"):
-                continue
-            run_id = key.removeprefix("cancel:")
-            if (stretch := self._active.get(run_id)) is not None:
-                stretch.stop(CANCELLED)
-            elif run_id in self._advancing:  # claimed, perhaps begun, and this worker has not heard of it yet
-                self._cancelled.add(run_id)
+    def _cancelling(self, run_id: str) -> None:
+        if (stretch := self._active.get(run_id)) is not None:
+            stretch.stop(CANCELLED)
+        elif run_id in self._advancing:  # claimed, perhaps begun, and this worker has not heard of it yet
+            self._cancelled.add(run_id)

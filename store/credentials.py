@@ -19,7 +19,6 @@ from store.models.credentials import CREDENTIAL, CREDENTIAL_GRANT
 from store.models.declaring import columns_of
 from store.paging import fetch_page
 from store.vault_proof import (
-    VAULT_ID,
     VaultChangedError,
     demand_proof,
     drop_proof,
@@ -27,6 +26,7 @@ from store.vault_proof import (
     lock_vault,
     replace_proof,
 )
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -213,7 +213,7 @@ def put_credential(conn: Connection, change: CredentialChange) -> str:
         if not isinstance(change.expires_at, Keep):
             conn.run(_EXPIRE, {"id": credential_id, "expires_at": change.expires_at})
     _share(conn, credential_id, change.grants)
-    conn.wake(VAULT_ID)
+    conn.wake(Topic.VAULT)
     return str(credential_id)
 
 
@@ -261,7 +261,7 @@ def _share(conn: Connection, credential_id: str, change: GrantChange) -> None:
 def delete_credential(conn: Connection, credential_id: str) -> bool:
     """Deletes a credential with its grants; false when there is none."""
     conn.run(_DELETE_GRANTS, {"id": credential_id})
-    conn.wake(VAULT_ID)
+    conn.wake(Topic.VAULT)
     return conn.run(_DELETE, {"id": credential_id}) > 0
 
 

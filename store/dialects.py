@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.sql.compiler import SQLCompiler
 
+    from store.wakes import Topic
+
 Dialect = Literal["sqlite", "postgresql"]
 Row = tuple[Any, ...]
 #: By name, or in the order in which the names first stand in the statement: for statements that are put together.
@@ -113,8 +115,8 @@ class Connection(Protocol):
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
         """Runs a statement once for each set of parameters."""
 
-    def wake(self, key: str) -> None:
-        """Tells watchers of `key` that something changed, once the transaction has committed."""
+    def wake(self, topic: Topic, id: str = ...) -> None:
+        """Has those who listen to a topic called once the transaction has committed."""
 
 
 def instant(value: datetime | str | None) -> datetime | None:

@@ -7,35 +7,25 @@ functions of this floor that are given the store; they alone call `Store.read` a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
-
-import structlog
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from sqlalchemy import Executable, Result
 
     from store.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.wakes import Wakes
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_Listener: TypeAlias = "Callable[[frozenset[str]], None]"
 
 #: What is said where the driver of PostgreSQL cannot be imported.
 NEEDS_PSYCOPG = (
     "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
     "`pip install 'packline[postgres]'`."
 )
-
-
-#: The wake-up key that stands for every key: wake-ups may have been missed.
-EVERYTHING = "*"
-
-
-log = structlog.get_logger(__name__)
 
 
 class StoreError(Exception):
@@ -66,52 +56,18 @@ class StoreSchemaError(StoreError):
     """The database was written by another release; the message says what to run."""
 
 
-class Listeners:
-    """Who is told of what commits woke.
-
-    Most commits move a run from one step to the next, and of all who listen only the bus cares for those: the others
-    name the kinds of keys they hear, or each step would call them all.
-    """
-
-    def __init__(self) -> None:
-        self._everybody: list[_Listener] = []
-        self._of_all: list[_Listener] = []
-        self._of_kind: dict[str, list[_Listener]] = {}
-
-    def add(self, listener: _Listener, kinds: Sequence[str]) -> None:
-        """Tells `listener(keys)` from now on; see `Store.on_wake`."""
-        self._everybody.append(listener)
-        for kind in kinds:
-            self._of_kind.setdefault(kind, []).append(listener)
-        if not kinds:
-            self._of_all.append(listener)
-
-    def tell(self, keys: frozenset[str]) -> None:
-        """Tells those who hear one of the keys; one that fails keeps nobody else from hearing: it is committed."""
-        listeners = self._of_all
-        for key in keys:
-            if key == EVERYTHING:
-                listeners = self._everybody
-                break
-            if (hear := self._of_kind.get(key.partition(":")[0])) is not None:
-                listeners = [*listeners, *(listener for listener in hear if listener not in listeners)]
-        for listener in listeners:
-            try:
-                listener(keys)
-            except Exception:
-                log.exception("a wake-up listener failed")
-
-
 class Store(Protocol):
     """A database, opened.
 
     Attributes:
         dialect: Which database it is.
         machine: Identity of this machine and data folder; sessions belong to it.
+        wakes: Wake-ups after commits of this process and others.
     """
 
     dialect: Dialect
     machine: str
+    wakes: Wakes
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
@@ -150,13 +106,6 @@ class Store(Protocol):
             parameters: Its parameters.
             few: Whether it finds its rows by an index, they are few, and none is large: SQLite then answers at once,
                 on the event loop's thread.
-        """
-
-    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
-        """Calls `listener(keys)` on the event loop after each commit of this process that called `conn.wake`.
-
-        With `kinds` only after those that woke a key of one of these kinds, which is what stands before the colon, or
-        the key `EVERYTHING`.
         """
 
     async def close(self) -> None:

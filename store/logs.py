@@ -11,6 +11,7 @@ from store.dialects import Sql
 from store.models.attempt_records import LOG_LINE
 from store.models.declaring import columns_of
 from store.paging import fetch_page
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +100,7 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
             break
         kept += 1
     conn.many(_INSERT, rows)
-    conn.wake(f"log:{attempt_id}")
+    conn.wake(Topic.OUTPUT, attempt_id)
     return kept
 
 

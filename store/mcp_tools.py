@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from store.dialects import Sql
 from store.models.credentials import MCP_TOOL
 from store.models.declaring import columns_of
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from store.dialects import Connection
     from store.engine import Store
-
-#: Woken when something about a server's tools changed.
-MCP_TOOLS = "mcp_tools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +114,7 @@ def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str,
     for tool in known.keys() - offered.keys():
         if known[tool][1] is not None:
             conn.run(_OFFER, {"server": server, "tool": tool, "digest": None, "offered": None, "changed_at": now})
-    conn.wake(MCP_TOOLS)
+    conn.wake(Topic.MCP_TOOLS)
 
 
 def accept_tool(conn: Connection, server: str, tool: str, digest: str, *, caller_id: str) -> None:
@@ -131,4 +129,4 @@ def accept_tool(conn: Connection, server: str, tool: str, digest: str, *, caller
     if accepted == 0:
         row = conn.one(_FIND, {"server": server, "tool": tool})
         raise ToolChangedError(tool, row[2] if row is not None else None)
-    conn.wake(MCP_TOOLS)
+    conn.wake(Topic.MCP_TOOLS)

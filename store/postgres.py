@@ -19,10 +19,11 @@ from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.dialects import NOTHING
-from store.engine import Listeners, StoreClosedError, StoreError
+from store.engine import StoreClosedError, StoreError
+from store.postgres_wakes import PostgresBackend
 from store.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
 from store.schema import ensure_postgres_schema, libpq_url
-from store.wake import WakeListener
+from store.wakes import Wakes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -62,13 +63,13 @@ class PostgresStore:
 
     def __init__(self, url: str, data_dir: Path) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"
-        self._origin = uuid.uuid4().hex[:12]
-        self._listeners = Listeners()
-        self._writer = PostgresWriter(libpq_url(url), self._origin)
+        origin = uuid.uuid4().hex[:12]
+        self.listening = PostgresBackend(libpq_url(url), origin)
+        self.wakes = Wakes(self.listening)
+        self._writer = PostgresWriter(libpq_url(url), origin)
         self._reads = _reading_engine(url)
         self._running: set[asyncio.Task[Any]] = set()
         self._closed = False
-        self.wakes = WakeListener(libpq_url(url), self._origin, self._listeners.tell)
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""
@@ -122,13 +123,6 @@ class PostgresStore:
                 log.debug("statement runs again", error=str(error).strip())
         raise AssertionError("unreachable")
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
-        """Calls `listener(keys)` on the event loop after commits of any process that woke somebody.
-
-        The key `store.engine.EVERYTHING` says that wake-ups may have been missed.
-        """
-        self._listeners.add(listener, kinds)
-
     async def close(self) -> None:
         """Finishes what was accepted and closes every connection. A second call does nothing."""
         if self._closed:
@@ -152,7 +146,7 @@ class PostgresStore:
                 log.debug("transaction runs again", error=str(cause).strip())
             else:
                 if woken:
-                    self._listeners.tell(woken)
+                    self.wakes.committed(woken)
                 return result
         raise AssertionError("unreachable")
 
@@ -166,7 +160,7 @@ async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresS
     """
     await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
     store = PostgresStore(url, data_dir)
-    store.wakes.start()
+    await store.wakes.start()
     return store
 
 

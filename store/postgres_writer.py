@@ -22,12 +22,15 @@ from psycopg.types.string import StrDumper
 
 from store.dialects import Connection, Dialect, Parameters, Row, Sql
 from store.engine import StoreAwayError, StoreError, StoreFullError, StoreUncertainError
-from store.wake import CHANNEL
+from store.postgres_wakes import CHANNEL, payload
+from store.wakes import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from psycopg.adapt import AdaptersMap, Dumper, PyFormat
+
+    from store.wakes import Topic, Wake
 
 T = TypeVar("T")
 
@@ -58,7 +61,7 @@ class PostgresConnection:
     def __init__(self, cursor: psycopg.Cursor[Row]) -> None:
         self._cursor = cursor
         self._now: datetime | None = None
-        self.woken: set[str] = set()
+        self.woken: set[Wake] = set()
 
     def now(self) -> datetime:
         """The database's clock, read once per transaction."""
@@ -104,14 +107,14 @@ class PostgresConnection:
                 text, names = made
                 self._cursor.execute(text, [row[name] for row in rows for name in names])
 
-    def wake(self, key: str) -> None:
-        """Tells watchers of `key` in every process that something changed, once the transaction has committed."""
-        self.woken.add(key)
+    def wake(self, topic: Topic, id: str = EVERYTHING) -> None:
+        """Has those who listen to a topic called, in every process, once the transaction has committed."""
+        self.woken.add((topic, id))
 
     def notify(self, origin: str) -> None:
         """Hands what was woken to the other processes; the server sends it at COMMIT."""
         if self.woken:
-            self.run(_NOTIFY, {"payloads": [f"{origin}:{key}" for key in sorted(self.woken)]})
+            self.run(_NOTIFY, {"payloads": [payload(origin, wake) for wake in sorted(self.woken)]})
 
 
 @lru_cache(maxsize=256)
@@ -143,8 +146,8 @@ class PostgresWriter:
         self._threads = ThreadPoolExecutor(POOL, thread_name_prefix="packline-write")
         self._idle: deque[psycopg.Connection] = deque()
 
-    async def transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[str]]:
-        """Runs a unit in a transaction of its own; its result and the keys it woke.
+    async def transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[Wake]]:
+        """Runs a unit in a transaction of its own; its result and what it woke.
 
         Raises:
             NotCommittedError: a clash, or the connection was lost before COMMIT was sent.
@@ -159,7 +162,7 @@ class PostgresWriter:
         while self._idle:
             self._idle.pop().close()
 
-    def _transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[str]]:
+    def _transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[Wake]]:
         connection = self._take()
         try:
             view = PostgresConnection(connection.cursor())

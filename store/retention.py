@@ -107,8 +107,6 @@ def prune_runs(conn: Connection, *, keep_days: float, keep_count: int, limit: in
             rows += [row for row in surplus if row[0] not in known][: limit - len(rows)]
     for (run_id,) in rows:
         remove_run(conn, run_id)
-    if rows:
-        conn.wake("runs")
     return len(rows)
 
 

@@ -14,11 +14,12 @@ from sqlalchemy import event
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from store.dialects import NOTHING
-from store.engine import Listeners, StoreBusyError, StoreClosedError
+from store.engine import StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
 from store.sqlite_connection import classified
 from store.sqlite_reads import connect
 from store.sqlite_writer import SQLiteWriter
+from store.wakes import Wakes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -53,8 +54,8 @@ class SQLiteStore:
     def __init__(self, path: Path, lock: TextIOWrapper) -> None:
         self.machine = f"{socket.gethostname()}:{path.parent.resolve()}"
         self._lock = lock
-        self._listeners = Listeners()
-        self._writer = SQLiteWriter(path, self._listeners.tell)
+        self.wakes = Wakes()
+        self._writer = SQLiteWriter(path, self.wakes.committed)
         self._readers = _reading_engine(path)
         self._path = path
         self._near: sqlite3.Connection | None = None
@@ -65,8 +66,9 @@ class SQLiteStore:
         self._quiet.set()
         self._closed = False
 
-    def start(self) -> None:
-        """Starts the writer."""
+    async def start(self) -> None:
+        """Starts the writer and wake-ups."""
+        await self.wakes.start()
         self._writer.start()
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -146,16 +148,13 @@ class SQLiteStore:
                 self._prepared = raw
         return self._prepared
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None], *kinds: str) -> None:
-        """Calls `listener(keys)` on the event loop after commits; see `store.engine.Store.on_wake`."""
-        self._listeners.add(listener, kinds)
-
     async def close(self) -> None:
         """Drains the writer and closes every connection."""
         if self._closed:
             return
         self._closed = True
         await self._writer.stop()
+        await self.wakes.stop()
         try:
             async with asyncio.timeout(LAST_READS_SECONDS):
                 await self._quiet.wait()
@@ -182,7 +181,7 @@ async def open_sqlite(data_dir: Path, *, migrate: bool) -> SQLiteStore:
     try:
         ensure_sqlite_schema(path, migrate=migrate)
         store = SQLiteStore(path, lock)
-        store.start()
+        await store.start()
     except BaseException:
         lock.close()
         raise

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from store.dialects import NOTHING, sqlite_instant
 from store.engine import StoreError, StoreFullError
+from store.wakes import EVERYTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from store.dialects import Dialect, Parameters, Row, Sql
+    from store.wakes import Topic, Wake
 
 #: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself. As
 #: much may gather in the log before it is copied into the file: the same pages are written again and again.
@@ -39,7 +41,7 @@ class SQLiteConnection:
         self._now: datetime | None = None
         self._stamp = ""
         self._later: dict[float, str] = {}
-        self.woken: set[str] = set()
+        self.woken: set[Wake] = set()
 
     def now(self) -> datetime:
         """The machine's clock, read once per transaction."""
@@ -78,9 +80,9 @@ class SQLiteConnection:
         """Runs a statement once for each set of parameters."""
         self._executemany(statement.sqlite, map(statement.bound, parameters))
 
-    def wake(self, key: str) -> None:
-        """Tells watchers of `key` that something changed, once the transaction has committed."""
-        self.woken.add(key)
+    def wake(self, topic: Topic, id: str = EVERYTHING) -> None:
+        """Has those who listen to a topic called once the transaction has committed."""
+        self.woken.add((topic, id))
 
 
 def connect(path: Path) -> sqlite3.Connection:

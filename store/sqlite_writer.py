@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from store.dialects import Connection
+    from store.wakes import Wake
 
 T = TypeVar("T")
 
@@ -67,8 +68,8 @@ class _Answer(NamedTuple):
     error: BaseException | None
 
 
-#: Answers of a batch, and the keys it woke.
-_Outcome: TypeAlias = "tuple[list[_Answer], frozenset[str]]"
+#: Answers of a batch, and what it woke.
+_Outcome: TypeAlias = "tuple[list[_Answer], frozenset[Wake]]"
 
 
 class SQLiteWriter:
@@ -79,7 +80,7 @@ class SQLiteWriter:
     as long as the disk is prompt, otherwise in the writer's thread, as any other batch does from BEGIN to COMMIT.
     """
 
-    def __init__(self, path: Path, wake: Callable[[frozenset[str]], None]) -> None:
+    def __init__(self, path: Path, wake: Callable[[frozenset[Wake]], None]) -> None:
         self._path = path
         self._wake = wake
         self._waiting: deque[_Job] = deque()
@@ -153,7 +154,7 @@ class SQLiteWriter:
         else:
             self._done(*self._commit(outcome))
 
-    def _done(self, answers: list[_Answer], woken: frozenset[str]) -> None:
+    def _done(self, answers: list[_Answer], woken: frozenset[Wake]) -> None:
         try:
             for job, result, error in answers:
                 if job.future.cancelled():

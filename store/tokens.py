@@ -22,6 +22,7 @@ from store.models.callers import TOKEN
 from store.models.declaring import columns_of
 from store.paging import fetch_page
 from store.states import Scope
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -205,10 +206,10 @@ def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -
 
 
 def revoke_token(conn: Connection, token_id: str) -> bool:
-    """Ends a secret at once and wakes `token:<id>`; false when it had ended or does not exist."""
+    """Ends a secret at once and wakes those who use it; false when it had ended or does not exist."""
     revoked = conn.run(_REVOKE, {"id": token_id, "now": conn.now()}) > 0
     if revoked:
-        conn.wake(f"token:{token_id}")
+        conn.wake(Topic.TOKEN_REVOKED, token_id)
     return revoked
 
 

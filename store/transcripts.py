@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from store.dialects import Sql
 from store.models.attempt_records import TRANSCRIPT
 from store.states import TranscriptKind
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -92,7 +93,7 @@ def append_transcript(
             "lines": chunk.lines,
         },
     )
-    conn.wake(f"log:{attempt_id}")  # whoever follows an attempt follows both
+    conn.wake(Topic.OUTPUT, attempt_id)  # whoever follows an attempt follows both
 
 
 async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int) -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from store.dialects import Sql
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from store.dialects import Connection
     from store.engine import Store
 
-#: The id of the row, and the key that changes of the vault wake.
+#: The id of the row.
 VAULT_ID = "vault"
 
 
@@ -38,7 +39,7 @@ def found_vault(conn: Connection, proof: str) -> str:
     conn.run(_ADD, {"id": VAULT_ID, "proof": proof, "now": conn.now()})
     row = conn.one(_LOCK, {"id": VAULT_ID})
     assert row is not None, "inserted above"
-    conn.wake(VAULT_ID)
+    conn.wake(Topic.VAULT)
     return str(row[0])
 
 
@@ -71,13 +72,13 @@ def lock_vault(conn: Connection) -> None:
 def replace_proof(conn: Connection, proof: str) -> None:
     """Says that everything is sealed with another key from now on."""
     conn.run(_REPLACE, {"id": VAULT_ID, "proof": proof})
-    conn.wake(VAULT_ID)
+    conn.wake(Topic.VAULT)
 
 
 def drop_proof(conn: Connection) -> None:
     """Leaves no vault; the next key founds another."""
     conn.run(_DROP, {"id": VAULT_ID})
-    conn.wake(VAULT_ID)
+    conn.wake(Topic.VAULT)
 
 
 async def find_proof(store: Store) -> str | None:

@@ -15,8 +15,9 @@ from runner.mounts.results import output_of
 from runner.mounts.tools import Tool, make_pack, objection, pack_name
 from runner.pack_needs import Missing
 from runner.registry import LoadError, PackSource
-from store.engine import EVERYTHING, StoreClosedError, StoreError
-from store.mcp_tools import MCP_TOOLS, ToolRecord, list_tools, record_offer
+from store.engine import StoreClosedError, StoreError
+from store.mcp_tools import ToolRecord, list_tools, record_offer
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -101,7 +102,7 @@ class Mounts:
         """Registers the packs accepted earlier and begins to connect; waits for no server."""
         if not self._connections:
             return
-        self._store.on_wake(self._woken, MCP_TOOLS)
+        self._store.wakes.listen(Topic.MCP_TOOLS, lambda _: self._changed.set())
         for key, connection in self._connections.items():
             await self._read(key)
             connection.start()
@@ -154,10 +155,6 @@ class Mounts:
             await self._read(spec.key)
 
         return take
-
-    def _woken(self, keys: frozenset[str]) -> None:
-        if MCP_TOOLS in keys or EVERYTHING in keys:
-            self._changed.set()
 
     async def _follow(self) -> None:
         """Follows what is accepted, here or through another server on the same database, until stopped."""

@@ -181,7 +181,6 @@ def claim(
         },
     )
     ledger.write()
-    conn.wake("runs")
     lost_id = lost[0] if lost else None
     return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost_id, lost_in_row, next_seq + count)
 

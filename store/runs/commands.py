@@ -12,6 +12,7 @@ from store.runs.removal import remove_run
 from store.runs.submit import INSERT_STEP, refuse_full
 from store.runs.values import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -73,8 +74,7 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
         ledger = Ledger(conn, run_id, now, next_seq=next_seq, reserved=0)
         ledger.run(state, RunState.CANCELLING, reason)
         ledger.write()
-        conn.wake("runs")
-        conn.wake("cancel:" + run_id)
+        conn.wake(Topic.RUN_CANCELLING, run_id)
         return RunState.CANCELLING
     if RunState.CANCELLED in RUN_TRANSITIONS[state]:
         conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
@@ -125,7 +125,6 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
             ledger.step(step.step_id, step.state, StepState.PENDING, "resumed")
     _replace_steps(conn, change, now)
     ledger.write()
-    conn.wake("runs")
 
 
 def _replace_steps(conn: Connection, change: Resume, now: datetime) -> None:
@@ -162,8 +161,7 @@ def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
     if not conn.run(_ACKNOWLEDGE, {"id": run_id, "at": conn.now() if acknowledged else None}):
         row = conn.one(Sql("SELECT state FROM run WHERE id = :id"), {"id": run_id})
         raise WrongStateError(run_id, RunState(row[0]) if row else None)
-    conn.wake("runs")
-    conn.wake(run_id)
+    conn.wake(Topic.RUN, run_id)
 
 
 def delete_run(conn: Connection, run_id: str) -> None:
@@ -178,4 +176,3 @@ def delete_run(conn: Connection, run_id: str) -> None:
     if row is None or RunState(row[0]) not in FINAL_RUN_STATES:
         raise WrongStateError(run_id, RunState(row[0]) if row else None)
     remove_run(conn, run_id)
-    conn.wake("runs")

@@ -8,6 +8,7 @@ from store.dialects import Sql
 from store.runs.ledger import Ledger
 from store.runs.values import Settled
 from store.states import AttemptState, RunState, StepState, require_run_transition, require_step_transition
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -161,9 +162,8 @@ def end_run(
         },
     )
     ledger.run(before, after, reason or said or None)
-    conn.wake("runs")
-    conn.wake("slot:" + caller_id)
-    conn.wake("end:" + run_id)
+    conn.wake(Topic.SLOT_FREE, caller_id)
+    conn.wake(Topic.RUN_ENDED, run_id)
 
 
 def end_cancelled(

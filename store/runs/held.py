@@ -9,6 +9,7 @@ from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end
 from store.runs.fence import fenced
 from store.runs.values import Fail, Fence, Settled
 from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +99,7 @@ def release(
     conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
     ledger.run(state, RunState.QUEUED, reason)
     ledger.write()
-    conn.wake("runs")
-    conn.wake("slot:" + fence.caller_id)
+    conn.wake(Topic.SLOT_FREE, fence.caller_id)
 
 
 def record_progress(

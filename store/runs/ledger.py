@@ -9,6 +9,7 @@ import orjson
 from store.dialects import Sql
 from store.events import ROW, TOGETHER
 from store.states import EventType
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -104,4 +105,4 @@ class Ledger:
                 self._conn.run(_INSERT_STATES, states)
             else:
                 self._conn.run(_INSERT, (self._run_id, number, self.stamp, *last, text))
-        self._conn.wake(self._run_id)
+        self._conn.wake(Topic.RUN, self._run_id)

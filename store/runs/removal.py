@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from store.dialects import Sql
 from store.runs.spent_keys import keep_keys
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from store.dialects import Connection
@@ -28,11 +29,10 @@ _DELETE_RUN = Sql("DELETE FROM run WHERE id = :id AND ended_at IS NOT NULL")
 def remove_run(conn: Connection, run_id: str) -> None:
     """Removes a run that has ended, with everything below it, and tells those who watch it.
 
-    Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed. Wake
-    `runs` when all of a unit's runs are gone.
+    Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed.
     """
     keep_keys(conn, run_id)
     conn.run(_DELETE_REUSED, {"id": run_id})
     conn.run(_DELETE_ARTIFACTS, {"id": run_id})
     conn.run(_DELETE_RUN, {"id": run_id})
-    conn.wake(f"gone:{run_id}")
+    conn.wake(Topic.RUN_DELETED, run_id)

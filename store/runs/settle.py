@@ -31,6 +31,7 @@ from store.states import (
     require_run_transition,
     require_step_transition,
 )
+from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -175,8 +176,7 @@ def settle(
             require_run_transition(state, RunState.WAITING)
             conn.run(_WAIT_RUN, {"id": fence.run_id, "until": conn.later(seconds)})
             ledger.run(state, RunState.WAITING, reason)
-            conn.wake("runs")
-            conn.wake("slot:" + fence.caller_id)
+            conn.wake(Topic.SLOT_FREE, fence.caller_id)
             outcome = Settled(RunState.WAITING, False, seconds, conn.now() + timedelta(seconds=seconds))
         case Succeed():
             outcome = _succeed(conn, ledger, fence, state, artifact_days)

@@ -118,7 +118,6 @@ def submit(conn: Connection, new: NewRun, *, queue_limit: int, run_id: str | Non
         run_id = run_id or new_id("run")
         if _insert(conn, new, run_id, now):
             _insert_steps(conn, new, run_id, now)
-            conn.wake("runs")
             return Submitted(run_id, ahead=ahead)
         # Another start has the same flight or key; on PostgreSQL perhaps a faster one, which has committed by now.
         looks_first = True

@@ -17,6 +17,8 @@ from store.callers import ensure_caller
 from store.engine import open_store
 from store.states import Scope
 from store.tokens import create_token, revoke_token
+from store.wakes import Topic
+from tests.support.heard import Heard
 
 READ = frozenset({Scope.READ})
 
@@ -130,7 +132,9 @@ async def test_an_expired_token_stops_at_its_second_even_when_it_is_remembered(h
 async def test_a_revoked_token_stops_at_once_in_this_process(house):
     token = await house.token()
     assert await house.who(token.plaintext) == "ada"
+    heard = Heard(house.store)
     await house.store.write(revoke_token, token.token.id)
+    await heard.until((Topic.TOKEN_REVOKED, token.token.id))
     assert await house.who(token.plaintext) is None
 
 

@@ -156,7 +156,6 @@ async def test_connections_cut_again_and_again_lose_no_run_and_no_event(tmp_path
     runs, cuts = 30, 4
     async with database(tmp_path) as (url, store):
         bus = Bus(store)
-        await bus.start()
         tails = Tails(store, bus)
 
         async def follow(run_id: str) -> list[int]:
@@ -179,7 +178,6 @@ async def test_connections_cut_again_and_again_lose_no_run_and_no_event(tmp_path
                 assert told == list(range(1, told[-1] + 1))
             for worker in workers:
                 assert await worker.end() == 0
-        await bus.stop()
         # A settle whose COMMIT was cut off is looked at again by running its step again.
         await check_whole(store, tmp_path, runs, most_repeats=cuts * 2 * LANES)
 

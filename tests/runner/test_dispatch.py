@@ -16,6 +16,7 @@ from store.callers import ensure_caller
 from store.run_heads import count_queued
 from store.runs import Due, IdempotencyClashError, NotClaimed, Refusal, delete_run, submit
 from store.states import RunState
+from store.wakes import Topic
 from tests.support.engine import QUICK, laboratory, named, step, until
 from tests.support.engine_packs import Anything, Signals, engine_packs
 from tests.support.packs import Workbench
@@ -276,13 +277,18 @@ class Source:
     """Stands for the store: only its wake-ups count here."""
 
     def __init__(self) -> None:
-        self.listener: Callable[[frozenset[str]], None] = lambda keys: None
+        self.wakes = self
+        self._listeners: dict[Topic, Callable[[str], None]] = {}
 
-    def on_wake(self, listener: Callable[[frozenset[str]], None], *_kinds: str) -> None:
-        self.listener = listener
+    def listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
+        self._listeners[topic] = listener
 
-    def wake(self, *keys: str) -> None:
-        self.listener(frozenset(keys))
+    def free_slot(self, caller_id: str) -> None:
+        self._listeners[Topic.SLOT_FREE](caller_id)
+
+    def dispatch(self, *run_ids: str) -> None:
+        for run_id in run_ids:
+            self._listeners[Topic.RUN_DUE](run_id)
 
 
 @pytest.fixture
@@ -307,12 +313,12 @@ async def test_a_slot_that_comes_free_while_a_run_is_refused_is_not_missed(
         calls.append(run_id)
         answer = answers[len(calls) - 1]
         if answer is not None:
-            source.wake("slot:ada")  # between the refusal's commit and its being heard
+            source.free_slot("ada")  # between the refusal's commit and its being heard
             await asyncio.sleep(0)
         return answer
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: len(calls) == 2)
     await until(lambda: parked(dispatcher) == 0)
 
@@ -326,11 +332,11 @@ async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
         calls.append(run_id)
         if len(calls) == 1:
             for _ in range(5):
-                source.wake("dispatch:0:run_1")
+                source.dispatch("run_1")
         return None
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: len(calls) == 2)
     await asyncio.sleep(0)
     assert len(calls) == 2
@@ -350,7 +356,7 @@ async def test_it_takes_a_run_at_once_only_when_none_goes_before_it(source: Sour
 
     assert not dispatcher.take("run_0", "bob", hold), "it does not serve yet"
     await dispatcher.serve(refuse)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: parked(dispatcher) == 1)
     assert not dispatcher.take("run_2", "ada", hold), "an older run of hers waits for a slot"
     assert all(dispatcher.take(f"run_{number}", "bob", hold) for number in (3, 4, 5, 6))
@@ -373,7 +379,7 @@ async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispa
         return NotClaimed(Refusal.LATER, "ada", -5.0)
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: len(calls) == 4)
     assert calls[3] - calls[0] >= 0.05
 
@@ -387,7 +393,7 @@ async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatc
         return NotClaimed(Refusal.LATER, "ada", 3600.0) if calls.count(run_id) == 1 else None
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1", "dispatch:0:run_2")
+    source.dispatch("run_1", "run_2")
     await until(lambda: sorted(calls) == ["run_1", "run_2"])
     dispatcher.offer([Due("run_1", "ada", 0, 0.0), Due("run_2", "ada", 0, 0.05)])
     await until(lambda: sorted(calls) == ["run_1", "run_1", "run_2", "run_2"])
@@ -405,12 +411,12 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
         return answers[len(told) - 1]
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
     dispatcher.offer([Due("run_1", "ada", 0, 3600.0, NOON)])
     await until(lambda: parked(dispatcher) == 1)
     assert told == [None, NOON]
-    source.wake("slot:ada")
+    source.free_slot("ada")
     await until(lambda: len(told) == 3)
     assert told[2] == NOON, "it has waited, whether or not its caller had a slot"
     await until(lambda: dispatcher.waited_for("run_1") is None)
@@ -425,7 +431,7 @@ async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source
         return answers[len(calls) - 1]
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_1")
+    source.dispatch("run_1")
     await until(lambda: dispatcher._timers)
     later = NOON + timedelta(hours=1)
     dispatcher.offer([Due("run_1", "ada", 0, 0.1, later)])
@@ -442,7 +448,7 @@ async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, di
 
     await dispatcher.serve(handler)
     runs = [f"run_{caller}_{number}" for caller in ("ada", "bob") for number in range(3)]
-    source.wake(*(f"dispatch:0:{run_id}" for run_id in runs))
+    source.dispatch(*runs)
     await until(lambda: calls.total() == 6 and parked(dispatcher) == 6)
     dispatcher.offer([Due(run_id, run_id.split("_")[1], 0, 0.0) for run_id in runs])
     await until(lambda: calls.total() == 8 and parked(dispatcher) == 6)
@@ -459,6 +465,6 @@ async def test_a_handler_that_raises_costs_only_its_run(source: Source, dispatch
         return None
 
     await dispatcher.serve(handler)
-    source.wake("dispatch:0:run_bad")
-    source.wake("dispatch:0:run_good")
+    source.dispatch("run_bad")
+    source.dispatch("run_good")
     await until(lambda: done == ["run_good"])

@@ -43,11 +43,8 @@ def quick_poll(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def bus(store: Store) -> AsyncIterator[Bus]:
-    made = Bus(store)
-    await made.start()
-    yield made
-    await made.stop()
+async def bus(store: Store) -> Bus:
+    return Bus(store)
 
 
 class Deaf:
@@ -55,9 +52,9 @@ class Deaf:
 
     def __init__(self, bus: Bus, share: float) -> None:
         chance = random.Random(7)
-        pass_on = bus._set
+        pass_on = bus._woken
         self.bus = bus
-        bus._set = lambda keys: None if chance.random() < share else pass_on(keys)  # type: ignore[method-assign]
+        bus._woken = lambda *wake: None if chance.random() < share else pass_on(*wake)  # type: ignore[method-assign]
 
 
 async def run_with_worker(store: Store, steps: int = 2) -> Worker:

@@ -22,7 +22,9 @@ from store import sqlite_writer
 from store.dialects import Sql
 from store.engine import StoreBusyError, StoreError, StoreFullError, open_store
 from store.models.callers import CALLER
+from store.wakes import Topic
 from tests.support.databases import sqlite_store
+from tests.support.heard import Heard
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ SLOW_AND_THEN_SOME = """WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1
 
 def add(conn: Connection, name: str, size: int = 1) -> str:
     conn.run(ADD, {"id": name, "name": "x" * size, "now": conn.now()})
-    conn.wake(name)
+    conn.wake(Topic.TOKEN_REVOKED, name)
     return name
 
 
@@ -140,8 +142,7 @@ async def test_waiting_units_share_one_commit(embedded: SQLiteStore, way: str):
 
 @both_ways
 async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(embedded: SQLiteStore, way: str):
-    heard: set[str] = set()
-    embedded.on_wake(heard.update)
+    heard = Heard(embedded)
 
     answers = await Gate().batch(
         embedded, way, lambda conn: add(conn, "a"), dangle, lambda conn: add(conn, "b"), lambda conn: add(conn, "c")
@@ -149,8 +150,9 @@ async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_wok
     assert len(answers) == 4
     assert all(isinstance(answer, StoreError) for answer in answers), answers
     assert await count(embedded) == 0
-    assert heard == set()
     assert await embedded.write(add, "after") == "after"
+    await heard.until((Topic.TOKEN_REVOKED, "after"))
+    assert heard.wakes == [(Topic.TOKEN_REVOKED, "after")]
 
 
 async def test_units_on_the_loop_that_have_taken_long_leave_the_others_to_its_next_turn(

@@ -39,6 +39,7 @@ from store.run_heads import find_run_by_id
 from store.runs import NewRun, NewStep, Resume, ResumeStep, request_cancel, snapshot
 from store.states import FINAL_RUN_STATES, RunState, StepState
 from store.step_reads import attempt_payloads, steps_of_runs
+from store.wakes import Topic
 from tests.support.databases import sqlite_store
 from tests.support.run_rows import attempts_of_run
 
@@ -228,7 +229,7 @@ class Laboratory:
 
     async def reached(self, run_id: str, wanted: Callable[[Fared], bool]) -> Fared:
         """How a run fares, once it is as wanted; looks again whenever something changes."""
-        with self.engine.bus.watch(run_id) as flag:
+        with self.engine.bus.watch((Topic.RUN, run_id)) as flag:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 while True:
                     flag.clear()

@@ -122,7 +122,7 @@ async def opened(orders: Orders) -> AsyncIterator[Laboratory]:
     folder = Path(orders.folder)
     database: Store = await open_store(orders.url, folder, migrate=orders.url == "sqlite")
     if orders.deaf:
-        database.on_wake = lambda *_: None  # type: ignore[method-assign]
+        database.wakes.listen = lambda *_: None  # type: ignore[method-assign]
     try:
         limits = RunLimits(**orders.limits)
         async with laboratory(folder, fault_packs(folder, orders.tick_seconds), limits=limits, store=database) as lab:

@@ -23,6 +23,8 @@ from store.tokens import (
     touch_token,
     use_login_link,
 )
+from store.wakes import Topic
+from tests.support.heard import Heard
 from tests.support.rows import caller
 
 if TYPE_CHECKING:
@@ -57,11 +59,10 @@ async def test_a_token_ends_by_time_and_by_revocation_which_wakes_its_streams(st
     ada = await caller(store)
     now = ada.created_at
     short = await store.write(create_token, ada.id, name="t", scopes=[Scope.READ], expires_at=now + timedelta(hours=1))
-    heard: set[str] = set()
-    store.on_wake(heard.update)
+    heard = Heard(store)
     assert await store.write(revoke_token, short.token.id)
     assert not await store.write(revoke_token, short.token.id)
-    assert f"token:{short.token.id}" in heard
+    await heard.until((Topic.TOKEN_REVOKED, short.token.id))
     holder = await find_holder(store, hash_secret(short.plaintext))
     assert await scopes_of(store, ada.id, now) == frozenset()
     assert holder is not None

@@ -1,4 +1,4 @@
-"""What `Store.write`, `read` and `on_wake` promise, over both databases."""
+"""What `Store.write`, `read` and `wakes` promise, over both databases."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ import pytest
 from sqlalchemy import select, text
 
 from store.dialects import Sql, instant
-from store.engine import EVERYTHING, StoreClosedError, StoreError
+from store.engine import StoreClosedError, StoreError
 from store.models.callers import CallerRow
+from store.wakes import EVERYTHING, Topic
+from tests.support.heard import Heard
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ PERCENT = Sql("SELECT count(*) FROM caller WHERE name LIKE '100%' AND id = :id")
 def add(conn: Connection, number: int, *, wake: bool = False) -> int:
     conn.run(ADD, {"id": f"call_{number}", "subject": f"s{number}", "name": "100% name", "now": conn.now()})
     if wake:
-        conn.wake(f"caller:{number}")
+        conn.wake(Topic.TOKEN_REVOKED, f"{number}")
     return number
 
 
@@ -75,23 +77,13 @@ async def test_a_unit_that_forgets_a_parameter_fails_alone(store: Store):
 
 
 async def test_watchers_are_woken_after_commit_and_never_for_what_failed(store: Store):
-    heard: list[frozenset[str]] = []
-    arrived = asyncio.Event()
-
-    def listen(keys: frozenset[str]) -> None:
-        heard.append(keys)
-        arrived.set()
-
-    store.on_wake(listen)
+    heard = Heard(store)
     with pytest.raises(LookupError):
         await store.write(add_then_fail, 1)
     await store.write(add, 2, wake=True)
-    async with asyncio.timeout(60):
-        while not any("caller:2" in keys for keys in heard):
-            arrived.clear()
-            await arrived.wait()
+    await heard.until((Topic.TOKEN_REVOKED, "2"))
     assert "call_2" in await ids(store)
-    assert not any("caller:1" in keys for keys in heard)
+    assert (Topic.TOKEN_REVOKED, "1") not in heard.wakes
 
 
 async def test_an_instant_without_a_zone_is_refused(store: Store):
@@ -194,41 +186,30 @@ async def test_a_read_cannot_write(store: Store):
         await store.read(text("DELETE FROM caller"))
 
 
-async def test_a_listener_that_fails_keeps_nobody_else_from_hearing(store: Store):
-    heard = asyncio.Event()
+async def test_a_listener_that_fails_keeps_nobody_from_hearing(store: Store):
+    calls: list[str] = []
 
-    def broken(_keys: frozenset[str]) -> None:
+    def broken(id: str) -> None:
+        calls.append(id)
         raise RuntimeError("it cannot listen")
 
-    store.on_wake(broken)
-    store.on_wake(lambda _keys: heard.set())
-    assert await store.write(lambda conn: conn.wake("somebody")) is None
-    async with asyncio.timeout(60):
-        await heard.wait()
+    store.wakes.listen(Topic.VAULT, broken)
+    heard = Heard(store)
+    for id in ("first", "second"):
+        assert await store.write(lambda conn, id=id: conn.wake(Topic.VAULT, id)) is None
+        await heard.until((Topic.VAULT, id))
+        assert id in calls
 
 
-async def test_a_listener_that_names_kinds_hears_of_no_others(store: Store):
-    heard: dict[str, list[frozenset[str]]] = {"all": [], "some": [], "other": []}
-    store.on_wake(heard["all"].append)
-    store.on_wake(heard["some"].append, "slot", "runs")
-    store.on_wake(heard["other"].append, "slots", "run")
+async def test_a_listener_hears_of_its_topic_alone(store: Store):
+    ended: list[str] = []
+    store.wakes.listen(Topic.RUN_ENDED, ended.append)
+    heard = Heard(store)
 
-    async def hear(*keys: str) -> list[str]:
-        """Who heard of exactly these keys; PostgreSQL's connection may wake everything by itself meanwhile."""
+    def unit(conn: Connection) -> None:
+        conn.wake(Topic.RUN, "run_1")
+        conn.wake(Topic.RUN_ENDED, "run_2")
 
-        def wake(conn: Connection) -> None:
-            for key in keys:
-                conn.wake(key)
-
-        await store.write(wake)
-        told = frozenset(keys)
-        await eventually(lambda: told in heard["all"])
-        assert EVERYTHING in keys or all(each.count(told) <= 1 for each in heard.values())
-        return [name for name, each in heard.items() if told in each]
-
-    assert await hear("run_01") == ["all"]
-    assert await hear("run_01", "slot:call_01") == ["all", "some"]
-    assert await hear("runs", "slot:call_01") == ["all", "some"]
-    assert await hear("runs") == ["all", "some"]
-    assert await hear("run:01") == ["all", "other"]
-    assert await hear(EVERYTHING) == ["all", "some", "other"]
+    await store.write(unit)
+    await heard.until((Topic.RUN, "run_1"), (Topic.RUN_ENDED, "run_2"))
+    assert [id for id in ended if id != EVERYTHING] == ["run_2"], "PostgreSQL's connection may say everything meanwhile"

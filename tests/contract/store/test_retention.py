@@ -17,7 +17,9 @@ from store.paging import PageWindow
 from store.previews import PreviewKind, PreviewRecord, find_previews, save_preview
 from store.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from store.run_reads import RunFilter, list_runs
+from store.wakes import Topic
 from tests.contract.store.test_artifacts import artifact
+from tests.support.heard import Heard
 from tests.support.rows import attempt, caller, insert, run, step
 
 if TYPE_CHECKING:
@@ -49,8 +51,7 @@ async def test_old_final_runs_go_with_everything_below_them(store: Store):
     unfinished = await run(store, ada.id, OLD, 1, state="waiting")
     just_ended = await run(store, ada.id, OLD, 2, ended_at=NOW)
     young = await run(store, ada.id, NOW - timedelta(days=1), rerun_of=old)
-    heard: set[str] = set()
-    store.on_wake(heard.update)
+    heard = Heard(store)
 
     assert await store.write(prune_runs, keep_days=90, keep_count=100) == 1
     assert await store.write(prune_runs, keep_days=90, keep_count=100) == 0
@@ -65,7 +66,7 @@ async def test_old_final_runs_go_with_everything_below_them(store: Store):
         "preview": 0,
     }
     assert (await store.read(select(ARTIFACT.c.id))).all() == [(pinned,)]
-    assert {f"gone:{old}", "runs"} <= heard
+    await heard.until((Topic.RUN_DELETED, old))
 
 
 async def test_beyond_the_number_the_oldest_final_ones_go(store: Store):

@@ -58,6 +58,8 @@ from store.runs import (
 )
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState
 from store.step_reads import attempt_payloads, steps_of_runs
+from store.wakes import Topic
+from tests.support.heard import Heard
 from tests.support.rows import caller
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, claimed, expire_lease, new_run, submitted, working
@@ -483,11 +485,10 @@ async def test_a_committed_cancel_wins_over_the_result_which_is_kept(store: Stor
     made = await submitted(store, ada.id, 2)
     worker = await working(store, made.run_id)
     await worker.start()
-    heard: set[str] = set()
-    store.on_wake(heard.update)
+    heard = Heard(store)
     assert await store.write(request_cancel, made.run_id, "enough") is RunState.CANCELLING
     assert await store.write(request_cancel, made.run_id, "enough") is RunState.CANCELLING
-    assert f"cancel:{made.run_id}" in heard
+    await heard.until((Topic.RUN_CANCELLING, made.run_id))
     assert await worker.settle(Succeed()) == Settled(RunState.CANCELLED)
     first, second = await steps(store, made.run_id)
     assert (first.state, second.state) == (StepState.SUCCEEDED, StepState.PENDING)

@@ -49,6 +49,8 @@ from store.sessions import find_sessions, start_session
 from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
 from store.step_reads import find_steps, steps_of_runs
+from store.wakes import Topic
+from tests.support.heard import Heard
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
@@ -75,12 +77,6 @@ async def resumed(store: Store, run_id: str, **changes: Any) -> None:
     assert found is not None
     parts = tuple(ResumeStep(step.id, step.state, step.state is not StepState.SUCCEEDED) for step in found.steps)
     await store.write(resume, replace(Resume(run_id, found.resume_count, parts), **changes), queue_limit=100)
-
-
-def heard(store: Store) -> set[str]:
-    keys: set[str] = set()
-    store.on_wake(keys.update)
-    return keys
 
 
 # ------------------------------------------------------------------------------------------------ cancelling
@@ -137,7 +133,7 @@ async def test_leaving_a_slot_tells_who_waits_for_one(store: Store, leaves: str)
     made = await submitted(store, ada.id, 1)
     worker = await working(store, made.run_id)
     await worker.start()
-    keys = heard(store)
+    heard = Heard(store)
     if leaves == "ends":
         await worker.settle(Succeed())
     elif leaves == "waits":
@@ -147,7 +143,7 @@ async def test_leaving_a_slot_tells_who_waits_for_one(store: Store, leaves: str)
     else:
         await expire_lease(store, made.run_id)
         await store.write(request_cancel, made.run_id, None)
-    assert f"slot:{ada.id}" in keys
+    await heard.until((Topic.SLOT_FREE, ada.id))
 
 
 async def test_a_final_run_refuses_with_its_caller(store: Store):

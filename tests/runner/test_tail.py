@@ -22,11 +22,12 @@ from tests.support.rows import caller
 from tests.support.runs import submitted, working
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from store.engine import Store
     from store.events import EventRecord
+    from store.wakes import Topic
     from tests.support.runs import Worker
 
 
@@ -48,13 +49,23 @@ async def bus(store: Store) -> Bus:
 
 
 class Deaf:
-    """A bus that loses a share of its wake-ups."""
+    """A store that loses a share of its wake-ups."""
 
-    def __init__(self, bus: Bus, share: float) -> None:
-        chance = random.Random(7)
-        pass_on = bus._woken
-        self.bus = bus
-        bus._woken = lambda *wake: None if chance.random() < share else pass_on(*wake)  # type: ignore[method-assign]
+    def __init__(self, store: Store, share: float) -> None:
+        self.wakes = self
+        self.lost = 0
+        self._store = store
+        self._share = share
+        self._chance = random.Random(7)
+
+    def listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
+        def hear(id: str) -> None:
+            if self._chance.random() < self._share:
+                self.lost += 1
+            else:
+                listener(id)
+
+        self._store.wakes.listen(topic, hear)
 
 
 async def run_with_worker(store: Store, steps: int = 2) -> Worker:
@@ -89,9 +100,9 @@ def numbers(events: list[EventRecord]) -> list[int]:
 
 
 @pytest.mark.parametrize("lost", [0.0, 0.5, 1.0])
-async def test_many_subscribers_hear_everything_whatever_share_of_wake_ups_is_lost(store: Store, bus: Bus, lost: float):
-    Deaf(bus, lost)
-    tails = Tails(store, bus)
+async def test_many_subscribers_hear_everything_whatever_share_of_wake_ups_is_lost(store: Store, lost: float):
+    deaf = Deaf(store, lost)
+    tails = Tails(store, Bus(deaf))  # type: ignore[arg-type]
     worker = await run_with_worker(store)
     run_id = worker.claim.run_id
     following = [asyncio.create_task(gather_all(tails, run_id)) for _ in range(8)]
@@ -104,12 +115,13 @@ async def test_many_subscribers_hear_everything_whatever_share_of_wake_ups_is_lo
         assert numbers(told) == list(range(1, end.position + 1))
         assert told[-1].after == "succeeded"
     assert tails._feeds == {}
+    assert bool(deaf.lost) is bool(lost)
 
 
 @pytest.mark.parametrize("lost", [0.5, 1.0])
-async def test_reconnecting_anywhere_neither_loses_nor_repeats(store: Store, bus: Bus, lost: float):
-    Deaf(bus, lost)
-    tails = Tails(store, bus)
+async def test_reconnecting_anywhere_neither_loses_nor_repeats(store: Store, lost: float):
+    deaf = Deaf(store, lost)
+    tails = Tails(store, Bus(deaf))  # type: ignore[arg-type]
     worker = await run_with_worker(store)
     chance = random.Random(11)
 
@@ -136,6 +148,7 @@ async def test_reconnecting_anywhere_neither_loses_nor_repeats(store: Store, bus
     for heard in await asyncio.gather(*following):
         assert numbers(heard) == list(range(1, heard[-1].sequence + 1))
         assert heard[-1].after == "succeeded"
+    assert deaf.lost
 
 
 async def test_a_resume_adds_events_after_the_end(store: Store, bus: Bus):
@@ -198,9 +211,8 @@ async def test_pruned_events_are_told_as_a_gap(store: Store, bus: Bus):
     assert isinstance(messages[-1], End)
 
 
-async def test_a_run_that_is_deleted_or_unknown_ends(store: Store, bus: Bus):
-    Deaf(bus, 1.0)
-    tails = Tails(store, bus)
+async def test_a_run_that_is_deleted_or_unknown_ends(store: Store):
+    tails = Tails(store, Bus(Deaf(store, 1.0)))  # type: ignore[arg-type]
     assert await gather_all(tails, "run_unknown") == ([], End(0))
     worker = await run_with_worker(store, 1)
     run_id = worker.claim.run_id

@@ -25,7 +25,7 @@ def tool_names() -> frozenset[str]:
     """Names of the tools there are for agents, whoever asks; without a server, too."""
     for module in iter_modules(resolvers.__path__):
         import_module(f"resolvers.{module.name}")  # where its use cases are declared
-    return frozenset({*(one.tool.name or one.name for one in OPERATIONS.values() if one.tool is not None), QUERY_TOOL})
+    return frozenset({*filter(None, (one.tool_name for one in OPERATIONS.values())), QUERY_TOOL})
 
 
 def with_tools_checked(check: Check) -> Check:

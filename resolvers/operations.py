@@ -99,6 +99,11 @@ class Operation(Generic[P, T]):
     tool: Tool | None = None
     private: frozenset[str] = frozenset()
 
+    @property
+    def tool_name(self) -> str | None:
+        """What agents call it; None when they are not offered it."""
+        return None if self.tool is None else self.tool.name or self.name
+
     async def __call__(self, context: Context, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs the use case for a caller.
 

@@ -14,7 +14,7 @@ import orjson
 from ulid import ULID
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Set
 
     from runner.issues import Issue
 
@@ -47,11 +47,25 @@ class Answer:
     pictures: list[dict[str, str]] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A sentence of the hint of an error.
+
+    Attributes:
+        text: The sentence.
+        tools: Tools it leads to; a caller who has none of them does not get it.
+    """
+
+    text: str
+    tools: tuple[str, ...] = ()
+
+
 class CallError(Exception):
     """A call is refused, in words an agent can act on.
 
     Attributes:
-        body: `code`, `message`, `retryable`, `field_errors`, `hint`, `request_id`, as far as there is something to say.
+        body: `code`, `message`, `retryable`, `field_errors`, `request_id`, as far as there is something to say.
+        advice: What its hint says, to a caller who has every tool.
     """
 
     def __init__(
@@ -61,7 +75,7 @@ class CallError(Exception):
         *,
         retryable: bool = False,
         field_errors: Iterable[Mapping[str, Any]] = (),
-        hint: str | None = None,
+        advice: Iterable[Advice] = (),
         request_id: str | None = None,
         **more: Any,  # noqa: ANN401 - JSON
     ) -> None:
@@ -69,16 +83,17 @@ class CallError(Exception):
         self.body: dict[str, Any] = {"code": code, "message": message, "retryable": retryable}
         if errors := list(field_errors)[:FIELD_ERRORS_MAX]:
             self.body["field_errors"] = errors
-        if hint:
-            self.body["hint"] = hint
         self.body |= {name: value for name, value in more.items() if value is not None}
         self.body["request_id"] = request_id or f"req_{ULID()}"
+        self.advice = tuple(advice)
 
-    def answer(self) -> Answer:
-        """The error as an answer."""
-        text = dumped({"error": self.body})
+    def answer(self, shown: Set[str]) -> Answer:
+        """The error as an answer to a caller who has these tools."""
+        hint = " ".join(one.text for one in self.advice if not one.tools or not shown.isdisjoint(one.tools))
+        error = {**self.body, "hint": hint} if hint else self.body
+        text = dumped({"error": error})
         if len(text) > ANSWER_BYTES:
-            text = dumped({"error": _cut(self.body, *_CUTS[2])})
+            text = dumped({"error": _cut(error, *_CUTS[2])})
         return Answer(text.decode(), None)
 
 
@@ -133,7 +148,7 @@ def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[s
     told: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
     place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
     allowed = place.get("enum") or place.get("items", {}).get("enum")
-    if allowed and not all(f'"{word}"' in issue.message for word in allowed):
+    if allowed:
         told["allowed"] = allowed
     return told | (hinted(asdict(issue.hint)) if issue.hint else {})
 

@@ -167,19 +167,15 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
     Raises:
         ValueError: a field is published that no operation declares, or a declaration does not fit its field.
     """
-    declared = {
-        operation.tool.name or operation.name: operation
-        for operation in OPERATIONS.values()
-        if operation.tool is not None
-    }
+    declared = {operation.tool_name: operation for operation in OPERATIONS.values()}
     found: dict[str, OperationTool] = {}
     for kind, root in ((OperationType.QUERY, schema.query_type), (OperationType.MUTATION, schema.mutation_type)):
         for name, field in (root.fields if root else {}).items():
             mark = publication_of(field)
             if mark is None:
                 continue
-            operation = declared.get(mark.tool or "")
-            if operation is None:
+            operation = declared.get(mark.tool)
+            if operation is None or operation.tool is None:
                 raise ValueError(f"The field {name} is published as {mark.tool}, which no operation declares.")
             tool = _build(schema, kind, name, field, operation)
             found[tool.text.name] = tool
@@ -189,9 +185,9 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
 def _build(
     schema: GraphQLSchema, kind: OperationType, name: str, field: GraphQLField, operation: Operation[..., Any]
 ) -> OperationTool:
-    tool = operation.tool
+    tool, called = operation.tool, operation.tool_name
     assert tool is not None, "only operations with a tool are built"
-    called = tool.name or operation.name
+    assert called is not None, "it has a tool"
     inputs, outputs = inputs_of(field, tool), outputs_of(schema, field, tool)
     head = f"{kind.value} {called}{f'({inputs.declared})' if inputs.declared else ''}"
     text = ToolText(

@@ -130,7 +130,7 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Output
         )
         text = (
             f"{{ __typename ... on {success.name} {part.text} "
-            f"... on Problem {{ code message hint retryable }} {refusals} }}"
+            f"... on Problem {{ code message hintParts {{ text closest operation }} retryable }} {refusals} }}"
         )
         part = part._replace(text=text)
         kind = success

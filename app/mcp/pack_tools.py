@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from app.mcp.answers import Answer, CallError, answer_of
+from app.mcp.answers import Advice, Answer, CallError, answer_of
 from app.mcp.operation_tools import OperationTool, with_next
-from app.mcp.refusals import PACK_INPUT_HELP
+from app.mcp.refusals import PACK_INPUT
 from app.mcp.tool import Call, ToolText
 from app.mcp.waiting import FIRST_SECONDS
 from resolvers.tools import WAIT
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: Longest tool name; some clients refuse longer ones together with the server's name.
 NAME_CHARACTERS: Final = 48
+_INPUT_SCHEMA: Final = Advice("Its input schema says what it takes.")
 _REST: Final = "get_run tells the output, get_artifact reads artifacts in stretches."
 
 
@@ -95,6 +96,5 @@ def _of_arguments(error: CallError) -> CallError:
     """The refusal with paths as they are in this tool, whose arguments are the pack's input."""
     for told in error.body.get("field_errors", ()):
         told["path"] = told["path"].removeprefix("input.")
-    if hint := error.body.get("hint"):
-        error.body["hint"] = hint.replace(PACK_INPUT_HELP, "Its input schema says what it takes.")
+    error.advice = tuple(_INPUT_SCHEMA if one == PACK_INPUT else one for one in error.advice)
     return error

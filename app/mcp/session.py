@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs
 
+from graphql import GraphQLError, VariableDefinitionNode
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
-from app.mcp.answers import CallError
+from app.mcp.answers import Advice, CallError
 from app.watched import NoLongerAllowedError, while_allowed
 from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
@@ -181,7 +182,7 @@ class Session:
                 "FORBIDDEN",
                 "The token of this call expired, was revoked or lost a scope while the call waited. What it started "
                 "goes on.",
-                hint="Ask whoever manages this server for another token.",
+                advice=[Advice("Ask whoever manages this server for another token.")],
             ) from None
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,12 +239,20 @@ _QUERY: Final = frozenset({OperationType.QUERY})
 
 
 def _refusal(message: str, code: str) -> dict[str, Any]:
-    return {"message": message, "extensions": {"code": code}, "path": None}
+    return {"message": message, "extensions": {"code": code}, "path": None, "variable": None}
 
 
 def _missed(miss: Mapping[str, Any]) -> dict[str, Any]:
-    return {"message": miss["message"], "extensions": miss, "path": None}
+    return {"message": miss["message"], "extensions": miss, "path": None, "variable": None}
 
 
-def _told(error: Any) -> dict[str, Any]:  # noqa: ANN401 - a GraphQLError
-    return {"message": error.message, "extensions": dict(error.extensions or {}), "path": error.path}
+def _told(error: GraphQLError) -> dict[str, Any]:
+    """An error as a mapping; where a variable's value does not fit, also which, and why without naming it."""
+    about, cause = error.nodes[0] if error.nodes else None, error.original_error
+    return {
+        "message": error.message,
+        "extensions": dict(error.extensions or {}),
+        "path": error.path,
+        "variable": about.variable.name.value if isinstance(about, VariableDefinitionNode) else None,
+        "reason": cause.message if isinstance(cause, GraphQLError) else error.message,
+    }

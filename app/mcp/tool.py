@@ -113,7 +113,7 @@ def _unkept(name: str, value: object) -> dict[str, str] | None:
                 try:
                     check_text(text)
                 except GraphQLError as error:
-                    return {"path": name, "rule": "forbidden_text", "problem": error.message}
+                    return {"path": name, "rule": "forbidden_text", "problem": f"`{name}`: {error.message}"}
             case dict() as members:
                 pending.extend(members)
                 pending.extend(members.values())

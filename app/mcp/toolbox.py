@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
-from app.mcp.answers import CallError
+from app.mcp.answers import Advice, CallError
 from app.mcp.operation_tools import OperationTool, build_tools
 from app.mcp.pack_tools import pack_tool
 from app.mcp.query_tool import QueryTool
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 _REMEMBERED: Final = 256
 #: What goes on with a pack's run, shown beside packs even where no tool set is.
 _BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact", "cancel_run"})
-#: Between two sentences of a hint, and what may be the name of a tool in one.
-_SENTENCE: Final = re.compile(r"(?<=[.?]) (?=[\w`])")
-_NAME: Final = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
 class UnknownToolError(Exception):
@@ -116,20 +112,7 @@ class Toolbox:
         except CallError as error:
             if tool is None and session.caller.tools is not None:
                 session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
-            if "hint" in error.body:
-                error.body["hint"] = self._for(error.body["hint"], shown)
-                if not error.body["hint"]:
-                    del error.body["hint"]
-            return error.answer()
-
-    def _for(self, hint: str, shown: Mapping[str, Tool]) -> str:
-        """A hint without the sentences that lead only to tools a caller does not have."""
-        kept = []
-        for sentence in _SENTENCE.split(hint):
-            named = self._tools.keys() & _NAME.findall(sentence)
-            if not named or named & shown.keys():
-                kept.append(sentence)
-        return " ".join(kept)
+            return error.answer(shown.keys())
 
     def _pack_tools(self, session: Session) -> list[PackTool]:
         """The packs a session asks for, as far as they are installed now."""
@@ -164,26 +147,26 @@ class Toolbox:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` is not among the `tools` this agent step declares.",
-                hint="Go on without it; whoever wrote the pipeline decides which tools a step may call.",
+                advice=[Advice("Go on without it; the author of the pipeline decides which tools a step may call.")],
             )
         if tool.scope is not None and not session.caller.may(tool.scope):
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` needs the scope {tool.scope.name}, which this token does not carry.",
-                hint="Ask whoever manages this server for a token with that scope.",
+                advice=[Advice("Ask whoever manages this server for a token with that scope.")],
                 requires=tool.scope.name,
             )
         if selection.readonly and not tool.text.read_only:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` changes something, and this connection only reads.",
-                hint="Whoever set this connection up can take `readonly` off its address.",
+                advice=[Advice("Whoever set this connection up can take `readonly` off its address.")],
             )
         is_shown = tool.toolset in selection.toolsets or session.caller.tools is not None
         if not is_shown and not (selection.packs and name in _BESIDE_PACKS):
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
-                hint=f"Whoever set this connection up can add `?toolsets={tool.toolset}` to its address.",
+                advice=[Advice(f"Whoever set this connection up can add `?toolsets={tool.toolset}` to its address.")],
             )
         return None

@@ -14,7 +14,7 @@ from runner.credential_kinds import KINDS, CredentialKind, kind_issues, merged_f
 from runner.credential_tests import test_credential
 from runner.excerpts import excerpt
 from runner.failures import PackError
-from runner.issues import error, has_errors, hint_of
+from runner.issues import Hint, error, has_errors, hint_of
 from runner.json_values import forbidden_text
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_caller_of, find_callers
@@ -320,7 +320,7 @@ async def _get(context: Context, ref: str) -> CredentialRecord:
 
 
 def _not_found(ref: str) -> NotFound:
-    return NotFound("credential", ref, hint="`packline credential list` shows those there are.")
+    return NotFound("credential", ref, hint=Hint(operation="credentials"))
 
 
 def field_names(record: CredentialRecord) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from catalog.metadata import kinds
 from resolvers.problems import NotFound
-from runner.issues import nearest
+from runner.issues import Hint, nearest
 from runner.registry import REPAIR
 from store.pipeline_reads import find_pipeline, find_pipelines, list_pipeline_names
 
@@ -26,7 +26,7 @@ async def no_pipeline(context: Context, ref: str) -> NotFound:
     if (broken := context.services.registry.unloaded(ref)) is not None:
         return NotFound("pipeline", ref, hint=f"{broken.says(ref)} {REPAIR}")
     if context.services.registry.find(ref) is not None:
-        return NotFound("pipeline", ref, hint=f"`{ref}` is a pack: run_pack calls it, or it is a step of a pipeline.")
+        return NotFound("pipeline", ref, hint=Hint(f"`{ref}` is a pack.", operation="run_pack"))
     return NotFound("pipeline", ref, suggestion=nearest(ref, await list_pipeline_names(context.services.store)))
 
 
@@ -44,7 +44,7 @@ async def no_pack(context: Context, ref: str) -> NotFound:
     if (broken := context.services.registry.unloaded(ref)) is not None:
         return NotFound("pack", ref, message=broken.says(ref), hint=REPAIR)
     if await find_pipeline(context.services.store, ref) is not None:
-        return NotFound("pack", ref, hint=f"`{ref}` is a pipeline: run_pipeline runs it.")
+        return NotFound("pack", ref, hint=Hint(f"`{ref}` is a pipeline.", operation="run_pipeline"))
     return NotFound("pack", ref, suggestion=nearest(ref, context.services.registry.names()))
 
 

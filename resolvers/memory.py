@@ -11,7 +11,7 @@ from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
 from runner.availability import Requirement
-from runner.issues import did_you_mean, error
+from runner.issues import Hint, did_you_mean, error
 from runner.vault_keeper import VaultLockedError
 from store.callers import find_callers
 from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
@@ -127,7 +127,7 @@ async def forget_memory(context: Context, *, scope: str, caller: str | None = No
     if wanted.entry_id is not None:
         entry = await find_entry(context, wanted.entry_id)
         if entry is None or entry.caller_id != caller_id:
-            raise NotFound("memory entry", wanted.entry_id, hint="`memoryEntries` lists those there are.")
+            raise NotFound("memory entry", wanted.entry_id, hint=Hint(operation="memory_entries"))
     elif wanted.target is not None and wanted.kind is not None:
         await _require_known(context, caller_id, wanted.kind, wanted.target)
     await context.services.memory.catch_up()
@@ -201,9 +201,9 @@ async def whose(context: Context, caller: str | None) -> str:
     if caller is None or caller == context.caller.id:
         return context.caller.id
     if not context.caller.may(Scope.MANAGE):
-        raise Forbidden("Memory is its caller's own.", requires=Scope.MANAGE, hint="Leave `caller` out for your own.")
+        raise Forbidden("Memory is its caller's own.", requires=Scope.MANAGE, hint="Name no caller for your own.")
     if caller not in await find_callers(context.services.store, [caller]):
-        raise NotFound("caller", caller, hint="`callers` lists those there are.")
+        raise NotFound("caller", caller, hint=Hint(operation="callers"))
     if context.trail is not None:
         context.trail.on_behalf_of = caller
     return caller

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
 from resolvers.problems import Conflict, NotFound
+from runner.issues import Hint
 from store.mcp_tools import ToolChangedError, accept_tool
 from store.states import Scope
 
@@ -32,7 +33,7 @@ async def accept_mcp_tool_change(context: Context, *, pack: str, digest: str) ->
     mounts = context.services.mounts
     tool = mounts.tool_of(pack)
     if tool is None:
-        raise NotFound("pack of a mounted MCP server", pack, hint="`mcpServers { packs { id } }` lists them.")
+        raise NotFound("pack of a mounted MCP server", pack, hint=Hint(operation="mcp_servers"))
     try:
         await context.commit(
             lambda conn: accept_tool(conn, tool.server, tool.tool, digest, caller_id=context.caller.id)
@@ -46,10 +47,10 @@ async def accept_mcp_tool_change(context: Context, *, pack: str, digest: str) ->
                 else f"; its digest is {changed.digest} now."
             ),
             current_id=pack,
-            hint="Look at `Pack.toolChange` again.",
+            hint="Review the change again.",
         ) from changed
     await mounts.refresh(tool.server)
     accepted = context.services.registry.find(pack)
     if accepted is None:
-        raise NotFound("pack", pack, hint="`server { packSources { loadErrors { message } } }` tells why.")
+        raise NotFound("pack", pack, hint=Hint("The load errors of the server say why.", operation="server"))
     return accepted

@@ -145,7 +145,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
     steps = [step for step in compiled.steps if step.agent is not None]
     if not steps:
         message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
-        raise Invalid(message, [error(("agent",), "no_agent_step", message, "Leave `agent` out.")])
+        raise Invalid(message, [error(("agent",), "no_agent_step", message, "Name no agent.")])
     agents = context.services.engine.resources.agents
     for step in steps:
         assert step.agent is not None
@@ -153,7 +153,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
         if agent not in choices:
             message = f"The step {step.key} cannot work with the agent {shown(agent)}."
             names = ", ".join(f"`{name}`" for name in choices)
-            hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Leave `agent` out.")
+            hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Name no agent.")
             raise Invalid(message, [error(("agent",), "unknown_agent", message, hint)])
 
 

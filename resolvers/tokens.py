@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
 from resolvers.queries import bounded_text
-from runner.issues import Issue, error, has_errors
+from runner.issues import Hint, Issue, error, has_errors
 from runner.json_values import forbidden_text
 from store.callers import CallerRecord, ensure_caller, find_callers, list_callers
 from store.states import Scope
@@ -84,7 +84,7 @@ async def create(
 async def revoke(context: Context, *, id: str) -> TokenRecord:
     """Ends a bearer token at once, open connections included; the token as it is then."""
     if await find_token(context, id) is None:
-        raise NotFound("token", id, hint="`callers { nodes { tokens { … } } }` lists those there are.")
+        raise NotFound("token", id, hint=Hint(operation="callers"))
     await context.commit(lambda conn: revoke_token(conn, id))
     found = await find_token(context, id)
     assert found is not None, "tokens of people and scripts are never deleted"

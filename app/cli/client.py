@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any, Self
 
 from app.cli.exits import EXIT_UNREACHABLE, CliError
-from app.cli.wording import in_own_words
+from app.cli.wording import hint_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,7 +40,7 @@ class Client:
         self.target = target
         self._clock = clock
         self._http: httpx2.Client | None = None
-        self._missed: dict[str, tuple[str, str | None]] = {}
+        self._missed: dict[str, tuple[str, str]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -73,13 +73,13 @@ class Client:
             raise CliError("\n".join(_error_line(error) for error in errors))
         data: JSON = body["data"]
         misses = body.get("extensions", {}).get("notFound", ())
-        self._missed.update({miss["ref"]: (miss["message"], miss.get("hint")) for miss in misses})
+        self._missed.update({miss["ref"]: (miss["message"], hint_words(miss)) for miss in misses})
         return data
 
     def missed(self, kind: str, ref: str, otherwise: str = "") -> str:
         """The server's message for a name it did not find, with its hint or else `otherwise`."""
-        message, hint = self._missed.get(ref, (f"There is no {kind} `{ref}`.", None))
-        return in_own_words(f"{message} {hint or otherwise}".rstrip())
+        message, hint = self._missed.get(ref, (f"There is no {kind} `{ref}`.", ""))
+        return f"{message} {hint or otherwise}".rstrip()
 
     def refuse_missed(self, kind: str, asked: Iterable[str], otherwise: str) -> None:
         """Refuses names that the server did not find, when it was asked for them.
@@ -326,5 +326,4 @@ def _error_line(error: JSON) -> str:
     extensions = error.get("extensions") or {}
     notes = ", ".join(str(extensions[key]) for key in ("code", "id") if extensions.get(key))
     message = error.get("message", "Unknown error")
-    hint = f" {in_own_words(str(extensions['hint']))}" if extensions.get("hint") else ""
-    return f"{message} ({notes}){hint}" if notes else f"{message}{hint}"
+    return " ".join(part for part in (message, notes and f"({notes})", hint_words(extensions)) if part)

@@ -126,6 +126,7 @@ def set_(
 
     Secrets are never taken from the command line, where every user of the machine can read them.
     """
+    from dataclasses import asdict
     from datetime import UTC, datetime, timedelta
 
     from app.cli.client import Client
@@ -145,7 +146,8 @@ def set_(
                 f"There is no credential `{key}` yet: give its `--kind`. `packline credential kinds` lists them."
             )
         if issues := kind_issues(name):
-            raise CliError("\n".join(problem_lines({"message": issues[0].message, "hint": issues[0].hint})))
+            parts = asdict(issues[0].hint) if issues[0].hint else None
+            raise CliError("\n".join(problem_lines({"message": issues[0].message, "hintParts": parts})))
         is_new = before is None or before["kind"] != name
         is_only_told = not is_new and any((grant, description is not None, days is not None))
         given = read_values(

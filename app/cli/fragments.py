@@ -42,16 +42,18 @@ fragment StepParts on RunStep {
 """
 )
 
-ISSUE_PARTS = "fragment IssueParts on Issue { path rule severity message hint }\n"
+ISSUE_PARTS = "fragment IssueParts on Issue { path rule severity message hint hintParts { text closest operation } }\n"
 
-REQUIREMENT_PARTS = "fragment RequirementParts on Requirement { kind name steps message hint }\n"
+REQUIREMENT_PARTS = (
+    "fragment RequirementParts on Requirement { kind name steps message hint hintParts { text closest operation } }\n"
+)
 
 PROBLEM_PARTS = (
     ISSUE_PARTS
     + REQUIREMENT_PARTS
     + """
 fragment ProblemParts on Problem {
-  __typename message code hint retryable
+  __typename message code hint hintParts { text closest operation } retryable
   ... on NotFoundProblem { ref suggestion }
   ... on ForbiddenProblem { requires }
   ... on InvalidProblem { issues { ...IssueParts } }

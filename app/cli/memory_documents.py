@@ -82,7 +82,7 @@ mutation CliPromote($id: ID!, $include: [ID!], $name: String) {
   result: promoteRun(id: $id, include: $include, name: $name) {
     __typename
     ... on PromoteRunSuccess {
-      yaml document madeFrom { id title } check { valid issues { path rule severity message hint } }
+      yaml document madeFrom { id title } check { valid issues { ...IssueParts } }
     }
     ...ProblemParts
   }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.cli.defusing import defused, defused_json
 from app.cli.exits import CliError
-from app.cli.wording import in_own_words
+from app.cli.wording import hint_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -115,15 +115,13 @@ def problem_lines(problem: JSON) -> list[str]:
     lines, told = _headline(str(problem["message"]), issues)
     lines += [f"  {issue_line(issue)}" for issue in issues if issue is not told]
     lines += [f"  {requirement_line(missing)}" for missing in lacking]
-    if problem.get("suggestion"):
-        lines.append(f"  Did you mean `{problem['suggestion']}`?")
     if problem.get("requires"):
         lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
-    hint = problem.get("hint")
+    hint = hint_words(problem)
     if hint and not any(hint in line for line in lines):
-        lines.append(f"  {in_own_words(hint)}")
+        lines.append(f"  {hint}")
     return lines
 
 
@@ -134,24 +132,21 @@ def _headline(message: str, issues: list[JSON]) -> tuple[list[str], JSON | None]
         return [message], None
     is_whole = len(issues) == 1 or message == first["message"]
     if is_whole and (not first["path"] or first["path"][-1] in message):
-        return [message, *([f"  {in_own_words(first['hint'])}"] if first.get("hint") else [])], first
+        return [message, *([f"  {hint}"] if (hint := hint_words(first)) else [])], first
     return [f"{before}:"] if (before := message.removesuffix(f": {first['message']}")) != message else [message], None
 
 
 def issue_line(issue: JSON) -> str:
     """An issue on one line: where, what, what to do."""
     where = ".".join(issue["path"]) or "document"
-    hint = f" {in_own_words(issue['hint'])}" if issue.get("hint") else ""
-    return f"{str(issue['severity']).lower()}: {where}: {issue['message']}{hint}"
+    return f"{str(issue['severity']).lower()}: {where}: {issue['message']} {hint_words(issue)}".rstrip()
 
 
 def requirement_line(missing: JSON) -> str:
     """Something missing on one line: what, why, what to do."""
     steps = f" (steps: {', '.join(missing['steps'])})" if missing.get("steps") else ""
-    hint = f" {missing['hint']}" if missing.get("hint") else ""
-    return (
-        f"missing {str(missing['kind']).lower().replace('_', ' ')} {missing['name']}{steps}: {missing['message']}{hint}"
-    )
+    kind = str(missing["kind"]).lower().replace("_", " ")
+    return f"missing {kind} {missing['name']}{steps}: {missing['message']} {hint_words(missing)}".rstrip()
 
 
 def duration(seconds: float) -> str:

@@ -22,6 +22,8 @@ Usable = Annotated[
 
 def check(file: File, as_json: Json = None) -> None:
     """Check a definition; needs no server, runs nothing."""
+    from dataclasses import asdict
+
     from app.cli.agent_checks import with_agents_checked
     from app.cli.exits import EXIT_REFUSED, CliError
     from app.cli.output import Output, issue_line, requirement_line
@@ -63,6 +65,7 @@ def check(file: File, as_json: Json = None) -> None:
                 "severity": issue.severity,
                 "message": issue.message,
                 "hint": None if issue.hint is None else str(issue.hint),
+                "hintParts": None if issue.hint is None else asdict(issue.hint),
             }
             for issue in found.issues
         ]
@@ -73,6 +76,7 @@ def check(file: File, as_json: Json = None) -> None:
                 "steps": list(need.steps),
                 "message": need.message,
                 "hint": None if need.hint is None else str(need.hint),
+                "hintParts": None if need.hint is None else asdict(need.hint),
             }
             for need in missing
         ]

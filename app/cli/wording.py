@@ -1,24 +1,31 @@
-"""What the server says in the words of its API, in those of the command line."""
+"""Hints of the server in the words of the command line."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-#: Longer ones first: one may stand within another.
-_WORDS: Final = {
-    "`callers { nodes { tokens { … } } }` lists": "`packline token list` shows",
-    "`callers` lists": "`packline token list` shows",
-    "`memoryEntries` lists": "`packline memory entries` lists",
-    "`mcpServers { packs { id } }` lists": "`packline packs` lists",
-    "Leave `caller` out": "Leave `--caller` out",
-    "Leave `agent` out": "Leave `--agent` out",
-    "run_pack calls it": "`packline run` calls it",
-    "run_pipeline runs it": "`packline run` runs it",
+from runner.issues import Hint
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The command that does what an operation of the server does, for each that a hint names.
+COMMANDS: Final = {
+    "callers": "packline token list",
+    "credentials": "packline credential list",
+    "mcp_servers": "packline packs",
+    "memory_entries": "packline memory entries",
+    "route_request": "packline route",
+    "run_pack": "packline run",
+    "run_pipeline": "packline run",
+    "server": "packline doctor",
 }
 
 
-def in_own_words(text: str) -> str:
-    """A hint of the server's as whoever types commands can follow it."""
-    for theirs, ours in _WORDS.items():
-        text = text.replace(theirs, ours)
-    return text
+def hint_words(problem: Mapping[str, Any]) -> str:
+    """The hint of a problem, an issue, a requirement or the extensions of an error; empty where there is none."""
+    parts = problem.get("hintParts")
+    if parts is None:
+        return ""
+    command = COMMANDS.get(parts["operation"])
+    return Hint(parts["text"] or "", parts["closest"]).naming(command and f"`{command}`")

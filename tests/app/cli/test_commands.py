@@ -117,13 +117,17 @@ def started(final=None, **more):
     }
 
 
+def hint(text="", closest=None, operation=None):
+    return {"text": text, "closest": closest, "operation": operation}
+
+
 def problem(kind, code, **more):
     return {
         "result": {
             "__typename": kind,
             "code": code,
             "message": "It cannot be.",
-            "hint": "Do this.",
+            "hintParts": hint("Do this."),
             "retryable": False,
             **more,
         }
@@ -282,7 +286,7 @@ def test_refusals_say_everything_and_end_with_2(packline, deck):
         "rule": "required",
         "severity": "ERROR",
         "message": "It is missing.",
-        "hint": None,
+        "hintParts": None,
     }
     deck.answers["CliRunPipeline"] = problem("InvalidProblem", "INVALID", issues=[issue])
     result = packline("run", "deck")
@@ -294,11 +298,13 @@ def test_refusals_say_everything_and_end_with_2(packline, deck):
         "name": "ghost",
         "steps": ["publish"],
         "message": "Not stored.",
-        "hint": "Store it.",
+        "hintParts": hint("Store it."),
     }
     deck.answers["CliRunPipeline"] = problem("UnavailableProblem", "UNAVAILABLE", missing=[missing])
     assert "missing credential ghost (steps: publish): Not stored. Store it." in packline("run", "deck").err
-    deck.answers["CliRunPipeline"] |= {"result": {**deck.answers["CliRunPipeline"]["result"], "hint": "Store it."}}
+    deck.answers["CliRunPipeline"] |= {
+        "result": {**deck.answers["CliRunPipeline"]["result"], "hintParts": hint("Store it.")}
+    }
     assert packline("run", "deck").err.count("Store it.") == 1
 
 
@@ -434,7 +440,7 @@ def test_resume_asks_before_outside_effects_repeat(packline, server):
 
 
 def test_resume_tells_why_not(packline, server):
-    issue = {"path": [], "rule": "wrong_state", "severity": "ERROR", "message": "It is running.", "hint": None}
+    issue = {"path": [], "rule": "wrong_state", "severity": "ERROR", "message": "It is running.", "hintParts": None}
     server.answers["CliResumePreview"] = preview(allowed=False, issues=[issue])
     assert "It is running." in packline("resume", "run_1").err
     only = packline("resume", "run_1", "--preview", "--text")
@@ -538,7 +544,7 @@ def test_empty_lists_say_what_to_do(packline, server):
 
 
 def entry(**more):
-    missing = {"kind": "SERVICE", "name": "typst", "steps": [], "message": "typst is not installed.", "hint": None}
+    missing = {"kind": "SERVICE", "name": "typst", "steps": [], "message": "typst is not installed.", "hintParts": None}
     return {
         "__typename": "Pack",
         "id": "slides.render",

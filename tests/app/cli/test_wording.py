@@ -1,17 +1,45 @@
-"""Refusals are told in the words of the command line, whatever the API calls things."""
+"""Hints lead to commands of the command line, whatever the API calls things."""
 
+import ast
 from pathlib import Path
 
-from app.cli.wording import _WORDS, in_own_words
+from typer.main import get_command
+
+from app.cli.commands import cli
+from app.cli.wording import COMMANDS, hint_words
+from resolvers.operations import OPERATIONS
+from schema.build import build_schema
 from tests.app.cli.test_whole import Machine
 
 RESOLVERS = Path(__file__).parents[3] / "resolvers"
 
 
-def test_every_wording_is_one_of_the_servers():
-    said = "".join(file.read_text("utf-8") for file in RESOLVERS.glob("*.py"))
-    assert [theirs for theirs in _WORDS if theirs not in said] == []
-    assert in_own_words("Try again.") == "Try again."
+def test_every_operation_that_a_hint_names_has_a_command():
+    named = {
+        part.value.value
+        for file in RESOLVERS.rglob("*.py")
+        for call in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Hint"
+        for part in call.keywords
+        if part.arg == "operation" and isinstance(part.value, ast.Constant)
+    }
+    assert named == set(COMMANDS)
+    build_schema()  # every operation is declared once all fields are
+    assert named <= OPERATIONS.keys()
+    for words in COMMANDS.values():
+        command = get_command(cli)
+        for word in words.split()[1:]:
+            command = command.commands[word]
+
+
+def test_a_hint_names_the_command_in_place_of_the_operation():
+    assert hint_words({"hintParts": {"text": None, "closest": None, "operation": "callers"}}) == (
+        "Try `packline token list`."
+    )
+    assert hint_words({"hintParts": {"text": "Or wait.", "closest": "brew", "operation": None}}) == (
+        "Did you mean `brew`? Or wait."
+    )
+    assert hint_words({"hintParts": None}) == ""
 
 
 def test_hints_and_kinds_against_a_real_server(tmp_path):
@@ -23,14 +51,14 @@ def test_hints_and_kinds_against_a_real_server(tmp_path):
     why = "The pack `text.broken` could not be loaded from packs/text/broken.py: ModuleNotFoundError"
     with machine.up():
         for arguments, told in (
-            (("token", "revoke", "nope"), "`packline token list` shows those there are."),
-            (("memory", "forget", "entry:nope", "--yes"), "`packline memory entries` lists those there are."),
-            (("memory", "defaults", "--caller", "nope"), "`packline token list` shows those there are."),
+            (("token", "revoke", "nope"), "Try `packline token list`."),
+            (("memory", "forget", "entry:nope", "--yes"), "Try `packline memory entries`."),
+            (("memory", "defaults", "--caller", "nope"), "Try `packline token list`."),
             (("run", "slides_outline", "--input", "text=x"), "There is no pipeline"),
             (("run", "text.broken"), why),
             (("run", "builtin.grounded-blog", "--dry-run", "-i", "markdown=x"), "leads to `brief-rewrite-blog` now"),
             (("export", "text.broken"), why),
-            (("export", "slides.outline"), "`slides.outline` is a pack: `packline run` calls it"),
+            (("export", "slides.outline"), "`slides.outline` is a pack. Try `packline run`."),
             (("packs", "--accepts", "markdwon"), "There is no kind `markdwon`. Did you mean `markdown`?"),
             (("packs", "--produces", "bogus", "--json"), "no kind `bogus`. `packline packs` shows those there are."),
         ):

@@ -313,8 +313,8 @@ async def test_a_name_that_is_nearly_right_is_told_the_right_one(house, bench, m
 
 #: A call that is refused: what its error says about which argument, and words of its hint.
 HINTED: list[tuple[str, dict[str, Any], tuple[str, str | None], str]] = [
-    ("run_pipeline", {"pipeline": "test.echo"}, ("pipeline", None), "run_pack calls it"),
-    ("run_pack", {"pack": "brew"}, ("pack", None), "run_pipeline runs it"),
+    ("run_pipeline", {"pipeline": "test.echo"}, ("pipeline", None), "Try run_pack."),
+    ("run_pack", {"pack": "brew"}, ("pack", None), "Try run_pipeline."),
     ("get_run", {"run_id": "packline://run/run_x"}, ("run_id", "run_x"), "list_runs"),
     ("resume_run", {"run_id": "packline://run/run_x"}, ("run_id", "run_x"), "list_runs"),
     ("get_artifact", {"artifact_id": "packline://artifact/art_x"}, ("artifact_id", "art_x"), "get_run"),

@@ -20,7 +20,7 @@ from store.lookups import Lookup
 from store.models.artifacts import ARTIFACT
 from store.models.declaring import columns_of
 from store.models.runs import ATTEMPT, RUN
-from store.paging import PAGE_OF_FEW, capped_count, fetch_page, words_in
+from store.paging import capped_count, fetch_page, words_in
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
@@ -253,9 +253,7 @@ async def list_of_run(
     }
     bounds = {name: value for name, value in given.items() if value is not None}
     statement = _page_of_run(frozenset(bounds), window.reverse)
-    rows = await store.rows(
-        statement, {**bounds, "run_id": run_id, "limit": window.limit + 1}, few=window.limit <= PAGE_OF_FEW
-    )
+    rows = await store.rows(statement, {**bounds, "run_id": run_id, "limit": window.limit + 1})
     found = [_BY_ID.make(row) for row in rows]
     return found[::-1] if window.reverse else found
 

@@ -27,8 +27,6 @@ R = TypeVar("R", bound=NamedTuple)
 
 #: Values of one statement at most; both databases take more, but nobody asks for more than a few pages at once.
 _VALUES_MAX = 512
-#: So many values lead to a few rows, or to a few large ones: a run has at most 64 steps and some attempts more.
-NEAR, _NEAR_LARGE = 16, 1
 
 
 class Lookup(Generic[R]):
@@ -41,7 +39,6 @@ class Lookup(Generic[R]):
         source: What to read from, where that is more than the table.
         also: A condition that always holds.
         order: Columns that order the rows.
-        large: Whether a record may hold a document of up to 1 MiB.
         visible: What makes a row visible to a caller, as SQL of `:visible_to`; see `of_run`.
         decode: Makes a field's value from a column's, where that is more than instants and truth values.
     """
@@ -55,7 +52,6 @@ class Lookup(Generic[R]):
         source: str | None = None,
         also: str | None = None,
         order: str | None = None,
-        large: bool = False,
         visible: str | None = None,
         decode: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
@@ -71,7 +67,6 @@ class Lookup(Generic[R]):
             for index, name in enumerate(names)
             if (decoder := (decode or {}).get(name) or _decoder(table.c[name].type)) is not None
         ]
-        self._near = _NEAR_LARGE if large else NEAR
         self._statement = lru_cache(maxsize=32)(self._make)
         self._alone = self._make(1, is_bound=False)
 
@@ -81,7 +76,7 @@ class Lookup(Generic[R]):
         Only those that the caller `visible_to` may see; all of them when it is None.
         """
         if len(values) == 1 and visible_to is None:  # as it mostly is
-            return [*map(self.make, await store.rows(self._alone, (values[0],), few=True))]
+            return [*map(self.make, await store.rows(self._alone, (values[0],)))]
         last = () if visible_to is None else (visible_to,)
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
@@ -89,9 +84,8 @@ class Lookup(Generic[R]):
             # Few sizes, so few statements: what is left over repeats the last value.
             size = 1 << (len(part) - 1).bit_length()
             given = (*part, *[part[-1]] * (size - len(part)), *last)
-            few = len(values) <= self._near
             statement = self._statement(size, is_bound=visible_to is not None)
-            found += map(self.make, await store.rows(statement, given, few=few))
+            found += map(self.make, await store.rows(statement, given))
         return found
 
     def make(self, row: Row) -> R:

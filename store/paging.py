@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _JSON_MARKS = frozenset("{}[]:,")
 #: Counts stop here: beyond it nobody wants to know exactly, and counting on would cost more than the page.
 COUNT_CAP = 10_000
-#: A page of so many items at most counts as a few rows where an index has them in order; see `Store.rows`.
-PAGE_OF_FEW = 50
 
 
 @dataclass(frozen=True, slots=True)

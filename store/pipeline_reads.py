@@ -113,7 +113,7 @@ NAMES_MAX = 2_000
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
 _BY_ID = Lookup(PIPELINE, PipelineRecord, "pipeline.id", decode={"aliases": load_aliases})
 _VERSIONS = Lookup(PIPELINE_VERSION, VersionRecord, "pipeline_version.id")
-_BODIES = Lookup(PIPELINE_VERSION, VersionBody, "pipeline_version.id", large=True)
+_BODIES = Lookup(PIPELINE_VERSION, VersionBody, "pipeline_version.id")
 _CURRENT = Lookup(
     PIPELINE_VERSION,
     VersionRecord,

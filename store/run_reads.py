@@ -106,7 +106,7 @@ class RunFilter:
 #: First character of a search text that holds plain words; earlier releases stored JSON.
 FOUND_BY_WORDS = "\n"
 _COLUMNS = columns_of(RUN, RunRecord)
-_PAYLOADS = Lookup(RUN, RunPayload, "run.id", large=True, visible="run.caller_id = :visible_to")
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible="run.caller_id = :visible_to")
 _STATE, _CAUSE = 6, 7
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32

@@ -107,7 +107,7 @@ _STEPS = Lookup(
     visible=_OF_STEPS,
     decode=_STEP_STATE,
 )
-_MILESTONES = Lookup(RUN_STEP, _Milestones, "run_step.id", large=True, visible=_OF_STEPS)
+_MILESTONES = Lookup(RUN_STEP, _Milestones, "run_step.id", visible=_OF_STEPS)
 _ATTEMPT = Lookup(ATTEMPT, AttemptRecord, "attempt.id", visible=_OF_ATTEMPTS, decode=_ATTEMPT_STATE)
 _ATTEMPTS_OF_STEPS = Lookup(
     ATTEMPT,
@@ -117,8 +117,8 @@ _ATTEMPTS_OF_STEPS = Lookup(
     visible=_OF_ATTEMPTS,
     decode=_ATTEMPT_STATE,
 )
-_PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", large=True, visible=_OF_ATTEMPTS)
-_INPUTS = Lookup(ATTEMPT, _Input, "attempt.id", large=True, visible=_OF_ATTEMPTS)
+_PAYLOADS = Lookup(ATTEMPT, AttemptPayload, "attempt.id", visible=_OF_ATTEMPTS)
+_INPUTS = Lookup(ATTEMPT, _Input, "attempt.id", visible=_OF_ATTEMPTS)
 
 
 async def steps_of_runs(

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class OperationContext(Protocol):
-    """A context that says something beside the data and is used for one event after the other."""
+    """A context that adds to answers and serves one event of a subscription after the other."""
 
     @property
     def extensions(self) -> dict[str, object]:
-        """What the answer carries beside its data."""
+        """What the answer carries in `extensions`."""
         ...
 
     def next_event(self) -> None:
@@ -33,10 +33,10 @@ class OperationContext(Protocol):
 
 
 class ContextExtension(SchemaExtension):
-    """Adds what the context says to each answer, and has it begin anew for each event of a subscription."""
+    """Adds the context's extensions to each answer, and renews the context after each event of a subscription."""
 
     def get_results(self) -> dict[str, object]:
-        """Return what the answer carries beside its data."""
+        """Return what the answer carries in `extensions`."""
         context = self.execution_context.context
         return context.extensions if isinstance(context, OperationContext) else {}
 

@@ -1,7 +1,7 @@
-"""Events of subscriptions are answered to their end, also when their listener has gone.
+"""Answers events of subscriptions to their end, also when their listener has gone.
 
 graphql-core answers an event by coroutines within coroutines. Cancelled before the outer ones have run, the inner ones
-are dropped, and Python warns of each that it was never awaited (a relative of
+are dropped, and Python warns of each that it was never awaited (a case of
 https://github.com/graphql-python/graphql-core/issues/269). Neither library offers a hook around the answer to an event,
 so one method of the executor is extended, which is the class meant to be:
 https://graphql-core-3.readthedocs.io/en/latest/modules/execution.html

@@ -79,20 +79,11 @@ class CheckedDocument:
         """Return why this operation of the document is not executed with these variables; nothing when it may be."""
         if self.errors:
             return list(self.errors)
-        refusal = self.refusal(operation, variables, limits)
-        return [] if refusal is None else [refusal]
-
-    def refusal(
-        self, operation: str | None, variables: Mapping[str, object], limits: RequestLimits
-    ) -> GraphQLError | None:
-        """Return why this operation costs too much with these variables, or None."""
         plan = self.costs.get(operation)
         if plan is None:
-            return None  # no such operation: executing it says so
+            return []  # no such operation: Strawberry says so
         cost = plan.total(variables)
-        if cost <= limits.cost:
-            return None
-        return too_complex("cost", "cost", cost, limits.cost)
+        return [too_complex("cost", "cost", cost, limits.cost)] if cost > limits.cost else []
 
 
 class Documents:

@@ -22,7 +22,7 @@ from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, Qu
 from store.durable import sync_file, sync_folder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
 _CHUNK = 1 << 20
@@ -112,7 +112,7 @@ class BlobStore:
                     size += len(chunk)
                     if size > limit_bytes:
                         raise TooLargeError(limit_bytes)
-                    await asyncio.to_thread(self._take, file, digest, chunk, size)
+                    await asyncio.to_thread(self._take, file, digest.update, chunk, size)
                 await asyncio.to_thread(sync_file, file)
             name = digest.hexdigest()
             await asyncio.to_thread(self._settle, part, name, size)
@@ -242,9 +242,9 @@ class BlobStore:
             self._used = used
         return self._used
 
-    def _take(self, file: BinaryIO, digest: hashlib._Hash, chunk: bytes, size: int) -> None:
+    def _take(self, file: BinaryIO, hash_more: Callable[[bytes], None], chunk: bytes, size: int) -> None:
         self._reserve(size)
-        digest.update(chunk)
+        hash_more(chunk)
         file.write(chunk)
 
     def _reserve(self, size: int) -> None:

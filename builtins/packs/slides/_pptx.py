@@ -5,7 +5,6 @@ Geometry is in points on a 960 x 540 slide (13.33 x 7.5 inch).
 
 from __future__ import annotations
 
-import io
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -39,11 +38,13 @@ from ._pptx_xml import (
     indent,
     mixed,
     next_paragraph,
+    paragraph_properties,
     plain_style,
     pt,
     rgb,
+    run_properties,
+    saved,
     text_frame_of,
-    with_fixed_dates,
 )
 from ._themes import THEMES, Theme, ThemeName
 from ._typeset import is_right_to_left
@@ -71,7 +72,7 @@ class _Writer:
         made.slide_width = emu(WIDTH)
         made.slide_height = emu(HEIGHT)
         self._presentation = made
-        adapt_master(self._presentation, theme)
+        adapt_master(self._presentation)
 
     def bytes(self) -> bytes:
         for number, slide in enumerate(self._deck.slides, start=1):
@@ -81,9 +82,7 @@ class _Writer:
         properties.author = self._deck.author[:255]
         properties.last_modified_by = ""
         properties.created = properties.modified = datetime(*DATE, tzinfo=UTC).replace(tzinfo=None)
-        raw = io.BytesIO()
-        self._presentation.save(raw)
-        return with_fixed_dates(raw)
+        return saved(self._presentation, self._theme)
 
 
 class _SlideWriter:
@@ -113,7 +112,7 @@ class _SlideWriter:
                     self._rectangle(0, 0, 12, HEIGHT, theme.accent)
                 self._content()
         if not slide.heading:
-            self._shapes.title._element.getparent().remove(self._shapes.title._element)
+            self._shapes.title.element.getparent().remove(self._shapes.title.element)
         if slide.notes:
             self._page.notes_slide.notes_text_frame.text = slide.notes
 
@@ -395,11 +394,11 @@ class _SlideWriter:
                 if run.code:
                     font.name = _MONO
                 if run.strike:
-                    made._r.get_or_add_rPr().set("strike", "sngStrike")
+                    run_properties(made).set("strike", "sngStrike")
                 if run.href:
                     made.hyperlink.address = run.href
         if is_right_to_left(plain(shown)):
-            paragraph._p.get_or_add_pPr().set("rtl", "1")
+            paragraph_properties(paragraph).set("rtl", "1")
             align_right(paragraph)
 
     def _rectangle(self, left: float, top: float, width: float, height: float, colour: str) -> Pptx:
@@ -465,9 +464,9 @@ class _SlideWriter:
 
     def _send_back(self, shape: Pptx) -> None:
         """Puts a shape behind the title, above those sent back before it."""
-        tree = shape._element.getparent()
-        tree.remove(shape._element)
-        tree.insert(2 + self._sent_back, shape._element)  # the first two children are the group's own properties
+        tree = shape.element.getparent()
+        tree.remove(shape.element)
+        tree.insert(2 + self._sent_back, shape.element)  # the first two children are the group's own properties
         self._sent_back += 1
 
     def _background(self, colour: str) -> None:

@@ -44,9 +44,9 @@ def mixed(over: str, under: str, share: float) -> str:
 
 def plain_style(shape: Pptx) -> None:
     """Takes off the theme's style, which would bring outline and shadow."""
-    style = shape._element.find("{http://schemas.openxmlformats.org/presentationml/2006/main}style")
+    style = shape.element.find("{http://schemas.openxmlformats.org/presentationml/2006/main}style")
     if style is not None:
-        shape._element.remove(style)
+        shape.element.remove(style)
 
 
 def text_frame_of(shape: Pptx, horizontal: float, vertical: float) -> Pptx:
@@ -76,15 +76,23 @@ def align_right(paragraph: Pptx) -> None:
     paragraph.alignment = PP_ALIGN.RIGHT
 
 
+def paragraph_properties(paragraph: Pptx) -> Pptx:
+    return paragraph._p.get_or_add_pPr()
+
+
+def run_properties(run: Pptx) -> Pptx:
+    return run._r.get_or_add_rPr()
+
+
 def indent(paragraph: Pptx, margin: float, first: float) -> None:
-    properties = paragraph._p.get_or_add_pPr()
+    properties = paragraph_properties(paragraph)
     properties.set("marL", str(emu(margin)))
     properties.set("indent", str(emu(first)))
 
 
 def bullet(paragraph: Pptx, colour: str, number: int | None, depth: int) -> None:
     """A native bullet, or automatic numbering that starts at `number`."""
-    properties = paragraph._p.get_or_add_pPr()
+    properties = paragraph_properties(paragraph)
 
     def add(parent: Pptx, tag: str, **attributes: str) -> Pptx:
         element = parent.makeelement(f"{_MAIN}{tag}", attributes)
@@ -100,17 +108,32 @@ def bullet(paragraph: Pptx, colour: str, number: int | None, depth: int) -> None
         add(properties, "buAutoNum", type="arabicPeriod", startAt=str(min(max(number, 1), 32_767)))
 
 
-def adapt_master(presentation: Pptx, theme: Theme) -> None:
-    """Gives the default template's master 16:9 positions, our fonts and our colours, for slides added later."""
-    master = presentation.slide_master
-    for holder in (master, *presentation.slide_layouts):
+def adapt_master(presentation: Pptx) -> None:
+    """Gives the default template's master 16:9 positions, for slides added later."""
+    for holder in (presentation.slide_master, *presentation.slide_layouts):
         for shape in holder.placeholders:
             left, top, width, height = shape.left, shape.top, shape.width, shape.height
             if None not in (left, top, width, height):
                 shape.left, shape.width = round(left * 4 / 3), round(width * 4 / 3)
                 shape.top, shape.height = top, height
-    part = next(rel.target_part for rel in master.part.rels.values() if rel.reltype.endswith("/theme"))
-    xml = part.blob.decode("utf-8")
+
+
+def saved(presentation: Pptx, theme: Theme) -> bytes:
+    """The file, with our fonts and colours in its master's theme and fixed dates."""
+    raw, fixed = BytesIO(), BytesIO()
+    presentation.save(raw)
+    rels = presentation.slide_master.part.rels.values()
+    theme_name = next(rel.target_part.partname for rel in rels if rel.reltype.endswith("/theme")).removeprefix("/")
+    with zipfile.ZipFile(raw) as source, zipfile.ZipFile(fixed, "w", zipfile.ZIP_DEFLATED) as target:
+        for entry in source.infolist():
+            made = zipfile.ZipInfo(entry.filename, date_time=DATE)
+            made.compress_type = zipfile.ZIP_DEFLATED
+            content = source.read(entry)
+            target.writestr(made, _themed(content.decode(), theme) if entry.filename == theme_name else content)
+    return fixed.getvalue()
+
+
+def _themed(xml: str, theme: Theme) -> str:
     xml = re.sub(r'(<a:(?:major|minor)Font>\s*<a:latin typeface=")[^"]*', r"\1Inter", xml)
     palette = {
         "dk1": theme.fg, "lt1": theme.bg, "dk2": theme.fg2, "lt2": theme.card, "accent1": theme.accent,
@@ -125,14 +148,4 @@ def adapt_master(presentation: Pptx, theme: Theme) -> None:
             count=1,
             flags=re.DOTALL,
         )
-    part._blob = xml.encode("utf-8")
-
-
-def with_fixed_dates(raw: BytesIO) -> bytes:
-    fixed = BytesIO()
-    with zipfile.ZipFile(raw) as source, zipfile.ZipFile(fixed, "w", zipfile.ZIP_DEFLATED) as target:
-        for entry in source.infolist():
-            made = zipfile.ZipInfo(entry.filename, date_time=DATE)
-            made.compress_type = zipfile.ZIP_DEFLATED
-            target.writestr(made, source.read(entry))
-    return fixed.getvalue()
+    return xml

@@ -20,7 +20,7 @@ from .._process import limit_memory, limit_time
 from ._rules import Block, main_block
 
 if TYPE_CHECKING:
-    from lxml.etree import _Element  # type: ignore[import-untyped]
+    from lxml.html import HtmlElement  # type: ignore[import-untyped]
 
 #: Imported before the process is forked.
 PRELOAD = ("trafilatura", "selectolax.lexbor", "markdownify")
@@ -139,7 +139,7 @@ def _by_trafilatura(html: str, url: str) -> str:
     return _spaced(found or "")
 
 
-def _make_links_absolute(tree: _Element, url: str) -> None:
+def _make_links_absolute(tree: HtmlElement, url: str) -> None:
     """Links as they can be written in Markdown, before trafilatura writes them as they are."""
     for link in list(tree.iter("a")):
         target = link.get("href")
@@ -150,7 +150,7 @@ def _make_links_absolute(tree: _Element, url: str) -> None:
                 link.set("href", absolute)
 
 
-def _collapse_white_space(tree: _Element) -> None:
+def _collapse_white_space(tree: HtmlElement) -> None:
     """White space as a browser shows it; otherwise line breaks of the source become breaks and indents of the text."""
     for element in tree.iter():
         if not isinstance(element.tag, str):

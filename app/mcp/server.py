@@ -15,11 +15,13 @@ from typing import TYPE_CHECKING, Any, Final
 import mcp_types as types
 from mcp.server import CacheHint, Server
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from app.mcp import resource_handlers, tasks
 from app.mcp.answers import wire_answer
 from app.mcp.handshake import OpenCalls, key_of
 from app.mcp.toolbox import UnknownToolError
+from schema.masking import internal_error, report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +35,6 @@ if TYPE_CHECKING:
 
 #: Code of the answer to a call its client has cancelled, and waits for no more; the language servers' one.
 CANCELLED: Final = -32800
-#: What a request is answered when something broke, as the SDK says it.
-INTERNAL: Final = {"code": types.INTERNAL_ERROR, "message": "Internal server error"}
 #: What arguments are that are no object.
 _KINDS: Final = {str: "a text", list: "an array", bool: "true or false", int: "a number", float: "a number"}
 #: Parts every server has, on every transport.
@@ -86,10 +86,21 @@ def build_server(
         on_list_tools=list_tools,
     )
     server.add_request_handler("tools/call", types.CallToolRequestParams, call_tool)
-    server.middleware[:] = [_named]  # the SDK's spans are of no use without an exporter, and cost every call
+    server.middleware[:] = [_masked, _named]  # without the SDK's spans, which would carry what failures say unmasked
     for part in parts:
         part(server, session_of, toolbox)
     return server
+
+
+async def _masked(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
+    """Answers what broke with an id; to clients of the handshake versions, the SDK would tell what the error says."""
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        raise
+    except Exception as error:
+        error_id = report(error, "request failed", method=ctx.method)
+        raise MCPError(types.INTERNAL_ERROR, internal_error(error_id)) from None
 
 
 async def _named(ctx: RequestContext, call_next: CallNext) -> HandlerResult:

@@ -14,7 +14,7 @@ from runner.issues import did_you_mean, nearest
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from app.mcp.answers import Answer
     from app.mcp.pack_tools import PackTool
@@ -50,11 +50,6 @@ class Toolbox:
         }
         self._shown: dict[tuple[Selection, frozenset[Scope], frozenset[str] | None], dict[str, Tool]] = {}
         self._packs: dict[tuple[str, str], PackTool] = {}
-
-    @property
-    def names(self) -> Iterable[str]:
-        """Of all tools that are no packs', whoever asks."""
-        return self._tools.keys()
 
     def may_wait(self, name: str) -> bool:
         """Whether a call of a tool may wait for a run; a pack's always may."""

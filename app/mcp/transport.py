@@ -1,4 +1,4 @@
-"""The HTTP transport: plain calls here and now, everything else by the SDK. Imports `mcp`."""
+"""The HTTP transport of the SDK, for both eras of the protocol. Imports `mcp`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
 
 from app.mcp.handshake import Handshakes, OpenCalls
-from app.mcp.quick import QuickCalls
 from app.mcp.server import build_server
 from app.mcp.toolbox import Toolbox
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from app.mcp.session import Session
     from schema.guarded import GuardedSchema
 
-#: Versions of the protocol from this one on name the method in a header.
-_HEADED: Final = b"2026"
+#: Versions of the protocol from this one on have no handshake.
+_HEADED: Final = "2026"
 #: Where the SDK logs what broke while it read a request.
 _SDK_LOG: Final = "mcp.server.streamable_http"
 
@@ -42,8 +42,7 @@ async def http_server(
     """What answers requests; leave it in the task that entered it.
 
     Stateless for clients of the handshake versions: sessions would die with the process, and none of the clients tried
-    opens a new one. Host and Origin are checked for the whole server, in `app.hosts`. What is answered at once is
-    answered without a stream that could tell of progress, at two thirds of the CPU.
+    opens a new one. Host and Origin are checked for the whole server, in `app.hosts`.
     """
 
     def session_of(ctx: RequestContext) -> Session:
@@ -51,35 +50,17 @@ async def http_server(
         return session_in(ctx.request.scope)
 
     logging.getLogger(_SDK_LOG).addFilter(_is_ours)
-    toolbox = Toolbox(schema)
     calls = OpenCalls()
-    server = build_server(toolbox, session_of, calls=calls)
-    streams, plain = (
-        StreamableHTTPSessionManager(server, stateless=True, json_response=json, max_request_body_size=body_bytes)
-        for json in (False, True)
-    )
-
-    handshakes = Handshakes(calls, session_in, streams.handle_request)
+    server = build_server(Toolbox(schema), session_of, calls=calls)
+    manager = StreamableHTTPSessionManager(server, stateless=True, max_request_body_size=body_bytes)
+    handshakes = Handshakes(calls, session_in, manager.handle_request)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        version, method = _stated(scope)
-        if version < _HEADED:
+        if Headers(scope=scope).get("mcp-protocol-version", "") < _HEADED:
             await handshakes(scope, receive, send)
         else:
-            manager = plain if method == b"tools/list" else streams
             with contextlib.suppress(ClientDisconnect):
                 await manager.handle_request(scope, receive, send)
 
-    async with streams.run(), plain.run():
-        yield QuickCalls(toolbox, server, session_in, answer, body_bytes)
-
-
-def _stated(scope: Scope) -> tuple[bytes, bytes]:
-    """Version and method by what a request's headers say; the SDK holds them against the body."""
-    version = method = b""
-    for key, value in scope["headers"]:
-        if key == b"mcp-protocol-version":
-            version = value
-        elif key == b"mcp-method":
-            method = value
-    return version, method
+    async with manager.run():
+        yield answer

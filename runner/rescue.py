@@ -35,7 +35,7 @@ class Rescue:
         """Frees what a former process held where that is certain, and starts to look."""
         if self._task is not None:
             return
-        if self._store.dialect == "sqlite":  # this process alone owns the file: every lease is a dead one
+        if not self._store.shared:  # this process alone owns the file: every lease is a dead one
             freed = await self._store.write(release_leases, self._limits.lease_seconds)
             if freed:
                 log.info("runs of the last server go on", runs=freed)

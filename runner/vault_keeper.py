@@ -255,9 +255,9 @@ class VaultKeeper:
             log.warning("the files of the vault key could not be tidied up", error=str(error))
 
     async def _follow(self) -> None:
-        """Follows changes until stopped. An embedded database has no other writer, so it is not polled."""
+        """Follows changes until stopped. A database that is not shared has no other writer, so it is not polled."""
         loop = asyncio.get_running_loop()
-        pause = POLL_SECONDS if self._store.dialect == "postgresql" else TOUCH_SECONDS
+        pause = POLL_SECONDS if self._store.shared else TOUCH_SECONDS
         noted = loop.time()
         while True:
             await wait_flag(self._changed, pause)

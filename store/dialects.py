@@ -31,6 +31,7 @@ Parameters: TypeAlias = "Mapping[str, object] | tuple[object, ...]"
 #: What a statement without parameters is given.
 NOTHING: Mapping[str, object] = {}
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_][a-z0-9_]*)")
+_OCTETS = re.compile(r"\boctet_length\((\w+)\)")  # which SQLite has since 3.43
 _SQLITE_CLOCK = "(strftime('%Y-%m-%d %H:%M:%f', 'now') || '000')"  # as `sqlite_instant` writes
 
 
@@ -38,8 +39,9 @@ class Sql:
     """A statement prepared for both drivers.
 
     Parameters are written `:name`. `FOR UPDATE` is left out on SQLite, whose writer is alone anyway.
-    `clock_timestamp()` is the clock of `Connection.now` for statements that are read without a unit; to the millisecond
-    on SQLite. Literal percent signs are doubled for psycopg.
+    `octet_length` takes the name of a column of text. `clock_timestamp()` is the clock of `Connection.now` for
+    statements that are read without a unit; to the millisecond on SQLite. Literal percent signs are doubled for
+    psycopg.
     """
 
     __slots__ = ("_names", "_pick", "postgresql", "sqlite")
@@ -49,7 +51,7 @@ class Sql:
         numbers = {name: number for number, name in enumerate(dict.fromkeys(_PARAMETER.findall(flat)), 1)}
         alone = flat.replace(" FOR UPDATE SKIP LOCKED", "").replace(" FOR UPDATE", "")
         numbered = _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", alone)
-        self.sqlite = numbered.replace("clock_timestamp()", _SQLITE_CLOCK)
+        self.sqlite = _OCTETS.sub(r"length(CAST(\1 AS BLOB))", numbered).replace("clock_timestamp()", _SQLITE_CLOCK)
         self.postgresql = _PARAMETER.sub(r"%(\1)s", flat.replace("%", "%%"))
         self._names = tuple(numbers)
         self._pick = _picker(self._names)
@@ -89,7 +91,8 @@ def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[ob
 class Connection(Protocol):
     """What a unit of work is given. Nothing of it may be kept once the unit has returned."""
 
-    dialect: Dialect
+    #: Whether other units may be writing at the same time.
+    shared: bool
 
     def now(self) -> datetime:
         """The clock that leases and events go by, aware UTC, read once per transaction.

@@ -60,12 +60,14 @@ class Store(Protocol):
     """A database, opened.
 
     Attributes:
-        dialect: Which database it is.
+        dialect: Which database it is, for people.
+        shared: Whether other processes may write to it at the same time.
         machine: Identity of this machine and data folder; sessions belong to it.
         wakes: Wake-ups after commits of this process and others.
     """
 
     dialect: Dialect
+    shared: bool
     machine: str
     wakes: Wakes
 

@@ -56,10 +56,7 @@ class LogLineRecord:
 
 
 _LAST = Sql("SELECT max(sequence) FROM log_line WHERE attempt_id = :id")
-_SIZE = {
-    "sqlite": Sql("SELECT coalesce(sum(length(CAST(text AS BLOB))), 0) FROM log_line WHERE attempt_id = :id"),
-    "postgresql": Sql("SELECT coalesce(sum(octet_length(text)), 0) FROM log_line WHERE attempt_id = :id"),
-}
+_SIZE = Sql("SELECT coalesce(sum(octet_length(text)), 0) FROM log_line WHERE attempt_id = :id")
 _IS_CUT = Sql("SELECT 1 FROM log_line WHERE attempt_id = :id AND sequence = :sequence AND text = :text")
 _INSERT = Sql(
     """INSERT INTO log_line (attempt_id, sequence, at, level, text)
@@ -79,7 +76,7 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     last = (conn.one(_LAST, {"id": attempt_id}) or (None,))[0] or 0
     if last > 0 and conn.one(_IS_CUT, {"id": attempt_id, "sequence": last, "text": CUT}) is not None:
         return 0
-    used = int((conn.one(_SIZE[conn.dialect], {"id": attempt_id}) or (0,))[0])
+    used = int((conn.one(_SIZE, {"id": attempt_id}) or (0,))[0])
     rows: list[dict[str, object]] = []
     kept = 0
     for at, level, line in lines:

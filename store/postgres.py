@@ -60,6 +60,7 @@ class PostgresStore:
     """A PostgreSQL database, opened; see `store.engine.Store`."""
 
     dialect: Dialect = "postgresql"
+    shared = True
 
     def __init__(self, url: str, data_dir: Path) -> None:
         self.machine = f"{machine_identity()}:{data_dir.resolve()}"

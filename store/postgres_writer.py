@@ -20,7 +20,7 @@ import structlog
 from psycopg.types.datetime import DatetimeDumper
 from psycopg.types.string import StrDumper
 
-from store.dialects import Connection, Dialect, Parameters, Row, Sql
+from store.dialects import Connection, Parameters, Row, Sql
 from store.engine import StoreAwayError, StoreError, StoreFullError, StoreUncertainError
 from store.postgres_wakes import CHANNEL, payload
 from store.wakes import EVERYTHING
@@ -56,7 +56,7 @@ _NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payload
 class PostgresConnection:
     """A unit's view of its transaction."""
 
-    dialect: Dialect = "postgresql"
+    shared = True
 
     def __init__(self, cursor: psycopg.Cursor[Row]) -> None:
         self._cursor = cursor

@@ -50,6 +50,7 @@ class SQLiteStore:
     """The embedded database, opened; see `store.engine.Store`."""
 
     dialect: Dialect = "sqlite"
+    shared = False
 
     def __init__(self, path: Path, lock: TextIOWrapper) -> None:
         self.machine = f"{socket.gethostname()}:{path.parent.resolve()}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from store.dialects import Dialect, Parameters, Row, Sql
+    from store.dialects import Parameters, Row, Sql
     from store.wakes import Topic, Wake
 
 #: 16 MB of pages, filled as needed: a thousand runs at once touch more than the 2 MB that SQLite keeps by itself. As
@@ -33,7 +33,7 @@ _PRAGMAS = (
 class SQLiteConnection:
     """A unit's view of the writer's connection."""
 
-    dialect: Dialect = "sqlite"
+    shared = False
 
     def __init__(self, raw: sqlite3.Connection) -> None:
         self._execute = raw.execute

@@ -120,7 +120,7 @@ def claim(
     `lost`, as of the owner's last sign of life; it does not use up a retry. The first claim of a stretch sets the
     deadline; later ones extend it by the time nobody held the run, counted from that sign.
     """
-    if conn.dialect == "postgresql":
+    if conn.shared:
         row = conn.one(_CALLER_OF_RUN, {"id": run_id})
         if row is None:
             return NotClaimed(Refusal.GONE)

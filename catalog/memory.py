@@ -158,7 +158,7 @@ class Memory:
     async def count(self, caller_id: str, scope: MemoryScope) -> int:
         """How many rows of a caller's a scope names. What ended before the call is among them."""
         await self.catch_up()
-        return await self._store.write(forget, caller_id, scope, dry_run=True)
+        return await self._store.snapshot(forget, caller_id, scope, dry_run=True)
 
     async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
         """As `runner.memory.MemoryPort` says; for packs, whose run is the caller's own."""

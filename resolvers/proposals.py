@@ -239,7 +239,7 @@ async def get_snapshot(context: Context, run_id: str) -> Snapshot:
     Raises:
         NotFound: there is none.
     """
-    found = await context.services.store.write(snapshot, run_id)
+    found = await context.services.store.snapshot(snapshot, run_id)
     if found is None:
         raise NotFound("run", run_id)
     return found

@@ -1,8 +1,8 @@
 """The one way in and out of the database.
 
-`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT. Reads are
-functions of this floor that are given the store; they alone call `Store.read` and `Store.rows`. `store.sqlite` and
-`store.postgres` implement all four.
+`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT;
+`Store.snapshot` runs one that only reads. Other reads are functions of this floor that are given the store; they alone
+call `Store.read` and `Store.rows`. `store.sqlite` and `store.postgres` implement them.
 """
 
 from __future__ import annotations
@@ -87,6 +87,13 @@ class Store(Protocol):
 
         SQLite runs it at once on the event loop's thread, which then does not wait for the disk: see
         `store.sqlite_writer`.
+        """
+
+    async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit that only reads, such as a preview; all its statements see the database at one instant.
+
+        Raises:
+            StoreError: it would have changed something, or a statement failed.
         """
 
     async def read(

@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store.dialects import NOTHING
+from store.dialects import NOTHING, Sql
 from store.engine import StoreClosedError, StoreError
 from store.postgres_wakes import PostgresBackend
 from store.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
     from sqlalchemy.pool import ConnectionPoolEntry
 
-    from store.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.dialects import Connection, Dialect, Parameters, Row
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,6 +43,7 @@ log = structlog.get_logger(__name__)
 POOL = 10
 #: How often a unit that surely was not committed is tried; the waits add up to about three seconds.
 TRIES = 7
+_SNAPSHOT = Sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
 #: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
 _UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
 
@@ -88,6 +89,15 @@ class PostgresStore:
             task.exception()  # looked at here: a caller who was cancelled does not, and asyncio would complain
 
     write_few = write
+
+    async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit that only reads; see `store.engine.Store.snapshot`."""
+
+        def read(conn: Connection) -> T:
+            conn.run(_SNAPSHOT)
+            return unit(conn, *args, **kwargs)
+
+        return await self.write(read)
 
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None

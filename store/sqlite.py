@@ -6,6 +6,7 @@ import asyncio
 import fcntl
 import socket
 import sqlite3
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
@@ -16,13 +17,13 @@ from sqlalchemy.ext.asyncio import create_async_engine
 from store.dialects import NOTHING
 from store.engine import StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
-from store.sqlite_connection import classified
+from store.sqlite_connection import SQLiteConnection, classified
 from store.sqlite_reads import connect
 from store.sqlite_writer import SQLiteWriter
 from store.wakes import Wakes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from io import TextIOWrapper
     from pathlib import Path
 
@@ -81,21 +82,29 @@ class SQLiteStore:
         """Runs a unit of a few rows in a transaction; see `store.engine.Store.write_few`."""
         return await self._writer.submit(lambda conn: unit(conn, *args, **kwargs), few=True)
 
+    async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit that only reads, in a thread; see `store.engine.Store.snapshot`."""
+
+        def read() -> T:
+            with closing(sqlite3.connect(self._path, isolation_level=None)) as raw:
+                for pragma in _READ_PRAGMAS:
+                    raw.execute(f"PRAGMA {pragma}")
+                raw.execute("BEGIN")
+                return unit(SQLiteConnection(raw), *args, **kwargs)
+
+        with self._under_way():
+            try:
+                return await asyncio.to_thread(read)
+            except sqlite3.Error as error:
+                raise classified(error) from error
+
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
         """All rows of a statement; see `store.engine.Store.read`."""
-        if self._closed:
-            raise StoreClosedError("The store is closed: the server is shutting down.")
-        self._reading += 1
-        self._quiet.clear()
-        try:
+        with self._under_way():
             async with self._readers.connect() as connection:
                 return (await connection.execute(statement, parameters)).freeze()()
-        finally:
-            self._reading -= 1
-            if self._reading == 0:
-                self._quiet.set()
 
     async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`.
@@ -116,15 +125,23 @@ class SQLiteStore:
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                     raise classified(error) from error
+        with self._under_way():
+            try:
+                raw = self._prepared or await self._prepare()
+                rows: list[Row] = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))  # type: ignore[assignment] # rows are tuples
+            except sqlite3.Error as error:
+                raise classified(error) from error
+            return rows
+
+    @contextmanager
+    def _under_way(self) -> Iterator[None]:
+        """While something is read; `close` waits for it."""
+        if self._closed:
+            raise StoreClosedError("The store is closed: the server is shutting down.")
         self._reading += 1
         self._quiet.clear()
         try:
-            raw = self._prepared or await self._prepare()
-            rows: list[Row] = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))  # type: ignore[assignment] # rows are tuples
-        except sqlite3.Error as error:
-            raise classified(error) from error
-        else:
-            return rows
+            yield
         finally:
             self._reading -= 1
             if self._reading == 0:

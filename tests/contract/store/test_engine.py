@@ -1,4 +1,4 @@
-"""What `Store.write`, `read` and `wakes` promise, over both databases."""
+"""What `Store.write`, `snapshot`, `read` and `wakes` promise, over both databases."""
 
 from __future__ import annotations
 
@@ -184,6 +184,25 @@ async def test_close_finishes_what_was_accepted_and_refuses_more(store: Store):
 async def test_a_read_cannot_write(store: Store):
     with pytest.raises(Exception, match=r"read-?only"):
         await store.read(text("DELETE FROM caller"))
+
+
+async def test_a_snapshot_sees_one_instant_and_cannot_write(store: Store):
+    await store.write(add, 1)
+    loop = asyncio.get_running_loop()
+
+    def count(conn: Connection) -> int:
+        return len(conn.all(Sql("SELECT id FROM caller")))
+
+    def look(conn: Connection) -> tuple[int, int]:
+        before = count(conn)
+        asyncio.run_coroutine_threadsafe(store.write(add, 2), loop).result(60)
+        return before, count(conn)
+
+    assert await store.snapshot(look) == (1, 1)
+    assert await store.snapshot(count) == 2
+    with pytest.raises(StoreError, match=r"read-?only"):
+        await store.snapshot(add, 3)
+    assert await store.snapshot(count) == 2
 
 
 async def test_a_listener_that_fails_keeps_nobody_from_hearing(store: Store):

@@ -6,19 +6,18 @@ import asyncio
 import fcntl
 import socket
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 import structlog
-from sqlalchemy import event
-from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy import create_engine, event
 
 from store.dialects import NOTHING
 from store.engine import StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
 from store.sqlite_connection import SQLiteConnection, classified
-from store.sqlite_reads import connect
 from store.sqlite_writer import SQLiteWriter
 from store.wakes import Wakes
 
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from io import TextIOWrapper
     from pathlib import Path
 
-    from sqlalchemy import Executable, Result
+    from sqlalchemy import Engine, Executable, Result
     from sqlalchemy.engine.interfaces import DBAPIConnection
-    from sqlalchemy.ext.asyncio import AsyncEngine
 
     from store.dialects import Connection, Dialect, Parameters, Row, Sql
 
@@ -38,7 +36,7 @@ T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
-#: Idle read connections kept open; opening one costs a thread and about a millisecond.
+#: Threads that read, each with a connection; more reads wait their turn.
 READERS = 8
 #: How long `close` waits for reads under way: a connection closed under a read would never answer it.
 LAST_READS_SECONDS = 10.0
@@ -59,6 +57,7 @@ class SQLiteStore:
         self.wakes = Wakes()
         self._writer = SQLiteWriter(path, self.wakes.committed)
         self._readers = _reading_engine(path)
+        self._threads = ThreadPoolExecutor(READERS, thread_name_prefix="packline-read")
         self._path = path
         self._near: sqlite3.Connection | None = None
         self._prepared: aiosqlite.Connection | None = None
@@ -85,7 +84,7 @@ class SQLiteStore:
     async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit that only reads, in a thread; see `store.engine.Store.snapshot`."""
 
-        def read() -> T:
+        def look() -> T:
             with closing(sqlite3.connect(self._path, isolation_level=None)) as raw:
                 for pragma in _READ_PRAGMAS:
                     raw.execute(f"PRAGMA {pragma}")
@@ -94,17 +93,21 @@ class SQLiteStore:
 
         with self._under_way():
             try:
-                return await asyncio.to_thread(read)
+                return await asyncio.get_running_loop().run_in_executor(self._threads, look)
             except sqlite3.Error as error:
                 raise classified(error) from error
 
     async def read(
         self, statement: Executable, parameters: Mapping[str, object] | None = None
     ) -> Result[*tuple[Any, ...]]:
-        """All rows of a statement; see `store.engine.Store.read`."""
+        """The rows of a statement, read to their end in a thread; see `store.engine.Store.read`."""
+
+        def look() -> Result[*tuple[Any, ...]]:
+            with self._readers.connect() as connection:
+                return connection.execute(statement, parameters).freeze()()
+
         with self._under_way():
-            async with self._readers.connect() as connection:
-                return (await connection.execute(statement, parameters)).freeze()()
+            return await asyncio.get_running_loop().run_in_executor(self._threads, look)
 
     async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`.
@@ -178,11 +181,12 @@ class SQLiteStore:
                 await self._quiet.wait()
         except TimeoutError:
             log.warning("reads were cut off by the end of the store", count=self._reading)
+        self._threads.shutdown(wait=False)
         if self._near is not None:
             self._near.close()
         if self._prepared is not None:
             await self._prepared.close()
-        await self._readers.dispose()
+        self._readers.dispose()
         self._lock.close()
 
 
@@ -224,19 +228,16 @@ def acquire_lock(data_dir: Path) -> TextIOWrapper:
     return lock
 
 
-def _reading_engine(path: Path) -> AsyncEngine:
-    # Nothing to roll back on return, since no transaction is begun: each read saves a turn of its thread.
-    engine = create_async_engine(
-        f"sqlite+aiosqlite:///{path}",
-        async_creator=lambda: connect(path),
+def _reading_engine(path: Path) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}",
         pool_size=READERS,
-        max_overflow=12,
-        pool_use_lifo=True,  # the one used last has its statements prepared and its pages at hand
-        pool_reset_on_return=None,
+        pool_use_lifo=True,  # the one used last has its statements prepared and its pages in memory
+        pool_reset_on_return=None,  # nothing to roll back, since no transaction is begun
         isolation_level="AUTOCOMMIT",
     )
 
-    @event.listens_for(engine.sync_engine, "connect")
+    @event.listens_for(engine, "connect")
     def configure(raw: DBAPIConnection, _record: object) -> None:
         # No transaction of its own: each statement sees the newest commit and none outlives a batch.
         raw.isolation_level = None

@@ -75,7 +75,7 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
     """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
     documents = await documents_of(context, yaml)
     if not documents:
-        raise Invalid("There is no document to apply.", [error((), "empty", "The YAML text holds no document.")])
+        raise Invalid([error((), "empty", "There is no document to apply.")])
     planned: list[_Planned] = []
     seen: set[str] = set()
     for number, (document, text) in enumerate(documents):
@@ -85,12 +85,11 @@ async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[
             checked = await checked_definition(context, document, text)
         except Invalid as refused:
             issues = [issue.under(str(number)) for issue in refused.issues]
-            raise Invalid(f"Document {number + 1}: {refused.message}", issues) from refused
+            where = f"Document {number + 1}"
+            raise Invalid(issues, summary=f"{where}: {refused.summary}" if refused.summary else where) from refused
         if checked.key in seen:
-            raise Invalid(
-                f"Two documents have the key `{checked.key}`.",
-                [error((str(number), "key"), "duplicate_key", "Each document needs a key of its own.")],
-            )
+            message = f"Two documents have the key `{checked.key}`."
+            raise Invalid([error((str(number), "key"), "duplicate_key", message)])
         seen.add(checked.key)
         planned.append(await _plan(context, checked))
     if dry_run:

@@ -147,10 +147,8 @@ async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
 async def artifact_text(context: Context, *, id: str, offset: int, limit_bytes: int) -> TextStretch | None:
     """A stretch of an artifact's text, cut at character borders."""
     if offset < 0 or not 1 <= limit_bytes <= TEXT_BYTES:
-        raise Invalid(
-            f"offset is {offset} and limitBytes {limit_bytes}.",
-            [error(("limit_bytes",), "out_of_range", f"offset is 0 or more, limitBytes 1 to {TEXT_BYTES}.")],
-        )
+        message = f"offset is {offset} and limitBytes {limit_bytes}; use 0 or more, and 1 to {TEXT_BYTES}."
+        raise Invalid([error(("limit_bytes",), "out_of_range", message)])
     found = await find_visible_artifact(context, id)
     if found is None:
         return None
@@ -310,10 +308,8 @@ async def text_preview(
         look: Finds out how it looks, for documents whose text has to be taken out of them.
     """
     if not 1 <= limit <= PREVIEW_CHARACTERS:
-        raise Invalid(
-            f"limit is {limit}.",
-            [error(("limit",), "out_of_range", f"limit is 1 to {PREVIEW_CHARACTERS} characters.")],
-        )
+        message = f"limit is {limit}; use 1 to {PREVIEW_CHARACTERS} characters."
+        raise Invalid([error(("limit",), "out_of_range", message)])
     if artifact.erased_at is not None or artifact.status == ArtifactStatus.QUARANTINED:
         return None
     if "openxmlformats" in artifact.media_type:

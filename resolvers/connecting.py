@@ -33,13 +33,15 @@ async def list_agent_clients(
     """
     address = _address(server_url)
     if address is None:
-        issue = error(("serverUrl",), "url", "This is no address of a server.", "Write it as http://127.0.0.1:8420.")
-        raise Invalid("The address of the server is none.", [issue])
+        issue = error(
+            ("serverUrl",), "url", "`serverUrl` is no address of a server.", "Write it as http://127.0.0.1:8420."
+        )
+        raise Invalid([issue])
     if token is not None and (not 0 < len(token) <= TOKEN_CHARACTERS or not token.isascii() or not token.isprintable()):
         issue = error(
-            ("token",), "token", "This is no token.", f"A token is up to {TOKEN_CHARACTERS} plain characters."
+            ("token",), "token", "`token` is no token.", f"A token is up to {TOKEN_CHARACTERS} plain characters."
         )
-        raise Invalid("The token is none.", [issue])
+        raise Invalid([issue])
     reach = Reach(
         f"{address.origin}{address.path.rstrip('/')}/mcp{'?toolsets=author' if author else ''}",
         token,

@@ -121,7 +121,7 @@ async def set_credential(
     if grants is not None and (add_grants or remove_grants):
         issues.append(error(("grants",), "given_twice", "`grants` replaces all; it goes with neither of the others."))
     if has_errors(issues):
-        raise Invalid(f"The credential cannot be stored: {issues[0].message}", issues)
+        raise Invalid(issues, summary="The credential cannot be stored")
     shared = await _grant_change(context, grants, add_grants, remove_grants)
     for _ in range(TRIES):
         change = await _change(context, key, kind, description, given, shared, expires_at)
@@ -132,7 +132,7 @@ async def set_credential(
             continue
         except TooManyGrantsError as refused:
             message = f"{refused} grants are too many; at most {GRANTS_MAX} are kept."
-            raise Invalid(message, [error(("grants",), "too_many", message)]) from refused
+            raise Invalid([error(("grants",), "too_many", message)]) from refused
         await context.services.keeper.refresh()
         found = await find_stored(context, credential_id)
         if found is not None:
@@ -177,7 +177,7 @@ async def _change(
     before = dict(opened.fields) if opened is not None and opened.fields is not None and is_same_kind else {}
     fields, issues = merged_fields(KINDS[kind], before, given or {})
     if issues:
-        raise Invalid(f"The credential `{key}` cannot be stored: {issues[0].message}", issues)
+        raise Invalid(issues, summary=f"The credential `{key}` cannot be stored")
     try:
         return await keeper.seal(change, fields, before=keeper.sealed(key))
     except VaultLockedError as locked:
@@ -216,7 +216,7 @@ async def _grant_change(
     given = add if grants is None else grants
     if max(len(given), len(remove)) > GRANTS_MAX:
         message = f"{max(len(given), len(remove))} grants are too many; at most {GRANTS_MAX} are kept."
-        raise Invalid(message, [error(("grants",), "too_many", message)])
+        raise Invalid([error(("grants",), "too_many", message)])
     found = [await _target(context, target) for target in given]
     for target, known in zip(given, found, strict=True):
         if known is None:

@@ -142,7 +142,7 @@ async def document_of(context: Context, definition: DefinitionText) -> dict[str,
         return await _read(context, load_document, definition.yaml)
     document = object_of(definition.document, "definition")
     if unsafe := await apart_if_large(context.caller.id, partial(forbidden_text, document), document):
-        raise Invalid(unsafe[0].message, unsafe)
+        raise Invalid(unsafe)
     return document
 
 
@@ -159,8 +159,7 @@ async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _R
     try:
         return await apart(context.caller.id, partial(read, text), text)
     except DocumentError as refused:
-        message = f"The definition cannot be read: {refused}"
-        raise Invalid(message, [error((), "unreadable", str(refused))]) from refused
+        raise Invalid([error((), "unreadable", str(refused))], summary="The definition cannot be read") from refused
 
 
 def object_of(value: object, name: str) -> dict[str, JSONValue]:
@@ -171,7 +170,7 @@ def object_of(value: object, name: str) -> dict[str, JSONValue]:
     """
     if not isinstance(value, Mapping):
         message = f"It must be a JSON object, not {shown(value)}."
-        raise Invalid(f"The {name} cannot be read: {message}", [error((), "unreadable", message)])
+        raise Invalid([error((), "unreadable", message)], summary=f"The {name} cannot be read")
     return dict(value)
 
 
@@ -203,6 +202,6 @@ def _checked(context: Context, document: Mapping[str, JSONValue], text: str | No
     if not check.valid or check.definition is None:
         wrong = next(issue for issue in check.issues if issue.severity == "error")
         where = ".".join(wrong.path)
-        raise Invalid(f"The definition is not valid at {where or 'its top'}: {wrong.message}", check.issues)
+        raise Invalid(check.issues, summary=f"The definition is not valid at {where or 'its top'}")
     heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
     return CheckedDefinition(check.definition.key, heading, definition, check.issues)

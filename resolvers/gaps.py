@@ -49,14 +49,12 @@ async def save_gap_proposal(context: Context, *, user_intent: str, gap: JSONValu
             error(("user_intent",), "out_of_range", f"user_intent must have 1 to {MAX_INTENT * 4} characters.")
         )
     if issues:
-        raise Invalid(issues[0].message, issues)
+        raise Invalid(issues)
     redactor = context.services.redactor
     text = orjson.dumps(redactor.value(_checked(gap).model_dump(mode="json"))).decode()
     if len(text) > MAX_GAP_BYTES:
-        raise Invalid(
-            f"The gap has {len(text)} bytes; at most {MAX_GAP_BYTES} are kept.",
-            [error(("gap",), "too_long", f"The gap has {len(text)} bytes; at most {MAX_GAP_BYTES} are kept.")],
-        )
+        message = f"The gap has {len(text)} bytes; at most {MAX_GAP_BYTES} are kept."
+        raise Invalid([error(("gap",), "too_long", message)])
 
     def unit(conn: Connection) -> GapProposalRecord:
         return keep_gap(conn, caller_id=context.caller.id, user_intent=redactor.text(intent), gap=text)
@@ -101,12 +99,12 @@ def _checked(gap: JSONValue) -> GapWarning:
         return GapWarning.model_validate(_snake(gap))
     except ValidationError as refused:
         issues = [
-            error(("gap", *(str(part) for part in found["loc"])), "invalid", f"{found['msg']}.")
+            error(path := ("gap", *map(str, found["loc"])), "invalid", f"{'.'.join(path)}: {found['msg']}.")
             for found in refused.errors(include_url=False, include_input=False)
         ]
         raise Invalid(
-            f"This is no gap warning: {'.'.join(issues[0].path)}: {issues[0].message}",
             issues,
+            summary="This is no gap warning",
             hint=Hint("Give the gap warning as routing answered it.", operation="route_request"),
         ) from refused
 

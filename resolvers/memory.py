@@ -237,7 +237,7 @@ def scope_of(text: str) -> MemoryScope:
         return parse_scope(text)
     except ScopeError as refused:
         near = did_you_mean(text, ("all", "packs", "pipelines"))
-        raise Invalid(str(refused), [error(("scope",), "unknown_scope", str(refused), near)]) from refused
+        raise Invalid([error(("scope",), "unknown_scope", str(refused), near)]) from refused
 
 
 async def _known_scope(context: Context, text: str) -> MemoryScope:
@@ -301,4 +301,4 @@ async def _pin(context: Context, caller_id: str, override: OverrideRecord) -> No
 
 
 def _unfit(message: str, hint: str) -> Invalid:
-    return Invalid(message, [error(("value",), "unfit", message, hint)], hint=hint)
+    return Invalid([error(("value",), "unfit", message, hint)])

@@ -159,6 +159,7 @@ def mask_problem(problem: Problem, redactor: Redactor) -> None:
     if isinstance(problem, NotFound):
         problem.ref = redactor.message(problem.ref)
     if isinstance(problem, Invalid):
+        problem.summary = None if problem.summary is None else redactor.message(problem.summary)
         problem.issues = tuple(
             replace(
                 issue,

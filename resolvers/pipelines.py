@@ -190,10 +190,8 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
     _refuse_starter(found)
     require_owner(context, found)
     if confirm_key != found.key:
-        raise Invalid(
-            f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`.",
-            [error(("confirm_key",), "confirmation", "It must repeat the pipeline's key.", f"Give `{found.key}`.")],
-        )
+        message = f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`."
+        raise Invalid([error(("confirm_key",), "confirmation", message, f"Give `{found.key}`.")])
     await context.commit(lambda conn: delete_pipeline(conn, found.id), lambda _: found.id)
     return found.id
 
@@ -215,7 +213,7 @@ def _note(note: str | None) -> str | None:
     if note is None:
         return None
     if len(note) > 1000:
-        raise Invalid("The note is too long.", [error(("note",), "too_long", "A note has at most 1000 characters.")])
+        raise Invalid([error(("note",), "too_long", "A note has at most 1000 characters.")])
     if unsafe := forbidden_text(note):
-        raise Invalid(unsafe[0].message, [issue.under("note") for issue in unsafe])
+        raise Invalid([issue.under("note") for issue in unsafe])
     return note

@@ -98,14 +98,18 @@ class Invalid(Problem):
     """The input breaks a rule; every rule broken is told, not only the first.
 
     Attributes:
-        issues: Errors before warnings; the hint is that of the first, which the message is about.
+        issues: Errors before warnings.
+        summary: What was refused, such as `The token cannot be made`; the message is this and the first issue's. None
+            when the first issue's message says it all. The hint is the first issue's, too, unless another is given.
     """
 
     code = ProblemCode.INVALID
 
-    def __init__(self, message: str, issues: Sequence[Issue], *, hint: Hint | str | None = None) -> None:
+    def __init__(self, issues: Sequence[Issue], *, summary: str | None = None, hint: Hint | str | None = None) -> None:
         self.issues = tuple(sorted(issues, key=lambda issue: issue.severity != "error"))
-        super().__init__(message, hint=hint or (self.issues[0].hint if self.issues else None))
+        self.summary = summary
+        first = self.issues[0]
+        super().__init__(f"{summary}: {first.message}" if summary else first.message, hint=hint or first.hint)
 
 
 class Conflict(Problem):

@@ -87,7 +87,7 @@ async def promote_run(
         )
     if name is not None and not 0 < len(name.strip()) <= NAME_CHARACTERS:
         message = f"The name has 1 to {NAME_CHARACTERS} characters."
-        raise Invalid(message, [error(("name",), "bad_length", message)])
+        raise Invalid([error(("name",), "bad_length", message)])
     if run.pack is None:
         document, made_from = await _of_pipeline(context, run, name), [run.id]
     else:
@@ -133,7 +133,7 @@ async def _chain(context: Context, run: RunRecord, include: Sequence[str] | None
     missing = [run_id for run_id in include if run_id not in by_id]
     if missing:
         message = f"{missing[0]} is no successful pack call of the caller of {run.id}."
-        raise Invalid(message, [error(("include",), "not_a_call", message)])
+        raise Invalid([error(("include",), "not_a_call", message)])
     return sorted(by_id.values(), key=lambda call: (call.run_id == run.id, call.created_at, call.run_id))
 
 

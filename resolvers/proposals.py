@@ -229,7 +229,7 @@ def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
         return {}
     if not isinstance(value, dict):
         message = f"`{name}` is a JSON object, not {shown(value)}."
-        raise Invalid(message, [error((name,), "wrong_type", message)])
+        raise Invalid([error((name,), "wrong_type", message)])
     return value
 
 
@@ -351,7 +351,7 @@ def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], ta
     try:
         return {**with_defaults(target.schema, kept), **recorded}
     except DefaultsError as unbounded:
-        raise Invalid(unbounded.issue.message, [unbounded.issue.under("inputs")]) from unbounded
+        raise Invalid([unbounded.issue.under("inputs")]) from unbounded
 
 
 def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:

@@ -44,4 +44,4 @@ def bounded_text(text: str | None, name: str = "text") -> None:
 
 def _too_much(name: str, what: str) -> Invalid:
     message = f"The filter `{name}` has {what}."
-    return Invalid(message, [error((name,), "too_long", message, "Ask for less at a time.")])
+    return Invalid([error((name,), "too_long", message, "Ask for less at a time.")])

@@ -163,8 +163,7 @@ async def resume_run(
             hint=_instead_of_resuming(proposal.found.state),
         )
     if not proposal.plan.allowed:
-        wrong = [issue for issue in proposal.plan.issues if issue.severity == "error"]
-        raise Invalid(f"Run {id} cannot be resumed like this: {wrong[0].message}", proposal.plan.issues)
+        raise Invalid(proposal.plan.issues, summary=f"Run {id} cannot be resumed like this")
     if proposal.missing:
         raise unavailable(proposal.missing)
     engine, change = context.services.engine, _change(context, proposal)
@@ -231,12 +230,12 @@ async def rerun_run(
     found = await get_snapshot(context, id)
     target = await target_of(context, found, definition)
     if has_errors(target.issues):
-        raise Invalid(target.issues[0].message, target.issues)
+        raise Invalid(target.issues)
     before: dict[str, JSONValue] = orjson.loads(found.inputs)
     values = merged(before, json_object(inputs, "inputs"), target)
     issues = [*not_from_memory(values, from_memory), *await input_issues(context, found, target, values)]
     if issues:
-        raise Invalid(f"The inputs do not fit: {issues[0].message}", [issue.under("inputs") for issue in issues])
+        raise Invalid([issue.under("inputs") for issue in issues], summary="The inputs do not fit")
     refuse_wrong_agent(context, target.compiled, agent)
     lacks = context.lacks(found.pipeline_id, agent=agent)
     steps: Sequence[NewStep] = resolved_steps(context, target.compiled, lacks, agent)
@@ -245,7 +244,7 @@ async def rerun_run(
     warnings = target.issues
     text = canonical_json(values)
     if from_step is None and (gone := await unreadable_inputs(context, target.compiled.steps, values, text)):
-        raise Invalid(f"The inputs do not fit: {gone[0].message}", gone)
+        raise Invalid(gone, summary="The inputs do not fit")
     if from_step is None and target.version_id is not None:
         versions = context.services.versions
         if unfit := await versions.misfits(context, target.version_id, target.document, target.input_schema):
@@ -253,8 +252,7 @@ async def rerun_run(
     if from_step is not None:
         plan = await rerun_plan(context, found, target, before, values, from_step)
         if not plan.allowed:
-            wrong = next(issue for issue in plan.issues if issue.severity == "error")
-            raise Invalid(f"Run {id} cannot be re-run from {from_step}: {wrong.message}", plan.issues)
+            raise Invalid(plan.issues, summary=f"Run {id} cannot be re-run from {from_step}")
         warnings += plan.issues
         steps = _with_reused(found, plan, steps)
     labels = Labels.of(context, values, title=found.title if values == before else None, name=target.compiled.name)
@@ -282,7 +280,7 @@ async def rerun_run(
     try:
         return await start(context, new, wait_seconds, warnings)
     except LostLeaseError as gone:
-        raise Invalid(str(gone), [error(("from_step",), "output_gone", str(gone))]) from gone
+        raise Invalid([error(("from_step",), "output_gone", str(gone))]) from gone
 
 
 # ------------------------------------------------------------------------------------------------ parts

@@ -216,7 +216,7 @@ def refuse_bad_request(user_intent: str, at_hand: JSONValue) -> None:
             )
         )
     if issues:
-        raise Invalid(issues[0].message, issues)
+        raise Invalid(issues)
 
 
 async def _asked(context: Context, request: str, at_hand: JSONValue) -> _Asked:

@@ -219,10 +219,8 @@ async def wait_run(
     """
     longest = context.services.limits.wait_seconds
     if not 0 <= wait_seconds <= longest:
-        raise Invalid(
-            f"waitSeconds is {wait_seconds}; use 0 to {longest}.",
-            [error(("wait_seconds",), "out_of_range", f"Use 0 to {longest}, and wait again.")],
-        )
+        message = f"waitSeconds is {wait_seconds}; use 0 to {longest}, and wait again."
+        raise Invalid([error(("wait_seconds",), "out_of_range", message)])
     try:
         run = await readable_run(context, id)
     except NotFound:

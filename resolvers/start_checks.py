@@ -67,7 +67,7 @@ def refuse_bad_start(
             issues.append(error((name,), "out_of_range", f"{name} must have 1 to {limit} characters."))
         issues.extend(issue.under(name) for issue in forbidden_text(text))
     if issues:
-        raise Invalid(issues[0].message, issues)
+        raise Invalid(issues)
 
 
 def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
@@ -145,7 +145,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
     steps = [step for step in compiled.steps if step.agent is not None]
     if not steps:
         message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
-        raise Invalid(message, [error(("agent",), "no_agent_step", message, "Name no agent.")])
+        raise Invalid([error(("agent",), "no_agent_step", message, "Name no agent.")])
     agents = context.services.engine.resources.agents
     for step in steps:
         assert step.agent is not None
@@ -154,7 +154,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
             message = f"The step {step.key} cannot work with the agent {shown(agent)}."
             names = ", ".join(f"`{name}`" for name in choices)
             hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Name no agent.")
-            raise Invalid(message, [error(("agent",), "unknown_agent", message, hint)])
+            raise Invalid([error(("agent",), "unknown_agent", message, hint)])
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
@@ -170,7 +170,7 @@ def unavailable(missing: Sequence[Requirement]) -> Unavailable:
 
 def no_longer_fits(name: str, issues: Sequence[Issue]) -> Invalid:
     """The refusal of a definition that was fine when it was saved, and does not fit the packs of today."""
-    return Invalid(f"{name} no longer fits the packs installed here: {issues[0].message}", issues)
+    return Invalid(issues, summary=f"{name} no longer fits the packs installed here")
 
 
 def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:

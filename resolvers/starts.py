@@ -138,8 +138,8 @@ async def run_pipeline(
     )
     if has_errors(issues) or not isinstance(inputs, dict):
         raise Invalid(
-            f"The inputs do not fit pipeline {found.key}: {issues[0].message}",
             [*(issue.under("inputs") for issue in issues), *unfit, *missing_issues(missing)],
+            summary=f"The inputs do not fit pipeline {found.key}",
         )
     if unfit:
         raise no_longer_fits(found.key, [*unfit, *missing_issues(missing)])
@@ -148,7 +148,7 @@ async def run_pipeline(
     values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
     if gone := await unreadable_inputs(context, definition.steps, values, text):
-        raise Invalid(f"The inputs do not fit pipeline {found.key}: {gone[0].message}", gone)
+        raise Invalid(gone, summary=f"The inputs do not fit pipeline {found.key}")
     steps = new_steps(context, definition, agent)
     if dry_run:
         await context.commit_unchanged()
@@ -239,16 +239,16 @@ async def run_pack(
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)
         raise Invalid(
-            f"The input does not fit pack {found.name}{f' at {where}' if where else ''}: {issues[0].message}",
             [issue.under("input") for issue in issues] + missing_issues(missing),
+            summary=f"The input does not fit pack {found.name}{f' at {where}' if where else ''}",
         )
     if missing:
         raise unavailable(missing)
     text, document = canonical_json(input), canonical_json(pack_call_document(found.name, found.version))
     if gone := await unreadable_inputs(context, (await compiled(context, document, None)).steps, input, text):
         raise Invalid(
-            f"The input does not fit pack {found.name}: {gone[0].message}",
             [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
+            summary=f"The input does not fit pack {found.name}",
         )
     if dry_run:
         await context.commit_unchanged()

@@ -68,7 +68,7 @@ async def create(
     if expires_at is not None and expires_at <= context.services.now():
         issues.append(error(("expires_at",), "past", "The token would have expired already.", "Give a later time."))
     if has_errors(issues):
-        raise Invalid(f"The token cannot be made: {issues[0].message}", issues)
+        raise Invalid(issues, summary="The token cannot be made")
     for scope in scopes:
         if not context.caller.may(scope):
             raise Forbidden(f"A token cannot allow `{scope}`, which yours does not.", requires=scope)

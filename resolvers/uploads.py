@@ -116,7 +116,7 @@ def invalid_upload(message: str) -> Problem:
 
 
 def _invalid(message: str, path: tuple[str, ...], rule: str) -> Invalid:
-    return Invalid(message, [error(path, rule, message)])
+    return Invalid([error(path, rule, message)])
 
 
 class _Beginning:

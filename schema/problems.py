@@ -90,6 +90,9 @@ class InvalidProblem(Problem):
     """See `resolvers.problems.Invalid`."""
 
     issues: list[Issue] = strawberry.field(description="Every rule broken, not only the first.")
+    summary: str | None = strawberry.field(
+        description="What was refused; the message is this and the first issue's. Null when that says it all."
+    )
 
 
 @strawberry.type(description="The object has moved on or is read-only, or the handle or idempotency key is taken.")
@@ -158,7 +161,7 @@ def problem_of(problem: problems.Problem) -> Any:  # noqa: ANN401 - the member d
         case problems.Forbidden():
             return ForbiddenProblem(**common, requires=problem.requires)
         case problems.Invalid():
-            return InvalidProblem(**common, issues=Issue.all(problem.issues))
+            return InvalidProblem(**common, issues=Issue.all(problem.issues), summary=problem.summary)
         case problems.Conflict():
             return ConflictProblem(**common, current_id=problem.current_id)
         case problems.WrongState():

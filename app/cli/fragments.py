@@ -56,7 +56,7 @@ fragment ProblemParts on Problem {
   __typename message code hint hintParts { text closest operation } retryable
   ... on NotFoundProblem { ref suggestion }
   ... on ForbiddenProblem { requires }
-  ... on InvalidProblem { issues { ...IssueParts } }
+  ... on InvalidProblem { summary issues { ...IssueParts } }
   ... on UnavailableProblem { missing { ...RequirementParts } }
   ... on LimitedProblem { retryAfterSeconds }
 }

@@ -110,30 +110,22 @@ def accept(result: JSON) -> JSON:
 
 
 def problem_lines(problem: JSON) -> list[str]:
-    """A refused command in sentences, none of them twice: what, every issue, what is missing, what to do."""
+    """A refused command in sentences: what, every issue, what is missing, what to do."""
     issues, lacking = list(problem.get("issues", ())), list(problem.get("missing", ()))
-    lines, told = _headline(str(problem["message"]), issues)
-    lines += [f"  {issue_line(issue)}" for issue in issues if issue is not told]
+    if len(issues) > 1:
+        heading = problem["summary"] or f"It has {len(issues)} issues"
+        lines = [f"{heading}:", *(f"  {issue_line(issue)}" for issue in issues)]
+    else:  # the message is that of the one issue
+        lines, issues = [str(problem["message"])], []
     lines += [f"  {requirement_line(missing)}" for missing in lacking]
     if problem.get("requires"):
         lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
     if problem.get("retryAfterSeconds"):
         lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
     hint = hint_words(problem)
-    if hint and not any(hint in line for line in lines):
+    if hint and hint not in map(hint_words, (*issues, *lacking)):
         lines.append(f"  {hint}")
     return lines
-
-
-def _headline(message: str, issues: list[JSON]) -> tuple[list[str], JSON | None]:
-    """The message, and the issue it tells already; the message of a problem often ends with that of its first issue."""
-    first = next((issue for issue in issues if message.endswith(str(issue["message"]))), None)
-    if first is None:
-        return [message], None
-    is_whole = len(issues) == 1 or message == first["message"]
-    if is_whole and (not first["path"] or first["path"][-1] in message):
-        return [message, *([f"  {hint}"] if (hint := hint_words(first)) else [])], first
-    return [f"{before}:"] if (before := message.removesuffix(f": {first['message']}")) != message else [message], None
 
 
 def issue_line(issue: JSON) -> str:

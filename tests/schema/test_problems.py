@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 EVERY_PROBLEM = (
     problems.NotFound("run", "run_1", suggestion="run_2"),
     problems.Forbidden("No.", requires=Scope.RUN),
-    problems.Invalid("No.", [error(("a",), "required", "Missing.", "Give it.")]),
+    problems.Invalid([error(("a",), "required", "Missing.", "Give it.")]),
     problems.Conflict("No.", current_id="run_1"),
     problems.WrongState("No.", "run_1"),
     problems.Limited("No.", retry_after_seconds=1),
@@ -61,6 +62,15 @@ def test_a_refusal_keeps_what_it_says(problem: problems.Problem) -> None:
         hint_text(problem.hint),
         problem.retryable,
     )
+
+
+def test_a_hint_comes_as_sentences_and_in_parts() -> None:
+    near = error(("a",), "unknown_field", "No.", Hint("Or leave it out.", closest="b"))
+    member = problem_of(problems.Invalid([near]))
+    assert member.hint == member.issues[0].hint == "Did you mean `b`? Or leave it out."
+    assert asdict(member.issues[0].hint_parts) == {"text": "Or leave it out.", "closest": "b", "operation": None}
+    lost = problem_of(problems.NotFound("caller", "x", hint=Hint(operation="memory_entries")))
+    assert (lost.hint, lost.hint_parts.operation) == ("Try `memoryEntries`.", "memory_entries")
 
 
 def test_every_command_may_answer_that_it_is_forbidden(built: GuardedSchema) -> None:

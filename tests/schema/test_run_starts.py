@@ -181,10 +181,11 @@ async def test_input_issues_name_the_field_and_the_nearest_name(it: Product) -> 
     )
     refused = await start(it, "typed", {"topik": "tea", "count": "many"})
     assert (refused["__typename"], refused["code"], refused["retryable"]) == ("InvalidProblem", "INVALID", False)
+    assert refused["summary"] == "The inputs do not fit pipeline typed"
+    assert refused["message"] == f"{refused['summary']}: {refused['issues'][0]['message']}"
     issues = {(*issue["path"],): issue for issue in refused["issues"]}
     assert set(issues) == {("inputs", "topik"), ("inputs", "topic"), ("inputs", "count")}
     assert issues["inputs", "topik"]["hint"] == "Did you mean `topic`?"
-    assert issues["inputs", "topik"]["hintParts"] == {"text": None, "closest": "topic", "operation": None}
     assert issues["inputs", "topic"]["rule"] == "required"
     assert all(issue["severity"] == "ERROR" for issue in issues.values())
     assert await _count(it) == 0

@@ -127,9 +127,8 @@ def problem(kind, code, **more):
             "__typename": kind,
             "code": code,
             "message": "It cannot be.",
-            "hintParts": hint("Do this."),
             "retryable": False,
-            **more,
+            **{"hintParts": hint("Do this."), **more},
         }
     }
 
@@ -288,10 +287,22 @@ def test_refusals_say_everything_and_end_with_2(packline, deck):
         "message": "It is missing.",
         "hintParts": None,
     }
-    deck.answers["CliRunPipeline"] = problem("InvalidProblem", "INVALID", issues=[issue])
+    deck.answers["CliRunPipeline"] = problem("InvalidProblem", "INVALID", issues=[issue], summary=None)
     result = packline("run", "deck")
     assert result.status == 2
-    assert result.err == "packline: It cannot be.\n  error: inputs.url: It is missing.\n  Do this.\n"
+    assert result.err == "packline: It cannot be.\n  Do this.\n", "the message is that of the one issue"
+    other = {**issue, "path": ["inputs", "lang"], "message": "No such language.", "hintParts": hint(closest="en")}
+    deck.answers["CliRunPipeline"] = problem(
+        "InvalidProblem",
+        "INVALID",
+        issues=[issue, other],
+        summary="The inputs do not fit",
+        hintParts=hint(closest="en"),
+    )
+    assert packline("run", "deck").err == (
+        "packline: The inputs do not fit:\n  error: inputs.url: It is missing.\n"
+        "  error: inputs.lang: No such language. Did you mean `en`?\n"
+    )
 
     missing = {
         "kind": "CREDENTIAL",

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from sqlalchemy import RowMapping
+
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -108,9 +110,7 @@ _EXPIRED = Sql(
     ORDER BY expires_at LIMIT :limit"""
 )
 _COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
-_STATUS_AT = 9
-_STATUSES = {status.value: status for status in ArtifactStatus}
-_DECODE = {"status": _STATUSES.__getitem__}
+_DECODE = {"status": {status.value: status for status in ArtifactStatus}.__getitem__}
 _BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
 #: A caller's own, and what came with an output that a run of theirs repeats.
 _VISIBLE = """artifact.caller_id = :visible_to OR EXISTS (
@@ -329,6 +329,5 @@ def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
     return conditions
 
 
-def _record(row: Sequence[Any]) -> ArtifactRecord:
-    values = (*row[:_STATUS_AT], _STATUSES[row[_STATUS_AT]], *row[_STATUS_AT + 1 :])
-    return ArtifactRecord(*values)
+def _record(row: RowMapping) -> ArtifactRecord:
+    return ArtifactRecord(**{**row, "status": ArtifactStatus(row["status"])})

@@ -91,7 +91,7 @@ def append_audit(
 async def list_audit(store: Store, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; the sort key is `(id,)`."""
     statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
-    return [AuditRecord(*row) for row in await fetch_page(store, statement, [(AUDIT.c.id, True)], window)]
+    return [AuditRecord(**row) for row in await fetch_page(store, statement, [(AUDIT.c.id, True)], window)]
 
 
 async def count_audit(store: Store, wanted: AuditFilter) -> int:
@@ -102,7 +102,7 @@ async def count_audit(store: Store, wanted: AuditFilter) -> int:
 async def find_audit(store: Store, ids: Sequence[str]) -> dict[str, AuditRecord]:
     """Entries by id."""
     rows = await store.read(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
-    return {row[0]: AuditRecord(*list(row)) for row in rows}
+    return {row["id"]: AuditRecord(**row) for row in rows.mappings()}
 
 
 def _conditions(wanted: AuditFilter) -> list[Any]:

@@ -76,15 +76,15 @@ async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerReco
 
 async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
     """The caller of a subject."""
-    row = next(iter(await store.read(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))), None)
-    return None if row is None else CallerRecord(*list(row))
+    row = (await store.read(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).mappings().first()
+    return None if row is None else CallerRecord(**row)
 
 
 async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
     """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
     words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
     rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
-    return [CallerRecord(*row) for row in rows]
+    return [CallerRecord(**row) for row in rows]
 
 
 def caller_of(row: Sequence[Any]) -> CallerRecord:

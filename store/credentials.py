@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
@@ -333,25 +333,22 @@ async def read_vault(store: Store) -> VaultContent:
 async def list_credentials(store: Store, window: PageWindow) -> list[CredentialRecord]:
     """Credentials, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(CREDENTIAL.c.id, True)], window)
-    return [CredentialRecord(*row) for row in rows]
+    return [CredentialRecord(**row) for row in rows]
 
 
 async def find_credentials(store: Store, ids: Sequence[str]) -> dict[str, CredentialRecord]:
     """Credentials by id."""
-    return {row[0]: CredentialRecord(*row) for row in await _where(store, CREDENTIAL.c.id.in_(ids))}
+    rows = await store.read(sa.select(*_COLUMNS).where(CREDENTIAL.c.id.in_(ids)))
+    return {row["id"]: CredentialRecord(**row) for row in rows.mappings()}
 
 
 async def find_credential(store: Store, key: str) -> CredentialRecord | None:
     """A credential by key."""
-    row = next(iter(await _where(store, CREDENTIAL.c.key == key)), None)
-    return None if row is None else CredentialRecord(*row)
+    row = (await store.read(sa.select(*_COLUMNS).where(CREDENTIAL.c.key == key))).mappings().first()
+    return None if row is None else CredentialRecord(**row)
 
 
 async def grants_of(store: Store, credential_id: str) -> list[str]:
     """Whom a credential is shared with, in alphabetical order."""
     wanted = sa.select(CREDENTIAL_GRANT.c.target).where(CREDENTIAL_GRANT.c.credential_id == credential_id)
-    return sorted(row[0] for row in await store.read(wanted))
-
-
-async def _where(store: Store, condition: Any) -> Iterable[Sequence[Any]]:  # noqa: ANN401 - of SQLAlchemy
-    return list(await store.read(sa.select(*_COLUMNS).where(condition)))
+    return sorted((await store.read(wanted)).scalars())

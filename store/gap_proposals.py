@@ -64,10 +64,10 @@ def delete_gap(conn: Connection, gap_id: str) -> bool:
 async def list_gaps(store: Store, window: PageWindow) -> list[GapProposalRecord]:
     """Kept gaps, newest first; the sort key is `(id,)`."""
     rows = await fetch_page(store, sa.select(*_COLUMNS), [(GAP_PROPOSAL.c.id, True)], window)
-    return [GapProposalRecord(*row) for row in rows]
+    return [GapProposalRecord(**row) for row in rows]
 
 
 async def find_gaps(store: Store, ids: Sequence[str]) -> dict[str, GapProposalRecord]:
     """Kept gaps by id."""
     rows = await store.read(sa.select(*_COLUMNS).where(GAP_PROPOSAL.c.id.in_(ids)))
-    return {row[0]: GapProposalRecord(*list(row)) for row in rows}
+    return {row["id"]: GapProposalRecord(**row) for row in rows.mappings()}

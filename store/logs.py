@@ -106,7 +106,7 @@ async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[Lo
     wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
     rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
     # Older rows hold the words of packs.
-    return [replace(line, level=_level(line.level)) for line in (LogLineRecord(*row) for row in rows)]
+    return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
 
 
 def _level(word: str) -> str:

@@ -74,7 +74,7 @@ async def list_tools(store: Store, server: str) -> list[ToolRecord]:
     rows = await store.read(
         sa.select(*columns_of(MCP_TOOL, ToolRecord)).where(MCP_TOOL.c.server == server).order_by(MCP_TOOL.c.tool)
     )
-    return [ToolRecord(*list(row)) for row in rows]
+    return [ToolRecord(**row) for row in rows.mappings()]
 
 
 def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str, str]]) -> None:

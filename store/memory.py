@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from sqlalchemy import RowMapping
+
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -173,13 +175,11 @@ async def count_memory(store: Store, caller_id: str, scope: MemoryScope) -> int:
 async def find_memory(store: Store, ids: Sequence[str]) -> dict[str, MemoryRecord]:
     """Rows by id, whoever's they are."""
     rows = await store.read(sa.select(*_COLUMNS).where(MEMORY_ENTRY.c.id.in_(ids)))
-    return {row[0]: _record(row) for row in rows}
+    return {row["id"]: _record(row) for row in rows.mappings()}
 
 
-def _record(row: Sequence[Any]) -> MemoryRecord:
-    values = list(row)
-    values[7] = RunState(values[7])
-    return MemoryRecord(*values)
+def _record(row: RowMapping) -> MemoryRecord:
+    return MemoryRecord(**{**row, "outcome": RunState(row["outcome"])})
 
 
 def _conditions(caller_id: str, scope: MemoryScope) -> list[Any]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, Select
+    from sqlalchemy import ColumnElement, RowMapping, Select
 
     from store.engine import Store
     from store.ids import Prefix
@@ -62,9 +62,9 @@ def windowed(statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 
 async def fetch_page(
     store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
-) -> list[Sequence[Any]]:
+) -> list[RowMapping]:
     """Reads a page and one row more, in the order of the list."""
-    rows: list[Sequence[Any]] = list(await store.read(windowed(statement, keys, window)))
+    rows = list((await store.read(windowed(statement, keys, window))).mappings())
     if window.reverse:
         rows.reverse()
     return rows

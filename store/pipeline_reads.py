@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from sqlalchemy import RowMapping
+
     from store.dialects import Row
     from store.engine import Store
 
@@ -107,7 +109,6 @@ class ListedPipeline:
 #: What ids of starters begin with; their keys and earlier names follow.
 STARTER_PREFIX = "builtin."
 _COLUMNS = columns_of(PIPELINE, PipelineRecord)
-_ALIASES = 5
 #: Pipelines whose names are compared with one there is not; comparing takes some microseconds each.
 NAMES_MAX = 2_000
 _VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
@@ -228,7 +229,7 @@ async def list_pipelines(
         keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
     statement = statement.add_columns(keys[0][0].label("sort_key"))
     rows = await fetch_page(store, statement, keys, window)
-    return [ListedPipeline(_record(row[:-1]), (row[-1], row[0])) for row in rows]
+    return [ListedPipeline(_record(row), (row["sort_key"], row["id"])) for row in rows]
 
 
 async def count_pipelines(store: Store, wanted: PipelineFilter) -> int:
@@ -256,15 +257,15 @@ async def find_version(store: Store, pipeline_id: str, number: int) -> VersionRe
     wanted = sa.select(*_VERSION_COLUMNS).where(
         PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
     )
-    row = next(iter(await store.read(wanted)), None)
-    return None if row is None else VersionRecord(*list(row))
+    row = (await store.read(wanted)).mappings().first()
+    return None if row is None else VersionRecord(**row)
 
 
 async def list_versions(store: Store, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
     """The versions of a pipeline, newest first; the sort key is `(number,)`."""
     wanted = sa.select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
     rows = await fetch_page(store, wanted, [(PIPELINE_VERSION.c.number, True)], window)
-    return [VersionRecord(*row) for row in rows]
+    return [VersionRecord(**row) for row in rows]
 
 
 def _conditions(wanted: PipelineFilter) -> list[Any]:
@@ -293,7 +294,6 @@ def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
     return (4 if pipeline.builtin else 3), pipeline.id
 
 
-def _record(row: Sequence[Any]) -> PipelineRecord:
-    values = list(row)
-    values[_ALIASES] = load_aliases(values[_ALIASES])
-    return PipelineRecord(*values)
+def _record(row: RowMapping) -> PipelineRecord:
+    values = {name: row[name] for name in PipelineRecord._fields}
+    return PipelineRecord(**{**values, "aliases": load_aliases(row["aliases"])})

@@ -14,7 +14,9 @@ from store.dialects import Sql
 from store.models.artifacts import PREVIEW
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
+
+    from sqlalchemy import RowMapping
 
     from store.dialects import Connection
     from store.engine import Store
@@ -92,21 +94,19 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
 
 async def find_previews(store: Store, digests: Sequence[str]) -> dict[str, PreviewRecord]:
     """What is remembered of contents, by digest; those never looked at are left out."""
-    columns = (PREVIEW.c.digest, PREVIEW.c.kind, PREVIEW.c.image_digest, PREVIEW.c.image_type, PREVIEW.c.facts)
-    rows = await store.read(sa.select(*columns).where(PREVIEW.c.digest.in_(digests)))
-    return {row[0]: _record(row[0], row[1], row[2], row[3], orjson.loads(row[4])) for row in rows}
+    rows = await store.read(sa.select(PREVIEW).where(PREVIEW.c.digest.in_(digests)))
+    return {row["digest"]: _record(row) for row in rows.mappings()}
 
 
-def _record(
-    digest: str, kind: str, image_digest: str | None, image_type: str | None, facts: Mapping[str, object]
-) -> PreviewRecord:
+def _record(row: RowMapping) -> PreviewRecord:
+    facts = orjson.loads(row["facts"])
     peaks = facts.get("peaks")
     known = {name: facts[name] for name in _FACTS if name in facts and name != "peaks"}
     return PreviewRecord(
-        digest,
-        PreviewKind(kind),
-        image_digest,
-        image_type,
+        row["digest"],
+        PreviewKind(row["kind"]),
+        row["image_digest"],
+        row["image_type"],
         peaks=tuple(peaks) if isinstance(peaks, list) else None,
-        **known,  # type: ignore[arg-type] # written by `save_preview`
+        **known,
     )

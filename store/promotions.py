@@ -33,11 +33,11 @@ class CallRecord(NamedTuple):
 
 _CALLS = (
     sa.select(
-        RUN.c.id,
+        RUN.c.id.label("run_id"),
         RUN.c.caller_id,
         RUN.c.pack,
         ATTEMPT.c.pack_version,
-        RUN.c.inputs,
+        RUN.c.inputs.label("input"),
         ATTEMPT.c.output,
         RUN.c.created_at,
     )
@@ -55,7 +55,7 @@ _CALLS = (
 async def find_calls(store: Store, run_ids: Sequence[str]) -> dict[str, CallRecord]:
     """Pack calls that succeeded, by run id."""
     rows = await store.read(_CALLS.where(RUN.c.id.in_(run_ids)))
-    return {row[0]: CallRecord(*row) for row in rows}
+    return {row["run_id"]: CallRecord(**row) for row in rows.mappings()}
 
 
 async def calls_before(
@@ -67,4 +67,4 @@ async def calls_before(
         .order_by(RUN.c.id.desc())
         .limit(limit)
     )
-    return [CallRecord(*row) for row in await store.read(wanted)]
+    return [CallRecord(**row) for row in (await store.read(wanted)).mappings()]

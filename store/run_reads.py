@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnClause, ColumnElement, Select
+    from sqlalchemy import ColumnClause, ColumnElement, RowMapping, Select
 
     from store.engine import Store
 
@@ -107,7 +107,6 @@ class RunFilter:
 FOUND_BY_WORDS = "\n"
 _COLUMNS = columns_of(RUN, RunRecord)
 _PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible="run.caller_id = :visible_to")
-_STATE, _CAUSE = 6, 7
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -127,7 +126,7 @@ async def find_runs(store: Store, ids: Sequence[str], *, visible_to: str | None 
     wanted = sa.select(*_COLUMNS).where(RUN.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(RUN.c.caller_id == visible_to)
-    return {row[0]: _record(row) for row in await store.read(wanted)}
+    return {row["id"]: _record(row) for row in (await store.read(wanted)).mappings()}
 
 
 async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:
@@ -166,7 +165,7 @@ async def list_matching(
     """Those of these runs that match, by id."""
     conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
     rows = await store.read(sa.select(*_COLUMNS).where(*conditions))
-    return {row[0]: _record(row) for row in rows}
+    return {row["id"]: _record(row) for row in rows.mappings()}
 
 
 async def count_runs(store: Store, wanted: RunFilter, *, visible_to: str | None = None) -> int:
@@ -188,8 +187,8 @@ async def newest_runs(
         newest.append(sa.select(some.subquery().c.id))
     rows = await store.read(sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc()))
     found: dict[str, list[RunRecord]] = {}
-    for row in rows:
-        found.setdefault(row[2], []).append(_record(row))
+    for row in rows.mappings():
+        found.setdefault(row["pipeline_id"], []).append(_record(row))
     return found
 
 
@@ -270,8 +269,5 @@ def _page_of(branch: ColumnElement[bool], conditions: list[Any], window: PageWin
     return windowed(sa.select(RUN.c.id).where(branch, *conditions), _newest(), window)
 
 
-def _record(row: Sequence[Any]) -> RunRecord:
-    values = list(row)
-    values[_STATE] = RunState(values[_STATE])
-    values[_CAUSE] = RunCause(values[_CAUSE])
-    return RunRecord(*values)
+def _record(row: RowMapping) -> RunRecord:
+    return RunRecord(**{**row, "state": RunState(row["state"]), "cause": RunCause(row["cause"])})

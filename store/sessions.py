@@ -93,10 +93,10 @@ async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | N
     if visible_to is not None:
         own_run = sa.select(RUN.c.id).where(RUN.c.id == SESSION.c.run_id, RUN.c.caller_id == visible_to)
         wanted = wanted.where(own_run.exists())
-    return {row[0]: SessionRecord(*list(row)) for row in await store.read(wanted)}
+    return {row["id"]: SessionRecord(**row) for row in (await store.read(wanted)).mappings()}
 
 
 async def ended_or_unknown(store: Store, ids: Sequence[str]) -> frozenset[str]:
     """Which of these sessions have no use left; for sweeping folders whose rows were pruned with their run."""
-    rows = await store.read(sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None)))
-    return frozenset(ids) - {row[0] for row in rows}
+    live = sa.select(SESSION.c.id).where(SESSION.c.id.in_(ids), SESSION.c.ended_at.is_(None))
+    return frozenset(ids).difference((await store.read(live)).scalars())

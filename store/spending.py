@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from store.models.declaring import columns_of
 from store.models.runs import ATTEMPT, RUN, RUN_STEP
 
 if TYPE_CHECKING:
@@ -68,34 +69,29 @@ async def _spending(
     ids: Sequence[str],
     run_ids: Collection[str],
 ) -> dict[str, Spending]:
-    told = [ATTEMPT.c.input_tokens, ATTEMPT.c.output_tokens, ATTEMPT.c.cost_micros]
+    told = columns_of(ATTEMPT, Spending)
     # Both are read from an index or from the front of the rows, never from behind their payloads.
     rows = await store.read(
         sa.select(
-            by,
-            sa.func.count(),
-            *(sa.func.count(column) for column in told),
-            *(sa.cast(sa.func.sum(column), sa.BigInteger) for column in told),
+            by.label("id"),
+            sa.func.count().label("attempts"),
+            *(sa.func.count(column).label(f"{column.name}_told") for column in told),
+            *(sa.cast(sa.func.sum(column), sa.BigInteger).label(column.name) for column in told),
         )
         .where(*wanted, ATTEMPT.c.models.is_not(None))
         .group_by(by)
     )
-    asked = {name: counted for name, *counted in rows}
+    asked = {row["id"]: row for row in rows.mappings()}
     found = dict.fromkeys(ids, NOTHING)
     if not asked:
         return found
     # By way of the steps: attempts that asked no model have no index by run.
     own = sa.select(RUN_STEP.c.id).where(RUN_STEP.c.run_id.in_(run_ids))
     untold = sa.select(by).where(ATTEMPT.c.step_id.in_(own), by.in_(asked), ATTEMPT.c.state == "lost").distinct()
-    lost = {name for (name,) in await store.read(untold)}
-    for name, (attempts, *counted) in asked.items():
-        counts, sums = counted[:3], counted[3:]
-        found[name] = Spending(
-            *(
-                total if count == attempts and name not in lost else None
-                for count, total in zip(counts, sums, strict=True)
-            )
-        )
+    lost = set((await store.read(untold)).scalars())
+    for name, sums in asked.items():
+        is_told = {column.name: name not in lost and sums[f"{column.name}_told"] == sums["attempts"] for column in told}
+        found[name] = Spending(**{column: sums[column] if known else None for column, known in is_told.items()})
     return found
 
 

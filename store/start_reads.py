@@ -34,16 +34,16 @@ class Ahead(NamedTuple):
 
 async def find_earlier_start(store: Store, caller_id: str, key: str) -> EarlierStart | None:
     """What a caller's idempotency key led to, a run that is gone included; None when it was not used."""
-    own = sa.select(RUN.c.id, RUN.c.request_digest, RUN.c.created_at, sa.literal_column("0"))
+    own = sa.select(RUN.c.id.label("run_id"), RUN.c.request_digest, RUN.c.created_at, sa.false().label("gone"))
     own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
     joined = sa.select(
-        JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at, sa.literal_column("0")
+        JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at, sa.false().label("gone")
     )
     joined = joined.where(JOINED_KEY.c.caller_id == caller_id, JOINED_KEY.c.idempotency_key == key)
-    spent = sa.select(SPENT_KEY.c.run_id, SPENT_KEY.c.run_id, SPENT_KEY.c.created_at, sa.literal_column("1"))
+    spent = sa.select(SPENT_KEY.c.run_id, sa.cast(sa.null(), sa.String), SPENT_KEY.c.created_at, sa.true())
     spent = spent.where(SPENT_KEY.c.caller_id == caller_id, SPENT_KEY.c.idempotency_key == key)
-    rows = await store.read(own.union_all(joined, spent))
-    found = [EarlierStart(row[0], None if row[3] else row[1], row[2], bool(row[3])) for row in rows]
+    rows = (await store.read(own.union_all(joined, spent))).mappings()
+    found = [EarlierStart(**row) for row in rows]
     # The newest: one of them may have outlived the day a key is kept.
     return max(found, key=lambda start: start.created_at, default=None)
 
@@ -67,4 +67,4 @@ async def queue_places(store: Store, ids: Sequence[str], *, visible_to: str | No
     wanted = sa.select(queue.c.id, queue.c.of_all, queue.c.of_caller).where(queue.c.id.in_(ids))
     if visible_to is not None:
         wanted = wanted.where(queue.c.caller_id == visible_to)
-    return {row[0]: Ahead(row[1], row[2]) for row in await store.read(wanted)}
+    return {row.id: Ahead(row.of_all, row.of_caller) for row in await store.read(wanted)}

@@ -27,6 +27,8 @@ from store.wakes import Topic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from sqlalchemy import RowMapping
+
     from store.dialects import Connection
     from store.engine import Store
     from store.paging import PageWindow
@@ -250,7 +252,7 @@ async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
 async def find_tokens(store: Store, ids: Sequence[str]) -> dict[str, TokenRecord]:
     """Secrets by id, of any kind, ended ones too."""
     rows = await store.read(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
-    return {row[0]: _token(row) for row in rows}
+    return {row["id"]: _token(row) for row in rows.mappings()}
 
 
 async def list_tokens(
@@ -263,7 +265,7 @@ async def list_tokens(
 
 async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
     """What a caller's valid bearer tokens allow together."""
-    rows = await store.read(
+    found = await store.read(
         sa.select(TOKEN.c.scopes).where(
             TOKEN.c.caller_id == caller_id,
             TOKEN.c.kind == TokenKind.TOKEN.value,
@@ -271,14 +273,11 @@ async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Sc
             TOKEN.c.expires_at.is_(None) | (TOKEN.c.expires_at > now),
         )
     )
-    return frozenset().union(*(_scopes(text) for (text,) in rows))
+    return frozenset().union(*(_scopes(text) for text in found.scalars()))
 
 
-def _token(row: Sequence[object]) -> TokenRecord:
-    values = list(row)
-    values[2] = TokenKind(str(values[2]))
-    values[5] = _scopes(str(values[5]))
-    return TokenRecord(*values)  # type: ignore[arg-type]
+def _token(row: RowMapping) -> TokenRecord:
+    return TokenRecord(**{**row, "kind": TokenKind(row["kind"]), "scopes": _scopes(row["scopes"])})
 
 
 def _scopes(text: str) -> frozenset[Scope]:

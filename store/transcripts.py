@@ -105,13 +105,14 @@ async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int
     found: list[dict[str, object]] = []
     position = after
     while len(found) < limit:
-        chunks = (await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})).all()
-        for first, last, lines in chunks:
-            if first > position + 1:
-                found.append(_cut(position + 1, first - 1))
-            kept = (orjson.loads(line) for line in lines.split("\n"))
+        rows = await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
+        chunks = rows.all()
+        for chunk in chunks:
+            if chunk.first > position + 1:
+                found.append(_cut(position + 1, chunk.first - 1))
+            kept = (orjson.loads(line) for line in chunk.lines.split("\n"))
             found += [entry for entry in kept if entry["sequence"] > position]
-            position = last
+            position = chunk.last
         if len(chunks) < CHUNKS:
             break
     return found[:limit]
@@ -122,13 +123,14 @@ async def entries_before(store: Store, attempt_id: str, before: int | None, *, l
     found: list[dict[str, object]] = []
     position = before if before is not None else await last_sequence(store, attempt_id) + 1
     while len(found) < limit and position > 1:
-        chunks = (await store.read(_BEFORE, {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})).all()
-        for first, last, lines in chunks:
-            if last + 1 < position:
-                found.append(_cut(last + 1, position - 1))
-            kept = [orjson.loads(line) for line in lines.split("\n")]
+        rows = await store.read(_BEFORE, {"attempt_id": attempt_id, "before": position, "chunks": CHUNKS})
+        chunks = rows.all()
+        for chunk in chunks:
+            if chunk.last + 1 < position:
+                found.append(_cut(chunk.last + 1, position - 1))
+            kept = [orjson.loads(line) for line in chunk.lines.split("\n")]
             found += [entry for entry in reversed(kept) if entry["sequence"] < position]
-            position = first
+            position = chunk.first
         if len(chunks) < CHUNKS:
             break
     return found[:limit]
@@ -152,12 +154,13 @@ async def transcript_parts(store: Store, attempt_id: str) -> AsyncIterator[bytes
     """
     position = 0
     while True:
-        chunks = (await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})).all()
-        for first, last, lines in chunks:
-            if first > position + 1:
-                yield orjson.dumps(_cut(position + 1, first - 1), option=orjson.OPT_APPEND_NEWLINE)
-            yield f"{lines}\n".encode()
-            position = last
+        rows = await store.read(_AFTER, {"attempt_id": attempt_id, "after": position, "chunks": CHUNKS})
+        chunks = rows.all()
+        for chunk in chunks:
+            if chunk.first > position + 1:
+                yield orjson.dumps(_cut(position + 1, chunk.first - 1), option=orjson.OPT_APPEND_NEWLINE)
+            yield f"{chunk.lines}\n".encode()
+            position = chunk.last
         if len(chunks) < CHUNKS:
             return
 

@@ -106,7 +106,12 @@ async def _usage(
     group, identity, spender = names
     failed = sa.func.sum(sa.case((state == "failed", 1), else_=0))
     totals = await store.read(
-        sa.select(group, sa.func.count(), sa.cast(failed, sa.Integer), sa.func.max(at))
+        sa.select(
+            group.label("name"),
+            sa.func.count().label("runs"),
+            sa.cast(failed, sa.Integer).label("failed"),
+            sa.func.max(at).label("last_run_at"),
+        )
         .where(*conditions)
         .group_by(group)
     )
@@ -117,10 +122,14 @@ async def _usage(
     costs = costs_by(spender)
     micros = await _medians(store, group, costs.c.micros, [*succeeded, identity == costs.c.id])
     return {
-        name: Usage(
-            count, failures, durations.get(name), last_at, None if name not in micros else micros[name] / 1_000_000
+        row.name: Usage(
+            row.runs,
+            row.failed,
+            durations.get(row.name),
+            row.last_run_at,
+            None if row.name not in micros else micros[row.name] / 1_000_000,
         )
-        for name, count, failures, last_at in totals
+        for row in totals
     }
 
 
@@ -140,6 +149,6 @@ async def _medians(
     )
     middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
     medians = await store.read(
-        sa.select(ranked.c.name, sa.func.avg(ranked.c.value)).where(middle).group_by(ranked.c.name)
+        sa.select(ranked.c.name, sa.func.avg(ranked.c.value).label("median")).where(middle).group_by(ranked.c.name)
     )
-    return {name: float(found) for name, found in medians}
+    return {row.name: float(row.median) for row in medians}

@@ -19,7 +19,7 @@ from store.memory import evidence
 from store.memory_state import counts_place, find_counts, memory_state
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from catalog.memory import Memory
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.pack_needs import Missing
     from store.default_overrides import OverrideRecord
     from store.engine import Store
-    from store.memory import TargetKind
+    from store.memory import Evidence, TargetKind
     from store.memory_state import MemoryState
 
 #: Packs and pipelines of which defaults are told.
@@ -220,17 +220,16 @@ class DefaultsBook:
         else:
             after, tallies = await self._stored(caller_id, state)
             unreadable = unsaved = 0
-        rows = await evidence(self._store, caller_id, after=after, limit=EVIDENCE_MAX)
         overrides = await overrides_of(self._store, caller_id)
         read = [
-            (kind, target, at, (caller_id, run_id, step_id, sealed))
-            for kind, target, run_id, step_id, at, sealed, revision in rows
-            if revision <= state.revision
+            row
+            for row in await evidence(self._store, caller_id, after=after, limit=EVIDENCE_MAX)
+            if row.revision <= state.revision
         ]
-        texts = [row[3] for row in read]
-        opened = await asyncio.to_thread(self._opened, texts) if len(texts) > FEW else self._opened(texts)
-        for (kind, target, at, _), values in zip(read, opened, strict=True):
-            tallies.setdefault((kind, target), Tally()).add(at, values or {})
+        few = len(read) <= FEW
+        opened = self._opened(caller_id, read) if few else await asyncio.to_thread(self._opened, caller_id, read)
+        for row, values in zip(read, opened, strict=True):
+            tallies.setdefault((row.kind, row.target), Tally()).add(row.at, values or {})
             unreadable += values is None
         unsaved += len(read)
         if unsaved > WORTH_KEEPING and not unreadable:
@@ -251,12 +250,9 @@ class DefaultsBook:
         text = self._memory.open(found[1], counts_place(caller_id))
         return (0, {}) if text is None else (found[0], tallies_of(text))
 
-    def _opened(self, rows: list[tuple[str, str, str, str | None]]) -> list[Mapping[LearnedField, str] | None]:
+    def _opened(self, caller_id: str, rows: Sequence[Evidence]) -> list[Mapping[LearnedField, str] | None]:
         learned = self._memory.learned
-        return [
-            {} if sealed is None else learned(caller_id, run_id, step_id, sealed)
-            for caller_id, run_id, step_id, sealed in rows
-        ]
+        return [{} if row.sealed is None else learned(caller_id, row.run_id, row.step_id, row.sealed) for row in rows]
 
     def _entries(
         self, caller_id: str, tallies: Mapping[Target, Tally], overrides: Iterable[OverrideRecord]

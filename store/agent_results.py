@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from store.contents import note_content
-from store.dialects import Sql, instant
+from store.dialects import Sql, by_name, some_instant
 from store.ids import new_id
 
 if TYPE_CHECKING:
@@ -69,11 +69,10 @@ class CachedResult:
 async def find_result(store: Store, caller_id: str, key: str) -> CachedResult | None:
     """The result kept under a key; None when there is none or its time is over."""
     wanted = {"caller_id": caller_id, "key": key}
-    for result_id, attempt_id, output, made_at in await store.rows(_FIND, wanted, few=True):
-        made = instant(made_at)
-        assert made is not None, "a kept result says when it was made"
-        files = await store.rows(_FILES, {"result_id": result_id}, few=True)
-        return CachedResult(attempt_id, output, made, tuple(CachedFile(*row) for row in files))
+    for row in await store.rows(_FIND, wanted, few=True):
+        files = await store.rows(_FILES, {"result_id": row.id}, few=True)
+        made_at = some_instant(row.made_at)
+        return CachedResult(row.attempt_id, row.output, made_at, tuple(CachedFile(**by_name(file)) for file in files))
     return None
 
 

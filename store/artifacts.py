@@ -92,7 +92,7 @@ _PIN = Sql(
     WHERE id = :id AND NOT pinned AND erased_at IS NULL AND status <> 'quarantined'"""
 )
 _PINNED = Sql(
-    """SELECT artifact.run_id, run.state, run.ended_at FROM artifact LEFT JOIN run ON run.id = artifact.run_id
+    """SELECT run.state, run.ended_at FROM artifact LEFT JOIN run ON run.id = artifact.run_id
     WHERE artifact.id = :id AND artifact.pinned"""
 )
 _UNPIN = Sql("UPDATE artifact SET pinned = :pinned, expires_at = :expires_at WHERE id = :id")
@@ -186,11 +186,10 @@ def unpin_artifact(conn: Connection, artifact_id: str, *, keep_days: float) -> b
     row = conn.one(_PINNED, {"id": artifact_id})
     if row is None:
         return False
-    _, state, ended = row
     expires_at: datetime | None = None
-    if state is None:
+    if row.state is None:
         expires_at = conn.now() + timedelta(days=keep_days)
-    elif state == "succeeded" and (ended_at := instant(ended)) is not None:
+    elif row.state == "succeeded" and (ended_at := instant(row.ended_at)) is not None:
         expires_at = ended_at + timedelta(days=keep_days)
     conn.run(_UNPIN, {"id": artifact_id, "pinned": False, "expires_at": expires_at})
     return True
@@ -209,7 +208,7 @@ def erase_artifacts(conn: Connection, ids: Sequence[str]) -> int:
 
 def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
     """Erases artifacts whose time is over, oldest first; how many."""
-    return erase_artifacts(conn, [row[0] for row in conn.all(_EXPIRED, {"now": conn.now(), "limit": limit})])
+    return erase_artifacts(conn, [row.id for row in conn.all(_EXPIRED, {"now": conn.now(), "limit": limit})])
 
 
 # ------------------------------------------------------------------------------------------------ reads

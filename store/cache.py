@@ -31,7 +31,7 @@ _SWEEP = Sql(
 async def get_cached(store: Store, caller_id: str, pack: str, key: str) -> str | None:
     """The JSON text under a key; None when there is none or its time is over."""
     rows = await store.rows(_FIND, {"caller_id": caller_id, "pack": pack, "key": key})
-    return rows[0][0] if rows else None
+    return rows[0].value if rows else None
 
 
 def put_cached(conn: Connection, *, caller_id: str, pack: str, key: str, value: str, ttl_seconds: float) -> None:

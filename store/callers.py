@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import sqlalchemy as sa
 
-from store.dialects import Sql, instant
+from store.dialects import Sql
 from store.ids import new_id
 from store.lookups import Lookup
 from store.models.callers import CALLER
@@ -36,7 +36,7 @@ _INSERT_CALLER = Sql(
     """INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)
     ON CONFLICT (subject) DO NOTHING"""
 )
-_CALLER_OF_SUBJECT = Sql("SELECT id, subject, name, created_at, last_seen_at FROM caller WHERE subject = :subject")
+_CALLER_OF_SUBJECT = Sql(f"SELECT {', '.join(CallerRecord._fields)} FROM caller WHERE subject = :subject")
 _INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:id) ON CONFLICT DO NOTHING")
 _TOUCH_CALLER = Sql(
     "UPDATE caller SET last_seen_at = :now WHERE id = :id AND (last_seen_at IS NULL OR last_seen_at < :before)"
@@ -54,8 +54,8 @@ def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
     conn.run(_INSERT_CALLER, {"id": new_id("call"), "subject": subject, "name": name, "now": conn.now()})
     row = conn.one(_CALLER_OF_SUBJECT, {"subject": subject})
     assert row is not None, "a caller is never deleted"
-    conn.run(_INSERT_SLOT, {"id": row[0]})
-    return caller_of(row)
+    conn.run(_INSERT_SLOT, {"id": row.id})
+    return _BY_ID.make(row)
 
 
 def touch_caller(conn: Connection, caller_id: str, now: datetime, before: datetime) -> None:
@@ -66,7 +66,7 @@ def touch_caller(conn: Connection, caller_id: str, now: datetime, before: dateti
 async def find_without_login(store: Store, subject: str) -> str | None:
     """The id of the caller of a subject while it never signed a browser in; else None."""
     rows = await store.rows(_WITHOUT_LOGIN, {"subject": subject}, few=True)
-    return rows[0][0] if rows else None
+    return rows[0].id if rows else None
 
 
 async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerRecord]:
@@ -85,10 +85,3 @@ async def list_callers(store: Store, window: PageWindow, *, text: str | None = N
     words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
     rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
     return [CallerRecord(**row) for row in rows]
-
-
-def caller_of(row: Sequence[Any]) -> CallerRecord:
-    """The caller of a row of `CallerRecord`'s columns that was read by prepared text."""
-    created_at = instant(row[3])
-    assert created_at is not None
-    return CallerRecord(row[0], row[1], row[2], created_at, instant(row[4]))

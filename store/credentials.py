@@ -201,12 +201,12 @@ def put_credential(conn: Connection, change: CredentialChange) -> str:
     if row is None:
         credential_id = _insert(conn, change)
     else:
-        credential_id, sealed, kind = row
+        credential_id = row.id
         if values is not None:
-            if sealed != values.before:
+            if row.sealed != values.before:
                 raise VaultChangedError(change.key)
             conn.run(_REPLACE, {"id": credential_id, **_columns_of(change, values), "now": conn.now()})
-        elif kind != change.kind:
+        elif row.kind != change.kind:
             raise VaultChangedError(change.key)
         if not isinstance(change.description, Keep):
             conn.run(_DESCRIBE, {"id": credential_id, "description": change.description})
@@ -248,7 +248,7 @@ def _columns_of(change: CredentialChange, values: SealedValues) -> dict[str, str
 
 
 def _share(conn: Connection, credential_id: str, change: GrantChange) -> None:
-    before = frozenset(row[0] for row in conn.all(_GRANTS, {"id": credential_id}))
+    before = frozenset(row.target for row in conn.all(_GRANTS, {"id": credential_id}))
     after = change.applied(before)
     if len(after) > max(GRANTS_MAX, len(before)):
         raise TooManyGrantsError(len(after))
@@ -298,9 +298,9 @@ def reseal_all(conn: Connection, proof: str, reseal: Callable[[str, str], tuple[
     """
     lock_vault(conn)
     rows = conn.all(_ALL)
-    for credential_id, key, kind, sealed in rows:
-        again, fingerprint = reseal(sealed, place_of(key, kind))
-        conn.run(_RESEAL, {"id": credential_id, "sealed": again, "fingerprint": fingerprint})
+    for row in rows:
+        again, fingerprint = reseal(row.sealed, place_of(row.key, row.kind))
+        conn.run(_RESEAL, {"id": row.id, "sealed": again, "fingerprint": fingerprint})
     replace_proof(conn, proof)
     return len(rows)
 
@@ -309,7 +309,7 @@ def empty_vault(conn: Connection) -> int:
     """Deletes every credential and the vault's proof, for a vault whose key is lost; how many credentials."""
     rows = conn.all(_ALL)
     for row in rows:
-        conn.run(_DELETE_GRANTS, {"id": row[0]})
+        conn.run(_DELETE_GRANTS, {"id": row.id})
     conn.run(_EMPTY)
     drop_proof(conn)
     return len(rows)
@@ -325,8 +325,8 @@ async def read_vault(store: Store) -> VaultContent:
     grants = await store.rows(_EVERY_GRANT)
     return VaultContent(
         proof,
-        tuple(SealedCredential(row[0], row[1], row[2], row[3], instant(row[4])) for row in sealed),
-        frozenset((row[0], row[1]) for row in grants),
+        tuple(SealedCredential(row.id, row.key, row.kind, row.sealed, instant(row.expires_at)) for row in sealed),
+        frozenset((row.credential_id, row.target) for row in grants),
     )
 
 

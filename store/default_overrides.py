@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from store.dialects import Sql
+from store.dialects import Sql, by_name
 from store.memory_state import note_change
 from store.vault_proof import demand_proof
 
@@ -91,16 +91,16 @@ def drop_override(conn: Connection, caller_id: str, kind: TargetKind, target: st
 
 async def overrides_of(store: Store, caller_id: str) -> list[OverrideRecord]:
     """How a caller settled defaults."""
-    return [OverrideRecord(*row) for row in await store.rows(_LIST, {"caller_id": caller_id})]
+    return [OverrideRecord(**by_name(row)) for row in await store.rows(_LIST, {"caller_id": caller_id})]
 
 
 def sealed_overrides(conn: Connection) -> list[tuple[Mapping[str, str], str, str]]:
     """Key, place and sealed value of everything pinned, for a change of the vault key."""
     return [
         (
-            {"caller_id": row[0], "kind": row[1], "target": row[2], "field": row[3]},
-            override_place(row[0], row[1], row[2], row[3]),
-            row[4],
+            {"caller_id": row.caller_id, "kind": row.kind, "target": row.target, "field": row.field},
+            override_place(row.caller_id, row.kind, row.target, row.field),
+            row.sealed,
         )
         for row in conn.all(_SEALED)
     ]

@@ -1,32 +1,43 @@
 """Every difference between SQLite and PostgreSQL that a unit of work or a read can meet.
 
 A unit is a plain synchronous function `unit(conn, …)` that runs inside one transaction (see `store.engine`). It
-speaks SQL text in `Sql` constants, written once with `:name` parameters, and reads plain tuples.
+speaks SQL text in `Sql` constants, written once with `:name` parameters, and reads named tuples.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
+from collections import namedtuple
 from datetime import UTC, datetime
+from functools import lru_cache
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
 from sqlalchemy import Float
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy.sql.compiler import SQLCompiler
 
     from store.wakes import Topic
 
 Dialect = Literal["sqlite", "postgresql"]
-Row = tuple[Any, ...]
 #: By name, or in the order in which the names first stand in the statement: for statements that are put together.
 Parameters: TypeAlias = "Mapping[str, object] | tuple[object, ...]"
+
+if TYPE_CHECKING:
+
+    class Row(tuple[Any, ...]):
+        """A row: a tuple whose values are attributes, too, under the names of their columns."""
+
+        def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401 - whatever the column holds
+
+else:
+    Row = tuple
 
 #: What a statement without parameters is given.
 NOTHING: Mapping[str, object] = {}
@@ -88,6 +99,19 @@ def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[ob
     return lambda parameters: (parameters[name],)
 
 
+@lru_cache(maxsize=1024)
+def row_maker(columns: tuple[str, ...]) -> Callable[[Iterable[object]], Row]:
+    """Makes rows of columns with these names; a column such as `count(*)`, no name in Python, has only its place."""
+    make: Callable[[Iterable[object]], Row] = cast("Any", namedtuple("Row", columns, rename=True))._make
+    return make
+
+
+def by_name(row: Row) -> dict[str, Any]:
+    """The values of a row by the names of their columns."""
+    values: dict[str, Any] = row._asdict()
+    return values
+
+
 class Connection(Protocol):
     """What a unit of work is given. Nothing of it may be kept once the unit has returned."""
 
@@ -127,6 +151,13 @@ def instant(value: datetime | str | None) -> datetime | None:
     if isinstance(value, str):
         return datetime.fromisoformat(value + "+00:00")  # two thirds of the cost of replacing its zone
     return value if value is None or value.tzinfo is UTC else value.astimezone(UTC)
+
+
+def some_instant(value: datetime | str) -> datetime:
+    """As `instant`, of a column that is never NULL."""
+    found = instant(value)
+    assert found is not None, "only None comes to nothing"
+    return found
 
 
 def sqlite_instant(value: datetime) -> str:

@@ -95,7 +95,7 @@ async def _events_before(store: Store, run_id: str, after: int, before: int, lim
 async def run_state(store: Store, run_id: str) -> RunState | None:
     """Where a run stands; None when there is no such run."""
     rows = await store.rows(_STATE, {"id": run_id}, few=True)
-    return RunState(rows[0][0]) if rows else None
+    return RunState(rows[0].state) if rows else None
 
 
 def events_of(row: Row) -> list[EventRecord]:

@@ -55,8 +55,8 @@ class LogLineRecord:
     text: str
 
 
-_LAST = Sql("SELECT max(sequence) FROM log_line WHERE attempt_id = :id")
-_SIZE = Sql("SELECT coalesce(sum(octet_length(text)), 0) FROM log_line WHERE attempt_id = :id")
+_LAST = Sql("SELECT max(sequence) AS sequence FROM log_line WHERE attempt_id = :id")
+_SIZE = Sql("SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM log_line WHERE attempt_id = :id")
 _IS_CUT = Sql("SELECT 1 FROM log_line WHERE attempt_id = :id AND sequence = :sequence AND text = :text")
 _INSERT = Sql(
     """INSERT INTO log_line (attempt_id, sequence, at, level, text)
@@ -73,10 +73,12 @@ def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[da
     """
     if not lines:
         return 0
-    last = (conn.one(_LAST, {"id": attempt_id}) or (None,))[0] or 0
+    (newest,) = conn.all(_LAST, {"id": attempt_id})
+    last = newest.sequence or 0
     if last > 0 and conn.one(_IS_CUT, {"id": attempt_id, "sequence": last, "text": CUT}) is not None:
         return 0
-    used = int((conn.one(_SIZE, {"id": attempt_id}) or (0,))[0])
+    (size,) = conn.all(_SIZE, {"id": attempt_id})
+    used = int(size.bytes)
     rows: list[dict[str, object]] = []
     kept = 0
     for at, level, line in lines:

@@ -89,7 +89,7 @@ def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str,
         offered: Digest and JSON text by the tool's name.
     """
     now = conn.now()
-    known = {row[0]: (row[1], row[2]) for row in conn.all(_ALL, {"server": server})}
+    known = {row.tool: row for row in conn.all(_ALL, {"server": server})}
     is_first = not known
     for tool, (digest, text) in offered.items():
         if tool not in known:
@@ -107,12 +107,12 @@ def record_offer(conn: Connection, server: str, offered: Mapping[str, tuple[str,
                     "changed_at": None if is_first else now,
                 },
             )
-        elif known[tool][1] != digest:
-            same = known[tool][0] == digest
+        elif known[tool].offered_digest != digest:
+            same = known[tool].accepted_digest == digest
             values = {"server": server, "tool": tool, "digest": digest, "offered": text}
             conn.run(_OFFER, {**values, "changed_at": None if same else now})
     for tool in known.keys() - offered.keys():
-        if known[tool][1] is not None:
+        if known[tool].offered_digest is not None:
             conn.run(_OFFER, {"server": server, "tool": tool, "digest": None, "offered": None, "changed_at": now})
     conn.wake(Topic.MCP_TOOLS)
 
@@ -128,5 +128,5 @@ def accept_tool(conn: Connection, server: str, tool: str, digest: str, *, caller
     )
     if accepted == 0:
         row = conn.one(_FIND, {"server": server, "tool": tool})
-        raise ToolChangedError(tool, row[2] if row is not None else None)
+        raise ToolChangedError(tool, row.offered_digest if row is not None else None)
     conn.wake(Topic.MCP_TOOLS)

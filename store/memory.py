@@ -6,11 +6,11 @@ Rows come by `store.memory_uptake`; what is made from them follows `store.memory
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import sqlalchemy as sa
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, by_name, some_instant
 from store.memory_state import note_change, note_removal, outdate_every_memory
 from store.models.declaring import columns_of
 from store.models.memory import MEMORY_ENTRY
@@ -55,6 +55,18 @@ class MemoryRecord:
     expires_at: datetime
 
 
+class Evidence(NamedTuple):
+    """What a success tells about defaults; `revision` is that of its caller's memory when it was written."""
+
+    kind: TargetKind
+    target: str
+    run_id: str
+    step_id: str
+    at: datetime
+    sealed: str | None
+    revision: int
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryScope:
     """Which rows: of everything, of a kind, of one pack or pipeline, or one row by id."""
@@ -75,7 +87,7 @@ _SCOPED = {
     "entry": f"""{_OWN} AND (id = :entry_id OR run_id =
         (SELECT run_id FROM memory_entry WHERE id = :entry_id AND caller_id = :caller_id AND step_id = ''))""",
 }
-_COUNT_SCOPED = {name: Sql(f"SELECT count(*) {rows}") for name, rows in _SCOPED.items()}
+_COUNT_SCOPED = {name: Sql(f"SELECT count(*) AS rows {rows}") for name, rows in _SCOPED.items()}
 _DELETE_SCOPED = {name: Sql(f"DELETE {rows}") for name, rows in _SCOPED.items()}
 _EXPIRED = Sql(
     """SELECT DISTINCT caller_id FROM
@@ -90,7 +102,7 @@ _SEALED = Sql("SELECT id, caller_id, run_id, step_id, sealed FROM memory_entry W
 _RESEAL = Sql("UPDATE memory_entry SET sealed = :sealed WHERE id = :id")
 _UNREADABLE = Sql("UPDATE memory_entry SET sealed = NULL WHERE sealed IS NOT NULL")
 _EVIDENCE = Sql(
-    """SELECT kind, target, run_id, step_id, at, sealed, revision FROM memory_entry
+    f"""SELECT {", ".join(Evidence._fields)} FROM memory_entry
     WHERE caller_id = :caller_id AND revision > :after AND outcome = 'succeeded'
     ORDER BY revision DESC LIMIT :limit"""
 )
@@ -111,7 +123,7 @@ def forget(conn: Connection, caller_id: str, scope: MemoryScope, *, dry_run: boo
     values = {"caller_id": caller_id, "kind": scope.kind, "target": scope.target, "entry_id": scope.entry_id}
     if dry_run:
         row = conn.one(_COUNT_SCOPED[which], values)
-        return int(row[0]) if row else 0
+        return int(row.rows) if row else 0
     note_change(conn, caller_id)  # before the rows, as everybody locks them
     count = conn.run(_DELETE_SCOPED[which], values)
     if count:
@@ -123,10 +135,10 @@ def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
     """Removes rows whose time is over, oldest first; how many."""
     now = conn.now()
     count = 0
-    for (caller_id,) in conn.all(_EXPIRED, {"now": now, "limit": limit}):
-        note_change(conn, caller_id)
-        count += conn.run(_SWEEP, {"now": now, "caller_id": caller_id, "limit": limit})
-        note_removal(conn, caller_id)
+    for row in conn.all(_EXPIRED, {"now": now, "limit": limit}):
+        note_change(conn, row.caller_id)
+        count += conn.run(_SWEEP, {"now": now, "caller_id": row.caller_id, "limit": limit})
+        note_removal(conn, row.caller_id)
         if count >= limit:
             break
     return count
@@ -134,7 +146,7 @@ def sweep_memory(conn: Connection, *, limit: int = 500) -> int:
 
 def sealed_memory(conn: Connection) -> list[tuple[str, str, str]]:
     """Id, place and sealed values of every row that has any, for a change of the vault key."""
-    return [(row[0], place_of(row[1], row[2], row[3]), row[4]) for row in conn.all(_SEALED)]
+    return [(row.id, place_of(row.caller_id, row.run_id, row.step_id), row.sealed) for row in conn.all(_SEALED)]
 
 
 def reseal_memory(conn: Connection, sealed: Mapping[str, str | None]) -> None:
@@ -152,12 +164,10 @@ def empty_sealed(conn: Connection) -> None:
 # ------------------------------------------------------------------------------------------------ reads
 
 
-async def evidence(
-    store: Store, caller_id: str, *, after: int, limit: int
-) -> list[tuple[TargetKind, str, str, str, datetime, str | None, int]]:
-    """Successes that came after a revision: kind, target, run, step, end, sealed values and revision."""
+async def evidence(store: Store, caller_id: str, *, after: int, limit: int) -> list[Evidence]:
+    """Successes that came after a revision, the newest first."""
     rows = await store.rows(_EVIDENCE, {"caller_id": caller_id, "after": after, "limit": limit})
-    return [(row[0], row[1], row[2], row[3], cast("datetime", instant(row[4])), row[5], int(row[6])) for row in rows]
+    return [Evidence(**by_name(row) | {"at": some_instant(row.at)}) for row in rows]
 
 
 async def list_memory(store: Store, caller_id: str, scope: MemoryScope, window: PageWindow) -> list[MemoryRecord]:

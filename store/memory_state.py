@@ -57,7 +57,7 @@ def note_change(conn: Connection, caller_id: str) -> tuple[int, datetime | None]
     """Counts a change of what a caller's defaults are made from; its number, and since when nothing is learned."""
     row = conn.one(_CHANGE, {"caller_id": caller_id})
     assert row is not None, "inserted or updated"
-    return int(row[0]), instant(row[1])
+    return int(row.revision), instant(row.paused_at)
 
 
 def note_removal(conn: Connection, caller_id: str) -> None:
@@ -90,10 +90,12 @@ def keep_counts(conn: Connection, caller_id: str, revision: int, sealed: str, *,
 async def memory_state(store: Store, caller_id: str) -> MemoryState:
     """How far a caller's memory has come."""
     rows = await store.rows(_STATE, {"caller_id": caller_id})
-    return MemoryState(int(rows[0][0]), int(rows[0][1]), instant(rows[0][2])) if rows else MemoryState()
+    for row in rows:
+        return MemoryState(int(row.revision), int(row.removed), instant(row.paused_at))
+    return MemoryState()
 
 
 async def find_counts(store: Store, caller_id: str) -> tuple[int, str] | None:
     """The revision up to which a caller's rows were counted, and what came of it, sealed; None when nothing is kept."""
     rows = await store.rows(_COUNTS, {"caller_id": caller_id})
-    return (int(rows[0][0]), str(rows[0][1])) if rows else None
+    return (int(rows[0].counted), str(rows[0].counts)) if rows else None

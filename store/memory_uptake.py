@@ -7,11 +7,11 @@ epochs up to `run.memory_epoch` were taken up before: what was forgotten of them
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, by_name, instant
 from store.ids import new_id
 from store.memory_state import note_change, note_removal
 from store.states import RunState
@@ -20,7 +20,7 @@ from store.vault_proof import demand_proof
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store.dialects import Connection
+    from store.dialects import Connection, Row
     from store.engine import Store
     from store.memory import TargetKind
 
@@ -95,15 +95,13 @@ _INSERT = Sql(
 )
 # Spelled as in the partial index `ix_run_memory_due`, or SQLite would not use it.
 _ANY_DUE = Sql("SELECT id FROM run WHERE memory_due ORDER BY id LIMIT 1")
-# In the order of the fields of `DueRun` and `DueStep`.
 _DUE = Sql(
-    """SELECT id, caller_id, pipeline_id, pack, state, failure, created_at, started_at, ended_at, epoch, memory_epoch,
-        resume_count, inputs
+    f"""SELECT {", ".join(field.name for field in fields(DueRun))}
     FROM run WHERE memory_due AND ended_at IS NOT NULL ORDER BY id LIMIT :limit"""
 )
 _DUE_STEPS = Sql(
-    """SELECT step.run_id, step.id, step.pack, attempt.state, attempt.failure, attempt.input, attempt.started_at,
-        attempt.ended_at, attempt.epoch
+    """SELECT step.run_id, step.id AS step_id, step.pack, attempt.state, attempt.failure, attempt.input,
+        attempt.started_at, attempt.ended_at, attempt.epoch
     FROM run JOIN run_step AS step ON step.run_id = run.id JOIN attempt ON attempt.id = step.attempt_id
     WHERE run.memory_due AND run.id BETWEEN :first AND :last
         AND step.pack IS NOT NULL AND attempt.reused_from IS NULL
@@ -193,15 +191,18 @@ async def due_runs(store: Store, *, limit: int) -> list[tuple[DueRun, list[DueSt
     since = {run.id: run.memory_epoch or 0 for run in runs}
     found: dict[str, list[DueStep]] = {}
     for row in await store.rows(_DUE_STEPS, {"first": runs[0].id, "last": runs[-1].id}):
-        *values, epoch = row
-        if values[0] in since and epoch > since[values[0]]:  # not of what ended only now
-            values[6:8] = [instant(value) for value in values[6:8]]
-            found.setdefault(values[0], []).append(DueStep(*values))
+        values = by_name(row)
+        if row.run_id in since and values.pop("epoch") > since[row.run_id]:  # not of what ended only now
+            values |= {"started_at": instant(row.started_at), "ended_at": instant(row.ended_at)}
+            found.setdefault(row.run_id, []).append(DueStep(**values))
     return [(run, found.get(run.id, [])) for run in runs]
 
 
-def _due_run(row: Sequence[Any]) -> DueRun:
-    values = list(row)
-    values[4] = RunState(values[4])
-    values[6:9] = [instant(value) for value in values[6:9]]
-    return DueRun(*values)
+def _due_run(row: Row) -> DueRun:
+    decoded = {
+        "state": RunState(row.state),
+        "created_at": instant(row.created_at),
+        "started_at": instant(row.started_at),
+        "ended_at": instant(row.ended_at),
+    }
+    return DueRun(**by_name(row) | decoded)

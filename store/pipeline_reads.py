@@ -196,7 +196,7 @@ def _remembered(row: Row) -> PipelineRecord:
 
 async def starter_metadata(store: Store) -> dict[str, str]:
     """The metadata of every starter that is not hidden, as JSON text, by pipeline id."""
-    return {row[0]: row[1] for row in await store.rows(_STARTER_METADATA)}
+    return {row.id: row.metadata_json for row in await store.rows(_STARTER_METADATA)}
 
 
 async def list_pipelines(

@@ -6,7 +6,7 @@ A version is immutable; the row of the pipeline shows what the current one says.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.aliases import dump_aliases
 from store.dialects import Sql
@@ -65,10 +65,14 @@ _INSERT_VERSION = Sql(
         created_at)
     VALUES (:id, :pipeline_id, :number, :digest, :document, :yaml, :input_schema, :note, :created_by, :now)"""
 )
-_LOCK = Sql("SELECT current_number, builtin, deleted_at IS NOT NULL FROM pipeline WHERE id = :id FOR UPDATE")
+_LOCK = Sql("SELECT current_number, builtin, deleted_at IS NOT NULL AS hidden FROM pipeline WHERE id = :id FOR UPDATE")
+#: What tells one definition from another: `document` is made from `yaml`.
+_TEXTS = ("digest", "yaml", "input_schema")
+#: Fields of `Heading` that are columns as they are.
+_SHOWN = ("key", "name", "description", "metadata_json", "search_text")
 _CURRENT = Sql(
-    """SELECT version.id, version.digest, version.yaml, version.input_schema, pipeline.key, pipeline.name,
-        pipeline.description, pipeline.metadata_json, pipeline.search_text, pipeline.aliases
+    f"""SELECT version.id, {", ".join(f"version.{name}" for name in _TEXTS)},
+        {", ".join(f"pipeline.{name}" for name in _SHOWN)}, pipeline.aliases
     FROM pipeline JOIN pipeline_version version
         ON version.pipeline_id = pipeline.id AND version.number = pipeline.current_number
     WHERE pipeline.id = :id"""
@@ -101,10 +105,18 @@ def hide_pipeline(conn: Connection, pipeline_id: str, now: datetime) -> bool:
     return conn.run(_HIDE, {"id": pipeline_id, "now": now}) > 0
 
 
-def lock_pipeline(conn: Connection, pipeline_id: str) -> tuple[int, bool, bool] | None:
-    """Number of the current version, whether it is a starter, and whether it is hidden; other writers wait."""
+class LockedPipeline(NamedTuple):
+    """A pipeline that other writers wait for."""
+
+    current_number: int
+    builtin: bool
+    hidden: bool
+
+
+def lock_pipeline(conn: Connection, pipeline_id: str) -> LockedPipeline | None:
+    """Makes other writers of a pipeline wait; None when there is no such pipeline."""
     row = conn.one(_LOCK, {"id": pipeline_id})
-    return None if row is None else (row[0], bool(row[1]), bool(row[2]))
+    return None if row is None else LockedPipeline(row.current_number, bool(row.builtin), bool(row.hidden))
 
 
 def add_version(
@@ -150,16 +162,19 @@ class CurrentVersion:
         """That of a pipeline, which there must be."""
         row = conn.one(_CURRENT, {"id": pipeline_id})
         assert row is not None, "a pipeline always has its current version"
-        return cls(row[0], row[4], row)
+        return cls(row.id, row.key, row)
 
     def has_text_of(self, definition: Definition) -> bool:
         """Whether it is the same definition, to the comment."""
-        return tuple(self._row[1:4]) == (definition.digest, definition.yaml, definition.input_schema)
+        return all(getattr(self._row, name) == getattr(definition, name) for name in _TEXTS)
 
     def is_same(self, heading: Heading, definition: Definition) -> bool:
         """Whether nothing at all is different."""
-        shown = (heading.key, heading.name, heading.description, heading.metadata_json, heading.search_text)
-        return self.has_text_of(definition) and tuple(self._row[4:]) == (*shown, dump_aliases(heading.aliases))
+        return (
+            self.has_text_of(definition)
+            and all(getattr(self._row, name) == getattr(heading, name) for name in _SHOWN)
+            and self._row.aliases == dump_aliases(heading.aliases)
+        )
 
 
 def _shown(pipeline_id: str, heading: Heading, now: datetime) -> dict[str, object]:

@@ -146,11 +146,12 @@ def save_version(
         StaleVersionError: it has another current version by now.
         KeyTakenError: another pipeline has the new key, or it is a starter's earlier name.
     """
-    current, builtin, deleted = lock_pipeline(conn, pipeline_id) or (0, False, True)
-    if deleted:
+    locked = lock_pipeline(conn, pipeline_id)
+    if locked is None or locked.hidden:
         raise NoPipelineError(pipeline_id)
-    if builtin:
+    if locked.builtin:
         raise ReadOnlyPipelineError(pipeline_id)
+    current = locked.current_number
     if current != based_on:
         raise StaleVersionError(pipeline_id, based_on, current)
     now = conn.now()
@@ -174,21 +175,20 @@ def delete_pipeline(conn: Connection, pipeline_id: str) -> bool:
         NoPipelineError: it does not exist.
         ReadOnlyPipelineError: it is a starter.
     """
-    row = lock_pipeline(conn, pipeline_id)
-    if row is None:
+    locked = lock_pipeline(conn, pipeline_id)
+    if locked is None:
         raise NoPipelineError(pipeline_id)
-    _, builtin, _ = row
-    if builtin:
+    if locked.builtin:
         raise ReadOnlyPipelineError(pipeline_id)
     return hide_pipeline(conn, pipeline_id, conn.now())
 
 
 def _refuse_starter_name(conn: Connection, key: str) -> None:
-    for pipeline_id, starter, aliases in conn.all(_STARTER_NAMES, {"key": key}):
-        if key == starter or any(alias.name == key for alias in load_aliases(aliases)):
-            raise StarterNameError(key, pipeline_id, starter)
+    for starter in conn.all(_STARTER_NAMES, {"key": key}):
+        if key == starter.key or any(alias.name == key for alias in load_aliases(starter.aliases)):
+            raise StarterNameError(key, starter.id, starter.key)
 
 
 def _taken(conn: Connection, key: str, pipeline_id: str) -> PipelineError:
     row = conn.one(_USER_KEY, {"key": key, "id": pipeline_id})
-    return KeyTakenError(key, row[0]) if row is not None else PipelineError(f"The key `{key}` was just taken.")
+    return KeyTakenError(key, row.id) if row is not None else PipelineError(f"The key `{key}` was just taken.")

@@ -18,7 +18,7 @@ import structlog
 from sqlalchemy import event, exc
 from sqlalchemy.ext.asyncio import create_async_engine
 
-from store.dialects import NOTHING, Sql
+from store.dialects import NOTHING, Sql, row_maker
 from store.engine import StoreClosedError, StoreError
 from store.postgres_wakes import PostgresBackend
 from store.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
@@ -109,7 +109,8 @@ class PostgresStore:
         """Rows of one short read; see `store.engine.Store.rows`."""
         named_parameters = dict(statement.named(parameters))
         found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, named_parameters))
-        return [tuple(row) for row in found]
+        make = row_maker(tuple(found.keys()))
+        return [*map(make, found)]
 
     async def _read(
         self, run: Callable[[AsyncConnection], Awaitable[CursorResult[*tuple[Any, ...]]]]

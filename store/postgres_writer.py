@@ -20,7 +20,7 @@ import structlog
 from psycopg.types.datetime import DatetimeDumper
 from psycopg.types.string import StrDumper
 
-from store.dialects import Connection, Parameters, Row, Sql
+from store.dialects import Connection, Parameters, Row, Sql, row_maker
 from store.engine import StoreAwayError, StoreError, StoreFullError, StoreUncertainError
 from store.postgres_wakes import CHANNEL, payload
 from store.wakes import EVERYTHING
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from psycopg.adapt import AdaptersMap, Dumper, PyFormat
+    from psycopg.rows import RowMaker
 
     from store.wakes import Topic, Wake
 
@@ -49,7 +50,7 @@ ROWS_AT_ONCE = 500
 _INSERT = re.compile(r"(?P<head>INSERT INTO \w+ \([^()]*\) VALUES )(?P<row>\([^()]*(?:%\(\w+\)s[^()]*)*\))(?P<tail>.*)")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 _NOTHING: Mapping[str, object] = {}
-_NOW = Sql("SELECT clock_timestamp()")
+_NOW = Sql("SELECT clock_timestamp() AS now")
 _NOTIFY = Sql(f"SELECT pg_notify('{CHANNEL}', payload) FROM unnest(CAST(:payloads AS text[])) AS payload")
 
 
@@ -68,7 +69,7 @@ class PostgresConnection:
         if self._now is None:
             row = self.one(_NOW)
             assert row is not None, "a clock always says something"
-            self._now = row[0].astimezone(UTC)
+            self._now = row.now.astimezone(UTC)
         return self._now
 
     def bindable(self, value: datetime) -> datetime:
@@ -165,7 +166,7 @@ class PostgresWriter:
     def _transact(self, unit: Callable[[Connection], T]) -> tuple[T, frozenset[Wake]]:
         connection = self._take()
         try:
-            view = PostgresConnection(connection.cursor())
+            view = PostgresConnection(connection.cursor(row_factory=named_rows))
             try:
                 result = unit(view)
                 view.notify(self._origin)
@@ -244,6 +245,11 @@ def adapt(adapters: AdaptersMap) -> None:
     adapters.register_dumper(datetime, _AwareDumper)
     # Text says that it is text; left open, one parameter used as varchar here and text there is refused.
     adapters.register_dumper(str, StrDumper)
+
+
+def named_rows(cursor: psycopg.Cursor[Any]) -> RowMaker[Row]:
+    """Makes named tuples of the rows of a statement; the row factory of every connection that writes."""
+    return row_maker(tuple(column.name for column in cursor.description or ()))
 
 
 def is_dead(connection: psycopg.Connection | psycopg.AsyncConnection) -> bool:

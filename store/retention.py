@@ -102,11 +102,11 @@ def prune_runs(conn: Connection, *, keep_days: float, keep_count: int, limit: in
     if len(rows) < limit:
         oldest = conn.one(_LAST_KEPT, {"skip": max(keep_count - 1, 0)})
         if oldest is not None:
-            known = {row[0] for row in rows}
-            surplus = conn.all(_SURPLUS_RUNS, {"oldest": oldest[0], "limit": limit})
-            rows += [row for row in surplus if row[0] not in known][: limit - len(rows)]
-    for (run_id,) in rows:
-        remove_run(conn, run_id)
+            known = {row.id for row in rows}
+            surplus = conn.all(_SURPLUS_RUNS, {"oldest": oldest.id, "limit": limit})
+            rows += [row for row in surplus if row.id not in known][: limit - len(rows)]
+    for row in rows:
+        remove_run(conn, row.id)
     return len(rows)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, by_name, instant
 from store.paging import COUNT_CAP
 from store.run_reads import RunRecord
 from store.states import HELD_RUN_STATES, RunCause, RunState
@@ -27,12 +27,11 @@ _DECODED: dict[str, Callable[[Any], Any]] = {
     "cancel_requested": bool,
     **{name: instant for name in _FIELDS if name.endswith("_at") or name in {"not_before", "lease_until"}},
 }
-_DECODERS = [(_FIELDS.index(name), decode) for name, decode in _DECODED.items()]
 _ONE_RUN = Sql(f"SELECT {', '.join(_FIELDS)} FROM run WHERE id = :id")
 # Walk the index of states; a look at the server asks both, and whoever waits for it to be idle asks again and again.
-_COUNT_QUEUED = Sql(f"SELECT count(*) FROM (SELECT 1 FROM run WHERE state = 'queued' LIMIT {COUNT_CAP}) AS found")
+_COUNT_QUEUED = Sql(f"SELECT count(*) AS runs FROM (SELECT 1 FROM run WHERE state = 'queued' LIMIT {COUNT_CAP}) AS few")
 _HELD = ", ".join(f"'{state.value}'" for state in sorted(HELD_RUN_STATES))
-_COUNT_HELD = Sql(f"SELECT count(*) FROM (SELECT 1 FROM run WHERE state IN ({_HELD}) LIMIT {COUNT_CAP}) AS found")
+_COUNT_HELD = Sql(f"SELECT count(*) AS runs FROM (SELECT 1 FROM run WHERE state IN ({_HELD}) LIMIT {COUNT_CAP}) AS few")
 
 
 async def find_run_by_id(store: Store, run_id: str, *, visible_to: str | None = None) -> RunRecord | None:
@@ -51,16 +50,18 @@ def read_run(conn: Connection, run_id: str) -> RunRecord | None:
 
 async def count_queued(store: Store) -> int:
     """How many runs of all callers wait for a worker, up to `store.paging.COUNT_CAP`."""
-    return int((await store.rows(_COUNT_QUEUED))[0][0])
+    (found,) = await store.rows(_COUNT_QUEUED)
+    return int(found.runs)
 
 
 async def count_held(store: Store) -> int:
     """How many runs of all callers workers hold, up to `store.paging.COUNT_CAP`."""
-    return int((await store.rows(_COUNT_HELD))[0][0])
+    (found,) = await store.rows(_COUNT_HELD)
+    return int(found.runs)
 
 
 def _record(row: Row) -> RunRecord:
-    values = list(row)
-    for index, decode in _DECODERS:
-        values[index] = decode(values[index])
-    return RunRecord._make(values)
+    values = by_name(row)
+    for name, decode in _DECODED.items():
+        values[name] = decode(values[name])
+    return RunRecord(**values)

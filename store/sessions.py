@@ -68,7 +68,7 @@ def touch_session(conn: Connection, session_id: str) -> bool:
 
 def end_sessions_of_run(conn: Connection, run_id: str) -> frozenset[str]:
     """Ends what a run's steps left, and answers those ids."""
-    return frozenset(row[0] for row in conn.all(_END_OF_RUN, {"run_id": run_id, "now": conn.now()}))
+    return frozenset(row.id for row in conn.all(_END_OF_RUN, {"run_id": run_id, "now": conn.now()}))
 
 
 def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float, limit: int = 100) -> frozenset[str]:
@@ -79,12 +79,12 @@ def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float,
     """
     now = conn.now()
     idle = {"before": now - timedelta(seconds=idle_seconds), "machine": machine, "now": now, "limit": limit}
-    return frozenset(row[0] for row in conn.all(_END_EXPIRED, idle))
+    return frozenset(row.id for row in conn.all(_END_EXPIRED, idle))
 
 
 def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]:
     """Ids of a run's sessions that this machine can still use, as far as the rows know."""
-    return frozenset(row[0] for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
+    return frozenset(row.id for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
 
 
 async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, SessionRecord]:

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, event
 from store.dialects import NOTHING
 from store.engine import StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
-from store.sqlite_connection import SQLiteConnection, classified
+from store.sqlite_connection import SQLiteConnection, classified, named
 from store.sqlite_writer import SQLiteWriter
 from store.wakes import Wakes
 
@@ -86,6 +86,7 @@ class SQLiteStore:
 
         def look() -> T:
             with closing(sqlite3.connect(self._path, isolation_level=None)) as raw:
+                raw.row_factory = sqlite3.Row
                 for pragma in _READ_PRAGMAS:
                     raw.execute(f"PRAGMA {pragma}")
                 raw.execute("BEGIN")
@@ -124,17 +125,17 @@ class SQLiteStore:
         if few:
             try:
                 near = self._near or self._connect_near()
-                return near.execute(statement.sqlite, statement.bound(parameters)).fetchall()
+                return named(near.execute(statement.sqlite, statement.bound(parameters)).fetchall())
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
                     raise classified(error) from error
         with self._under_way():
             try:
                 raw = self._prepared or await self._prepare()
-                rows: list[Row] = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))  # type: ignore[assignment] # rows are tuples
+                rows = await raw.execute_fetchall(statement.sqlite, statement.bound(parameters))
             except sqlite3.Error as error:
                 raise classified(error) from error
-            return rows
+            return named([*rows])
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:
@@ -155,6 +156,7 @@ class SQLiteStore:
         self._near = sqlite3.connect(
             self._path, isolation_level=None, check_same_thread=False, cached_statements=256, timeout=0
         )
+        self._near.row_factory = sqlite3.Row
         for pragma in ("query_only=ON", "cache_size=-8000"):
             self._near.execute(f"PRAGMA {pragma}")
         return self._near
@@ -164,6 +166,7 @@ class SQLiteStore:
         async with self._preparing:
             if self._prepared is None:
                 raw = await aiosqlite.connect(self._path, isolation_level=None, cached_statements=256)
+                raw.row_factory = sqlite3.Row
                 for pragma in _READ_PRAGMAS:
                     await raw.execute(f"PRAGMA {pragma}")
                 self._prepared = raw

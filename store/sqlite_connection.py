@@ -6,7 +6,7 @@ import sqlite3
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import NOTHING, sqlite_instant
+from store.dialects import NOTHING, row_maker, sqlite_instant
 from store.engine import StoreError, StoreFullError
 from store.wakes import EVERYTHING
 
@@ -64,13 +64,13 @@ class SQLiteConnection:
     def one(self, statement: Sql, parameters: Parameters = NOTHING) -> Row | None:
         """Runs a statement; its first row, or None."""
         cursor = self._execute(statement.sqlite, statement.bound(parameters))
-        row: Row | None = cursor.fetchone()
+        row = cursor.fetchone()
         cursor.close()
-        return row
+        return None if row is None else row_maker(tuple(row.keys()))(row)
 
     def all(self, statement: Sql, parameters: Parameters = NOTHING) -> list[Row]:
         """Runs a statement; all its rows."""
-        return self._execute(statement.sqlite, statement.bound(parameters)).fetchall()
+        return named(self._execute(statement.sqlite, statement.bound(parameters)).fetchall())
 
     def run(self, statement: Sql, parameters: Parameters = NOTHING) -> int:
         """Runs a statement; the number of rows it changed."""
@@ -85,9 +85,15 @@ class SQLiteConnection:
         self.woken.add((topic, id))
 
 
+def named(rows: Sequence[sqlite3.Row]) -> list[Row]:
+    """The rows of a statement as named tuples; not by a row factory, which would look at the names for every row."""
+    return [*map(row_maker(tuple(rows[0].keys())), rows)] if rows else []
+
+
 def connect(path: Path) -> sqlite3.Connection:
     """A read-write connection with the settings every writer uses; transactions are begun by hand."""
     raw = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=256)
+    raw.row_factory = sqlite3.Row
     for pragma in _PRAGMAS:
         raw.execute(f"PRAGMA {pragma}")
     return raw

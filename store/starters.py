@@ -42,7 +42,7 @@ class StarterChanges:
     hidden: tuple[str, ...] = ()
 
 
-_STARTERS = Sql("SELECT id, deleted_at IS NOT NULL FROM pipeline WHERE builtin ORDER BY id")
+_STARTERS = Sql("SELECT id, deleted_at IS NOT NULL AS hidden FROM pipeline WHERE builtin ORDER BY id")
 _HAS_RUNS = Sql("SELECT 1 FROM run WHERE pipeline_id = :id LIMIT 1")
 _DELETE = Sql("DELETE FROM pipeline WHERE id = :id")
 
@@ -53,7 +53,7 @@ def upsert_starters(conn: Connection, starters: Sequence[Starter]) -> StarterCha
     A starter no longer shipped is deleted, or hidden when runs refer to it. Users' pipelines are never touched.
     """
     now = conn.now()
-    known = {row[0]: bool(row[1]) for row in conn.all(_STARTERS)}
+    known = {row.id: bool(row.hidden) for row in conn.all(_STARTERS)}
     added: list[str] = []
     updated: list[str] = []
     for starter in starters:
@@ -67,23 +67,25 @@ def upsert_starters(conn: Connection, starters: Sequence[Starter]) -> StarterCha
     shipped = {starter.id for starter in starters}
     removed: list[str] = []
     hidden: list[str] = []
-    for pipeline_id, deleted in known.items():
+    for pipeline_id, is_hidden in known.items():
         if pipeline_id in shipped:
             continue
         if conn.one(_HAS_RUNS, {"id": pipeline_id}) is None:
             conn.run(_DELETE, {"id": pipeline_id})
             removed.append(pipeline_id)
-        elif not deleted:
+        elif not is_hidden:
             hide_pipeline(conn, pipeline_id, now)
             hidden.append(pipeline_id)
     return StarterChanges(tuple(added), tuple(updated), tuple(removed), tuple(hidden))
 
 
 def _update_starter(conn: Connection, starter: Starter, now: datetime) -> bool:
-    number, _, hidden = lock_pipeline(conn, starter.id) or (0, True, True)
+    locked = lock_pipeline(conn, starter.id)
+    assert locked is not None, "it was read in the same transaction"
     before = CurrentVersion.of(conn, starter.id)
-    if before.is_same(starter.heading, starter.definition) and not hidden:
+    if before.is_same(starter.heading, starter.definition) and not locked.hidden:
         return False
+    number = locked.current_number
     has_text = before.has_text_of(starter.definition)
     update_pipeline(conn, starter.id, starter.heading, now, number=number if has_text else number + 1)
     if not has_text:

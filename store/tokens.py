@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from store.callers import CallerRecord, caller_of, touch_caller
-from store.dialects import Sql, instant
+from store.callers import CallerRecord, touch_caller
+from store.dialects import Sql, instant, some_instant
 from store.ids import new_id
 from store.models.callers import TOKEN
 from store.models.declaring import columns_of
@@ -119,8 +119,8 @@ _SWEEP = Sql(
 _TOKEN_COLUMNS = columns_of(TOKEN, TokenRecord)
 # Every request asks this: found by the unique index on the hash.
 _HOLDER = Sql(
-    """SELECT token.id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
-        caller.id, caller.subject, caller.name, caller.created_at, caller.last_seen_at
+    """SELECT token.id AS token_id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
+        caller.id AS caller_id, caller.subject, caller.name AS caller_name, caller.created_at, caller.last_seen_at
     FROM token JOIN caller ON caller.id = token.caller_id WHERE token.hash = :hash"""
 )
 
@@ -199,9 +199,9 @@ def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -
         return None
     return create_token(
         conn,
-        row[0],
-        name=row[1],
-        scopes=_scopes(row[2]),
+        row.caller_id,
+        name=row.name,
+        scopes=_scopes(row.scopes),
         expires_at=now + timedelta(days=browser_days),
         kind=TokenKind.BROWSER,
     )
@@ -236,16 +236,18 @@ async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
     rows = await store.rows(_HOLDER, {"hash": secret_hash}, few=True)
     if not rows:
         return None
-    token_id, kind, scopes, expires_at, revoked_at, last_used_at, *caller = rows[0]
+    (row,) = rows
     return TokenHolder(
-        token_id,
-        TokenKind(kind),
-        _scopes(scopes),
-        instant(expires_at),
-        instant(revoked_at),
-        instant(last_used_at),
-        caller_of(caller),
-        _tools(scopes) if kind == TokenKind.AGENT else None,
+        token_id=row.token_id,
+        kind=TokenKind(row.kind),
+        scopes=_scopes(row.scopes),
+        expires_at=instant(row.expires_at),
+        revoked_at=instant(row.revoked_at),
+        last_used_at=instant(row.last_used_at),
+        caller=CallerRecord(
+            row.caller_id, row.subject, row.caller_name, some_instant(row.created_at), instant(row.last_seen_at)
+        ),
+        tools=_tools(row.scopes) if row.kind == TokenKind.AGENT else None,
     )
 
 

@@ -40,7 +40,7 @@ def found_vault(conn: Connection, proof: str) -> str:
     row = conn.one(_LOCK, {"id": VAULT_ID})
     assert row is not None, "inserted above"
     conn.wake(Topic.VAULT)
-    return str(row[0])
+    return str(row.sealed)
 
 
 def demand_proof(conn: Connection, proof: str, about: str = VAULT_ID) -> None:
@@ -55,7 +55,7 @@ def demand_proof(conn: Connection, proof: str, about: str = VAULT_ID) -> None:
         VaultChangedError: the key is another by now.
     """
     row = conn.one(_LOCK, {"id": VAULT_ID})
-    if row is None or row[0] != proof:
+    if row is None or row.sealed != proof:
         raise VaultChangedError(about)
 
 
@@ -84,7 +84,7 @@ def drop_proof(conn: Connection) -> None:
 async def find_proof(store: Store) -> str | None:
     """The proof; None before anything was sealed."""
     rows = await store.rows(_READ, {"id": VAULT_ID})
-    return rows[0][0] if rows else None
+    return rows[0].sealed if rows else None
 
 
 def sqlite_proof(path: Path) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, by_name, instant
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.held import UNCOUNT_ATTEMPT
 from store.runs.ledger import Ledger
@@ -22,7 +22,7 @@ _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id
 # instead of 75 µs for a thousand.
 _COUNT_HELD = Sql(
     """
-    SELECT count(*) FROM run
+    SELECT count(*) AS runs FROM run
     WHERE caller_id = :caller_id AND state IN ('running', 'cancelling') AND ended_at IS NULL
     """
 )
@@ -36,19 +36,18 @@ _CLAIM = Sql(
 )
 _CLAIMED_RUN = Sql(
     """
-    SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document),
+    SELECT run.pipeline_id, run.version_id, coalesce(version.document, run.document) AS document,
         version.input_schema, run.inputs, run.force, caller.subject
     FROM run JOIN caller ON caller.id = run.caller_id
         LEFT JOIN pipeline_version AS version ON version.id = run.version_id
     WHERE run.id = :id
     """
 )
-# In the order of the fields of `ClaimedStep`.
 _CLAIMED_STEPS = Sql(
     """
     SELECT step.id, step.key, step.position, step.pack, step.pack_version, step.state, step.attempt_id, step.attempts,
         step.stretch_attempts, step.session_id, step.input_override, attempt.session_used,
-        CASE WHEN step.state = 'succeeded' THEN attempt.output END
+        CASE WHEN step.state = 'succeeded' THEN attempt.output END AS output
     FROM run_step AS step LEFT JOIN attempt ON attempt.id = step.attempt_id
     WHERE step.run_id = :id AND step.retired_at IS NULL ORDER BY step.position
     """
@@ -82,7 +81,7 @@ _DUE = Sql(
         CASE WHEN not_before > :now THEN (
             SELECT attempt.ended_at FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
             WHERE step.run_id = run.id AND step.state = 'waiting'
-        ) END
+        ) END AS waits_since
     FROM run
     WHERE ended_at IS NULL AND (
         state = 'queued' OR state = 'waiting'
@@ -124,26 +123,26 @@ def claim(
         row = conn.one(_CALLER_OF_RUN, {"id": run_id})
         if row is None:
             return NotClaimed(Refusal.GONE)
-        slot = {"caller_id": row[0]}
+        slot = {"caller_id": row.caller_id}
         # Whoever is refused anyway need not queue for the lock; it is counted again behind it.
-        if row[1] == RunState.QUEUED and _held(conn, slot) >= caller_limit:
-            return NotClaimed(Refusal.SLOT, row[0])
+        if row.state == RunState.QUEUED and _held(conn, slot) >= caller_limit:
+            return NotClaimed(Refusal.SLOT, row.caller_id)
         conn.one(_LOCK_SLOT, slot)
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None:
         return NotClaimed(Refusal.GONE)
     now = conn.now()
-    state = RunState(row[0])
-    caller_id: str = row[1]
-    lease_until, not_before, idle_since, deadline_at = (instant(value) for value in row[2:6])
-    deadline_seconds, cancel_requested, epoch, next_seq, lost_in_row = row[6:11]
+    state = RunState(row.state)
+    caller_id: str = row.caller_id
+    lease_until, not_before = instant(row.lease_until), instant(row.not_before)
+    deadline_at = instant(row.deadline_at)
     if state in FINAL_RUN_STATES:
         return NotClaimed(Refusal.GONE, caller_id)
     if lease_until is not None and lease_until >= now:
         return NotClaimed(Refusal.HELD, caller_id)
-    since = idle_since or _last_sign(lease_until, lease_seconds)
-    if cancel_requested:
-        end_cancelled(conn, run_id, caller_id, state, now, next_seq, left_at=since)
+    since = instant(row.idle_since) or _last_sign(lease_until, lease_seconds)
+    if row.cancel_requested:
+        end_cancelled(conn, run_id, caller_id, state, now, row.next_seq, left_at=since)
         return NotClaimed(Refusal.ENDED, caller_id)
     if not_before is not None and not_before > now and not_before != waited_for:
         return NotClaimed(Refusal.LATER, caller_id, (not_before - now).total_seconds(), not_before)
@@ -152,17 +151,19 @@ def claim(
             return NotClaimed(Refusal.SLOT, caller_id)
         require_run_transition(state, RunState.RUNNING)
     if deadline_at is None:
-        deadline_at = now + timedelta(seconds=deadline_seconds)
+        deadline_at = now + timedelta(seconds=row.deadline_seconds)
     elif since is not None and since < now:
         deadline_at += now - since
-    lost = conn.one(RUNNING_ATTEMPT, {"id": run_id}) if epoch else None  # nobody has held it before
+    lost = conn.one(RUNNING_ATTEMPT, {"id": run_id}) if row.epoch else None  # nobody has held it before
     count = 1 if lost is None else 2
-    ledger = Ledger(conn, run_id, now, next_seq=next_seq + count, reserved=count)
+    ledger = Ledger(conn, run_id, now, next_seq=row.next_seq + count, reserved=count)
+    lost_in_row = row.lost_in_row
     if lost is not None:
         left_at = now if since is None else min(since, now)
-        conn.run(LEAVE_ATTEMPT, {"id": lost[0], "state": AttemptState.LOST.value, "left_at": conn.bindable(left_at)})
-        conn.run(UNCOUNT_ATTEMPT, {"id": lost[1]})
-        ledger.attempt(lost[1], lost[0], AttemptState.LOST)
+        left = {"id": lost.attempt_id, "state": AttemptState.LOST.value, "left_at": conn.bindable(left_at)}
+        conn.run(LEAVE_ATTEMPT, left)
+        conn.run(UNCOUNT_ATTEMPT, {"id": lost.step_id})
+        ledger.attempt(lost.step_id, lost.attempt_id, AttemptState.LOST)
         lost_in_row += 1
     if state is RunState.RUNNING:
         ledger.run(state, RunState.RUNNING, "taken over: its worker was lost")
@@ -181,14 +182,23 @@ def claim(
         },
     )
     ledger.write()
-    lost_id = lost[0] if lost else None
-    return _claimed(conn, run_id, caller_id, epoch + 1, deadline_at, now, lost_id, lost_in_row, next_seq + count)
+    return _claimed(
+        conn,
+        run_id,
+        caller_id,
+        row.epoch + 1,
+        deadline_at,
+        now,
+        lost_attempt=lost.attempt_id if lost else None,
+        lost_in_row=lost_in_row,
+        next_seq=row.next_seq + count,
+    )
 
 
 def _held(conn: Connection, values: dict[str, object]) -> int:
     """How many other runs of the caller workers hold."""
     row = conn.one(_COUNT_HELD, values)
-    return row[0] if row else 0
+    return row.runs if row else 0
 
 
 def _last_sign(lease_until: datetime | None, lease_seconds: float) -> datetime | None:
@@ -203,24 +213,24 @@ def _claimed(
     epoch: int,
     deadline_at: datetime,
     now: datetime,
+    *,
     lost_attempt: str | None,
     lost_in_row: int,
     next_seq: int,
 ) -> Claim:
     row = conn.one(_CLAIMED_RUN, {"id": run_id})
     assert row is not None, "the run was locked above"
-    pipeline_id, version_id, document, input_schema, inputs, force, subject = row
     return Claim(
         run_id=run_id,
         epoch=epoch,
         caller_id=caller_id,
-        subject=subject,
-        pipeline_id=pipeline_id,
-        version_id=version_id,
-        document=document,
-        input_schema=input_schema,
-        inputs=inputs,
-        force=bool(force),
+        subject=row.subject,
+        pipeline_id=row.pipeline_id,
+        version_id=row.version_id,
+        document=row.document,
+        input_schema=row.input_schema,
+        inputs=row.inputs,
+        force=bool(row.force),
         deadline_at=deadline_at,
         steps=_steps(conn, run_id),
         lost_attempt=lost_attempt,
@@ -232,7 +242,7 @@ def _claimed(
 
 def _steps(conn: Connection, run_id: str) -> tuple[ClaimedStep, ...]:
     rows = conn.all(_CLAIMED_STEPS, {"id": run_id})
-    return tuple(ClaimedStep._make((*row[:5], _STEP_STATES[row[5]], *row[6:])) for row in rows)
+    return tuple(ClaimedStep(**by_name(row) | {"state": _STEP_STATES[row.state]}) for row in rows)
 
 
 def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple[int, bool]]:
@@ -242,7 +252,8 @@ def renew(conn: Connection, owner: str, lease_seconds: float) -> dict[str, tuple
         Epoch and whether a cancel is requested, by run id; a run that is missing was taken over.
     """
     until = conn.now() + timedelta(seconds=lease_seconds)
-    return {row[0]: (row[1], bool(row[2])) for row in conn.all(_RENEW, {"owner": owner, "lease_until": until})}
+    held = conn.all(_RENEW, {"owner": owner, "lease_until": until})
+    return {row.id: (row.epoch, bool(row.cancel_requested)) for row in held}
 
 
 def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
@@ -257,9 +268,9 @@ def release_leases(conn: Connection, lease_seconds: float = 0.0) -> int:
     """
     now = conn.now()
     held = conn.all(_HELD)
-    for run_id, lease_until in held:
-        idle_since = _last_sign(instant(lease_until), lease_seconds) or now
-        conn.run(_DROP_LEASE, {"id": run_id, "idle_since": min(idle_since, now)})
+    for row in held:
+        idle_since = _last_sign(instant(row.lease_until), lease_seconds) or now
+        conn.run(_DROP_LEASE, {"id": row.id, "idle_since": min(idle_since, now)})
     return len(held)
 
 
@@ -295,12 +306,12 @@ def due(conn: Connection, lease_seconds: float, *, limit: int = 5_000) -> list[D
     now = conn.now()
     conn.run(_CUT_LEASES, {"longest": conn.later(lease_seconds)})
     found = []
-    for run_id, caller_id, priority, until, since in conn.all(_DUE, {"now": now, "limit": limit}):
-        not_before, waits_since = instant(until), instant(since)
+    for row in conn.all(_DUE, {"now": now, "limit": limit}):
+        not_before, waits_since = instant(row.not_before), instant(row.waits_since)
         seconds = 0.0 if not_before is None else (not_before - now).total_seconds()
         if not_before is not None and waits_since is not None:
             seconds = min(seconds, (not_before - waits_since).total_seconds())
-        found.append(Due(run_id, caller_id, priority, seconds, not_before))
+        found.append(Due(row.id, row.caller_id, row.urgency, seconds, not_before))
     return found
 
 
@@ -327,7 +338,7 @@ class Snapshot:
 _SNAPSHOT = Sql(
     """
     SELECT run.caller_id, run.state, run.pipeline_id, run.version_id, run.pack,
-        coalesce(version.document, run.document), version.input_schema, run.inputs, run.title, run.force,
+        coalesce(version.document, run.document) AS document, version.input_schema, run.inputs, run.title, run.force,
         run.deadline_seconds, run.resume_count
     FROM run LEFT JOIN pipeline_version AS version ON version.id = run.version_id
     WHERE run.id = :id
@@ -340,19 +351,5 @@ def snapshot(conn: Connection, run_id: str) -> Snapshot | None:
     row = conn.one(_SNAPSHOT, {"id": run_id})
     if row is None:
         return None
-    return Snapshot(
-        run_id=run_id,
-        caller_id=row[0],
-        state=RunState(row[1]),
-        pipeline_id=row[2],
-        version_id=row[3],
-        pack=row[4],
-        document=row[5],
-        input_schema=row[6],
-        inputs=row[7],
-        title=row[8],
-        force=bool(row[9]),
-        deadline_seconds=row[10],
-        resume_count=row[11],
-        steps=_steps(conn, run_id),
-    )
+    decoded = {"state": RunState(row.state), "force": bool(row.force), "steps": _steps(conn, run_id)}
+    return Snapshot(run_id=run_id, **by_name(row) | decoded)

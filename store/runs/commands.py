@@ -62,10 +62,10 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
     row = conn.one(LOCK_RUN, {"id": run_id})
     if row is None:
         raise WrongStateError(run_id, None)
-    state = RunState(row[0])
+    state = RunState(row.state)
     now = conn.now()
-    next_seq = row[9]
-    until = instant(row[2])
+    next_seq = row.next_seq
+    until = instant(row.lease_until)
     is_held = until is not None and until >= now
     if state is RunState.CANCELLING and is_held:
         return state
@@ -79,7 +79,8 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
     if RunState.CANCELLED in RUN_TRANSITIONS[state]:
         conn.run(_NOTE_CANCEL, {"id": run_id, "reason": reason, "yes": True})
         # The lease outlived its worker's last sign of life by no more than its own length.
-        end_cancelled(conn, run_id, row[1], state, now, next_seq, reason, left_at=instant(row[4]) or until)
+        left_at = instant(row.idle_since) or until
+        end_cancelled(conn, run_id, row.caller_id, state, now, next_seq, reason, left_at=left_at)
         return RunState.CANCELLED
     raise WrongStateError(run_id, state)
 
@@ -94,12 +95,12 @@ def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
     row = conn.one(LOCK_RUN, {"id": change.run_id})
     if row is None:
         raise WrongStateError(change.run_id, None)
-    state = RunState(row[0])
-    if state not in {RunState.FAILED, RunState.CANCELLED} or row[12] != change.based_on:
+    state = RunState(row.state)
+    if state not in {RunState.FAILED, RunState.CANCELLED} or row.resume_count != change.based_on:
         raise WrongStateError(change.run_id, state)
-    refuse_full(conn, row[1], queue_limit)
+    refuse_full(conn, row.caller_id, queue_limit)
     now = conn.now()
-    ledger = Ledger(conn, change.run_id, now, next_seq=row[9], reserved=0)
+    ledger = Ledger(conn, change.run_id, now, next_seq=row.next_seq, reserved=0)
     kept = sum(not step.rerun for step in change.steps)
     total = len(change.steps) + len(change.added_steps)
     conn.run(
@@ -160,7 +161,7 @@ def acknowledge(conn: Connection, run_id: str, *, acknowledged: bool) -> None:
     """
     if not conn.run(_ACKNOWLEDGE, {"id": run_id, "at": conn.now() if acknowledged else None}):
         row = conn.one(Sql("SELECT state FROM run WHERE id = :id"), {"id": run_id})
-        raise WrongStateError(run_id, RunState(row[0]) if row else None)
+        raise WrongStateError(run_id, RunState(row.state) if row else None)
     conn.wake(Topic.RUN, run_id)
 
 
@@ -173,6 +174,6 @@ def delete_run(conn: Connection, run_id: str) -> None:
         WrongStateError: it has not ended, or there is none.
     """
     row = conn.one(LOCK_RUN, {"id": run_id})
-    if row is None or RunState(row[0]) not in FINAL_RUN_STATES:
-        raise WrongStateError(run_id, RunState(row[0]) if row else None)
+    if row is None or RunState(row.state) not in FINAL_RUN_STATES:
+        raise WrongStateError(run_id, RunState(row.state) if row else None)
     remove_run(conn, run_id)

@@ -26,7 +26,8 @@ LOCK_RUN = Sql(
 # By way of its step, which counts it while it runs: attempts are found by their step alone.
 RUNNING_ATTEMPT = Sql(
     """
-    SELECT attempt.id, step.id FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
+    SELECT attempt.id AS attempt_id, step.id AS step_id
+    FROM run_step AS step JOIN attempt ON attempt.id = step.attempt_id
     WHERE step.run_id = :id AND step.state = 'running' AND attempt.state = 'running'
     """
 )
@@ -125,15 +126,18 @@ def close_steps(
     attempt = AttemptState.CANCELLED if state is StepState.CANCELLED else AttemptState.FAILED
     running = conn.one(RUNNING_ATTEMPT, {"id": run_id})
     if running is not None and left_at is not None and left_at < ledger.now:
-        conn.run(LEAVE_ATTEMPT, {"id": running[0], "state": attempt.value, "left_at": conn.bindable(left_at)})
-        ledger.attempt(running[1], running[0], attempt)
+        left = {"id": running.attempt_id, "state": attempt.value, "left_at": conn.bindable(left_at)}
+        conn.run(LEAVE_ATTEMPT, left)
+        ledger.attempt(running.step_id, running.attempt_id, attempt)
     elif running is not None:
-        conn.run(END_ATTEMPT, {"id": running[0], "state": attempt.value, "output": None, "failure": None, "now": now})
-        ledger.attempt(running[1], running[0], attempt)
-    for step_id, before in conn.all(_OPEN_STEPS, {"id": run_id}):
-        require_step_transition(StepState(before), state)
-        conn.run(SET_STEP, {"id": step_id, "state": state.value, "ended_at": now})
-        ledger.step(step_id, StepState(before), state)
+        ended = {"id": running.attempt_id, "state": attempt.value, "output": None, "failure": None, "now": now}
+        conn.run(END_ATTEMPT, ended)
+        ledger.attempt(running.step_id, running.attempt_id, attempt)
+    for step in conn.all(_OPEN_STEPS, {"id": run_id}):
+        before = StepState(step.state)
+        require_step_transition(before, state)
+        conn.run(SET_STEP, {"id": step.id, "state": state.value, "ended_at": now})
+        ledger.step(step.id, before, state)
 
 
 def end_run(

@@ -71,9 +71,8 @@ def fenced(
     row = conn.one(_FENCE if settles else _FENCE_START, values)
     if row is None:
         raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")
-    next_seq, cancel_requested, deadline_at, state = row
-    fence.next_seq = next_seq
-    deadline = instant(deadline_at)
+    fence.next_seq = row.next_seq
+    deadline = instant(row.deadline_at)
     late = deadline is not None and deadline <= now
-    ledger = Ledger(conn, fence.run_id, now, next_seq=next_seq, reserved=count)
-    return ledger, RunState(state), bool(cancel_requested), late
+    ledger = Ledger(conn, fence.run_id, now, next_seq=row.next_seq, reserved=count)
+    return ledger, RunState(row.state), bool(row.cancel_requested), late

@@ -60,7 +60,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
     for step_id in step_ids:
         row = conn.one(_STEP_STATE, {"id": step_id})
         assert row is not None, "steps are never deleted under a run that is held"
-        before = StepState(row[0])
+        before = StepState(row.state)
         if before is StepState.PENDING:
             continue
         require_step_transition(before, StepState.PENDING)

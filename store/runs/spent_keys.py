@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, some_instant
 from store.runs.values import SpentKeyError
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def refuse_spent(conn: Connection, caller_id: str, key: str, now: datetime) -> N
         SpentKeyError: it did, within the last day.
     """
     row = conn.one(_FIND, {"caller_id": caller_id, "key": key})
-    if row is not None and (since := instant(row[1])) is not None and now - since <= IDEMPOTENCY_KEEP:
-        raise SpentKeyError(row[0])
+    if row is not None and now - some_instant(row.created_at) <= IDEMPOTENCY_KEEP:
+        raise SpentKeyError(row.run_id)
 
 
 def sweep_spent_keys(conn: Connection, *, limit: int = 1000) -> int:

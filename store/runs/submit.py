@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant
+from store.dialects import Sql, instant, some_instant
 from store.engine import StoreError
 from store.ids import new_id
 from store.runs.ledger import Ledger
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _TRIES = 4
 
 _FIND_IDEMPOTENT = Sql(
-    "SELECT id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
+    "SELECT id AS run_id, request_digest, created_at FROM run WHERE caller_id = :caller_id AND idempotency_key = :key"
 )
 _DROP_IDEMPOTENT = Sql("UPDATE run SET idempotency_key = NULL WHERE id = :id")
 _FIND_JOINED = Sql(
@@ -41,7 +41,9 @@ _JOIN_KEY = Sql(
     """
 )
 # Walks the partial index of runs under way; at most the queue limit of rows.
-_COUNT_QUEUED = Sql("SELECT count(*) FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL")
+_COUNT_QUEUED = Sql(
+    "SELECT count(*) AS runs FROM run WHERE caller_id = :caller_id AND state = 'queued' AND ended_at IS NULL"
+)
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")
 # So near to the limit, starts of one caller go one after the other, so that none counts without another's run. Farther
 # off they do not meet: no server has as many writing connections.
@@ -131,11 +133,11 @@ def refuse_full(conn: Connection, caller_id: str, queue_limit: int) -> int:
         QueueFullError: it is that long already.
     """
     caller = {"caller_id": caller_id}
-    row = conn.one(_COUNT_QUEUED, caller)
-    if row is not None and row[0] + _NEAR_FULL >= queue_limit:
+    (queued,) = conn.all(_COUNT_QUEUED, caller)
+    if queued.runs + _NEAR_FULL >= queue_limit:
         conn.one(_LOCK_SLOT, caller)
-        row = conn.one(_COUNT_QUEUED, caller)
-    waiting: int = row[0] if row else 0
+        (queued,) = conn.all(_COUNT_QUEUED, caller)
+    waiting: int = queued.runs
     if waiting >= queue_limit:
         raise QueueFullError(waiting)
     return waiting
@@ -214,21 +216,19 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
             row = conn.one(find, key)
             if row is None:
                 continue
-            run_id, request_digest, created_at = row
-            if (since := instant(created_at)) is None or now - since > IDEMPOTENCY_KEEP:
-                conn.run(drop, {"id": run_id} if drop is _DROP_IDEMPOTENT else key)
-            elif request_digest != new.request_digest:
-                raise IdempotencyClashError(run_id)
+            if now - some_instant(row.created_at) > IDEMPOTENCY_KEEP:
+                conn.run(drop, {"id": row.run_id} if drop is _DROP_IDEMPOTENT else key)
+            elif row.request_digest != new.request_digest:
+                raise IdempotencyClashError(row.run_id)
             else:
-                return Submitted(run_id, replayed=True)
+                return Submitted(row.run_id, replayed=True)
         refuse_spent(conn, new.caller_id, new.idempotency_key, now)
     if new.flight is not None:
         row = conn.one(_FIND_FLIGHT, {"flight": new.flight})
         if row is not None:
-            run_id, state, lease_until = row
-            until = instant(lease_until)
-            if state == RunState.RUNNING and until is not None and until < now:
-                conn.run(_DROP_FLIGHT, {"id": run_id})  # its worker is dead; never coalesce onto it
+            until = instant(row.lease_until)
+            if row.state == RunState.RUNNING and until is not None and until < now:
+                conn.run(_DROP_FLIGHT, {"id": row.id})  # its worker is dead; never coalesce onto it
             else:
                 if new.idempotency_key is not None:
                     conn.run(
@@ -236,12 +236,12 @@ def _earlier(conn: Connection, new: NewRun, now: datetime) -> Submitted | None:
                         {
                             "caller_id": new.caller_id,
                             "key": new.idempotency_key,
-                            "run_id": run_id,
+                            "run_id": row.id,
                             "digest": new.request_digest,
                             "now": now,
                         },
                     )
-                return Submitted(run_id, coalesced=True)
+                return Submitted(row.id, coalesced=True)
     return None
 
 

@@ -344,7 +344,7 @@ async def test_a_file_that_another_program_has_locked_holds_up_the_write_and_not
 ):
     other = sqlite3.connect(tmp_path / "packline.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    assert embedded._writer._raw.execute("PRAGMA busy_timeout").fetchone() == (0,), "nothing waits on the loop"
+    assert embedded._writer._raw.execute("PRAGMA busy_timeout").fetchone()[0] == 0, "nothing waits on the loop"
     waiting = asyncio.ensure_future(embedded.write_few(add, "ada"))
     for _ in range(20):
         await asyncio.sleep(0)  # the loop goes round: it is the thread that waits

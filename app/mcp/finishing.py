@@ -8,24 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import anyio
 import mcp_types as types
+from anyio.abc import ObjectReceiveStream, ObjectSendStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from app.mcp.bridge import NO_JSON, NO_MESSAGE
 from app.mcp.endings import GRACE_SECONDS, OPEN_ENDED, too_late
 
-if TYPE_CHECKING:
-    from contextvars import Context
-    from types import TracebackType
-
-    from mcp.shared._context_streams import ContextReceiveStream, ContextSendStream
-
 #: JSON-RPC code of a call that is given up, the SDKs' own for a connection that has closed.
 _CLOSED = -32000
+
+
+class Incoming(Protocol):
+    """What the SDK's transports read from; its class has no public name."""
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message, or why a line is none."""
+
+    async def aclose(self) -> None:
+        """Closes it."""
+
+
+class Outgoing(Protocol):
+    """What the SDK's transports write to; its class has no public name."""
+
+    async def send(self, item: SessionMessage, /) -> None:
+        """Sends a message."""
+
+    async def aclose(self) -> None:
+        """Closes it."""
 
 
 class _Open:
@@ -52,7 +67,7 @@ class _Open:
             self.none.set()
 
 
-class Heard:
+class Heard(ObjectReceiveStream[SessionMessage | Exception]):
     """What a client sends; its end is heard once the calls under way are answered.
 
     Args:
@@ -61,17 +76,10 @@ class Heard:
         ending: Set at the real end.
     """
 
-    def __init__(
-        self, inner: ContextReceiveStream[SessionMessage | Exception], said: Said, ending: asyncio.Event
-    ) -> None:
+    def __init__(self, inner: Incoming, said: Said, ending: asyncio.Event) -> None:
         self._inner = inner
         self._said = said
         self._ending = ending
-
-    @property
-    def last_context(self) -> Context | None:
-        """See the SDK's stream."""
-        return self._inner.last_context
 
     async def receive(self) -> SessionMessage | Exception:
         """The next message; see `anyio.abc.ObjectReceiveStream`. Lines that are none are refused here."""
@@ -92,23 +100,6 @@ class Heard:
         """Closes it."""
         await self._inner.aclose()
 
-    def __aiter__(self) -> Heard:
-        return self
-
-    async def __anext__(self) -> SessionMessage | Exception:
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
-
-    async def __aenter__(self) -> Heard:
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _stack: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
 
 def _refusal(unread: Exception) -> types.ErrorData | None:
     """What to say of a line that is no message, which the SDK passes over; nothing of an empty one."""
@@ -121,14 +112,14 @@ def _refusal(unread: Exception) -> types.ErrorData | None:
     return None if blank else types.ErrorData(code=types.PARSE_ERROR, message=NO_JSON)
 
 
-class Said:
+class Said(ObjectSendStream[SessionMessage]):
     """What a client is answered.
 
     Args:
         inner: Takes the answers.
     """
 
-    def __init__(self, inner: ContextSendStream[SessionMessage]) -> None:
+    def __init__(self, inner: Outgoing) -> None:
         self._inner = inner
         self.open = _Open()
 
@@ -151,11 +142,3 @@ class Said:
     async def aclose(self) -> None:
         """Closes it."""
         await self._inner.aclose()
-
-    async def __aenter__(self) -> Said:
-        return self
-
-    async def __aexit__(
-        self, _kind: type[BaseException] | None, _error: BaseException | None, _stack: TracebackType | None
-    ) -> None:
-        await self.aclose()

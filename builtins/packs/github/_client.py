@@ -37,7 +37,6 @@ PUBLIC_SECONDS = 300.0
 CHECKED_SECONDS = 3600.0
 _MAX_REDIRECTS = 3
 _TOKEN = re.compile(r"[\x21-\x7e]{1,1000}\Z")
-_NEXT = re.compile(r'<([^<>]{1,2000})>\s*;[^,<>]*\brel="?next"?')
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +149,8 @@ class GitHub:
 
     def _next_url(self, response: httpx2.Response) -> str | None:
         """The next page, by the `Link` header (RFC 8288); only ever at the same place."""
-        found = _NEXT.search(response.headers.get("link", ""))
-        if found is None:
-            return None
-        return self._at_home(response, found[1], "it names {} for the next page")
+        address = response.links.get("next", {}).get("url")
+        return None if address is None else self._at_home(response, address, "it names {} for the next page")
 
     def _at_home(self, response: httpx2.Response, address: str, why: str) -> str:
         """An address GitHub names in an answer; the token goes nowhere else."""

@@ -92,7 +92,9 @@ def _is_hostname(text: str) -> bool:
 
 
 def _is_idn_hostname(text: str) -> bool:
-    return _is_hostname(text.encode("idna").decode())
+    import idna
+
+    return _is_hostname(text if text.isascii() else idna.encode(text, uts46=True).decode())
 
 
 def _is_email(text: str) -> bool:

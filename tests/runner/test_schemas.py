@@ -247,6 +247,7 @@ class TestFormats:
             ("ipv4", ["127.0.0.1", "0.0.0.0"], ["127.0.0.256", "1"]),
             ("ipv6", ["::1", "::"], ["1.2.3.4", ":::"]),
             ("hostname", ["a-b.example"], ["-a", "a_b", "", "a" * 64]),
+            ("idn-hostname", ["faß.example", "a-b.example"], ["☃.example", "a b", ""]),
             ("json-pointer", ["", "/a~0b/c"], ["a", "/~2"]),
             ("regex", ["^a$"], ["(?=a)", "["]),
             ("nobody-knows", ["anything"], []),

@@ -45,6 +45,8 @@ def parse_address(text: str) -> MailAddress:
     Raises:
         ValueError: when it is none; the message says why.
     """
+    import idna
+
     shown = excerpt(" ".join(text.split()), 100)
     if has_control(text):
         raise ValueError(f"`{shown}` has a line break or control character, which an address cannot have.")
@@ -54,8 +56,8 @@ def parse_address(text: str) -> MailAddress:
     local, at, domain = (match["named"] or match["bare"]).rpartition("@")
     name = (match["name"] or "").strip().strip('"').strip()
     try:
-        domain = domain.encode("idna").decode("ascii").lower()
-    except UnicodeError:
+        domain = domain.lower() if domain.isascii() else idna.encode(domain, uts46=True).decode()
+    except idna.IDNAError:
         domain = ""
     if not at or not _LOCAL.match(local) or not all(_LABEL.match(label) for label in domain.split(".")):
         raise ValueError(f"`{shown}` is not a mail address; one address each, such as `ada@example.org`.")

@@ -131,7 +131,7 @@ async def test_copies_and_answers(harness: Harness, server: SmtpDouble) -> None:
         {
             **MAIL,
             "to": ["Ada, Countess <ada@example.org>", "ADA@example.org"],
-            "cc": ["Zoë <zoe@bücher.example>"],
+            "cc": ["Zoë <zoe@Bücher.example>", "leo@faß.example"],
             "bcc": ["hidden@example.org"],
             "reply_to": "desk@example.org",
             "sender": "News <news@example.org>",
@@ -139,7 +139,12 @@ async def test_copies_and_answers(harness: Harness, server: SmtpDouble) -> None:
     )
     (mail,) = server.mails
     assert mail.sender == "news@example.org"
-    assert mail.recipients == ("ADA@example.org", "zoe@xn--bcher-kva.example", "hidden@example.org")
+    assert mail.recipients == (
+        "ADA@example.org",
+        "zoe@xn--bcher-kva.example",
+        "leo@xn--fa-hia.example",
+        "hidden@example.org",
+    )
     message = mail.message
     assert message["To"].addresses[0].display_name == "Ada, Countess"
     assert message["Cc"].addresses[0].display_name == "Zoë"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import json
+import re
 import subprocess
 import sys
 from importlib.metadata import distributions
@@ -92,6 +93,22 @@ def modules_after(code: str, tmp_path: Path) -> set[str]:
 def test_help_of_the_command_line_loads_little(tmp_path):
     loaded = modules_after("import app.cli.commands", tmp_path)
     assert sorted(loaded & HEAVY) == []
+
+
+def files_with(pattern: str, *packages: str) -> set[str]:
+    """Files of packages in which a pattern occurs."""
+    files = (file for package in packages for file in (ROOT / package).rglob("*.py"))
+    return {str(file.relative_to(ROOT)) for file in files if re.search(pattern, file.read_text("utf-8"))}
+
+
+def test_use_cases_change_the_store_through_their_context_alone():
+    """`Context.commit` writes the audit row too, `operations` that of a refusal; the health check changes nothing."""
+    doors = {"resolvers/context.py", "resolvers/operations.py", "resolvers/server.py"}
+    assert files_with(r"\bstore\.write", "resolvers", "schema") == doors
+
+
+def test_only_the_store_knows_which_database_it_is():
+    assert files_with(r"dialect\b\W*(==|!=|is\b|in\b|\])", "resolvers", "catalog", "runner") == set()
 
 
 def test_every_test_folder_mirrors_a_package():

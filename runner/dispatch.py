@@ -12,7 +12,7 @@ import heapq
 import itertools
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
@@ -20,7 +20,7 @@ from store.runs import NotClaimed, Refusal
 from store.wakes import EVERYTHING, Topic
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
     from datetime import datetime
     from typing import TypeAlias
 
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from store.engine import Store
     from store.runs import Due
 
-    Handler: TypeAlias = Callable[[str], Awaitable[NotClaimed | None]]
+    #: Takes a run as far as it goes; answers why it did not take it, or None when it let go of it. Given are the run's
+    #: id and the stored time that was waited for here, if one was (see `store.runs.claim`).
+    Handler: TypeAlias = Callable[[str, datetime | None], Awaitable[NotClaimed | None]]
+    Work: TypeAlias = Coroutine[Any, Any, NotClaimed | None]
 
 log = structlog.get_logger(__name__)
 
@@ -45,19 +48,20 @@ class Dispatcher(Protocol):
         """Has the run delivered once the transaction of `conn` has committed; part of a unit of work."""
 
     async def serve(self, handler: Handler) -> None:
-        """Starts delivering. The handler answers with why it did not take a run, or None when it let go of it."""
+        """Starts delivering."""
 
-    def take(self, run_id: str, caller_id: str, handler: Handler) -> bool:
-        """Has a run that is about to be submitted handled here and now, by a handler of its own; false when it cannot.
+    def has_lane(self, caller_id: str) -> bool:
+        """Whether a run that a caller is about to submit may begin here at once.
 
-        It cannot while others that came before it wait, for a lane or for a slot of the same caller.
+        It may not while others wait that came before it, for a lane or for a slot of the same caller. A dispatcher
+        whose queue is elsewhere may always say no: the run is then stored, enqueued and delivered as any other.
         """
+
+    def occupy(self, run_id: str, work: Work) -> None:
+        """Does a run's work in the free lane that `has_lane` found; the work answers as a handler does."""
 
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers runs the rescue found, unless they are queued or being handled already."""
-
-    def waited_for(self, run_id: str) -> datetime | None:
-        """The stored time that a run which is being handled has waited for here, if it has; for `store.runs.claim`."""
 
     async def stop(self) -> None:
         """Delivers nothing more. What is being handled goes on; the worker drains it."""
@@ -111,12 +115,18 @@ class EmbeddedDispatcher:
         self._handler = handler
         self._deliver()
 
-    def take(self, run_id: str, caller_id: str, handler: Handler) -> bool:
-        """Has a run that is about to be submitted handled at once, when it would be next anyway."""
-        if self._handler is None or self._heap or len(self._tasks) >= self._lanes or caller_id in self._parked:
-            return False
-        self._begin(handler, _Delivery(0, next(self._order), run_id))
-        return True
+    def has_lane(self, caller_id: str) -> bool:
+        """Whether a run that a caller is about to submit would be next."""
+        return (
+            self._handler is not None
+            and not self._heap
+            and len(self._tasks) < self._lanes
+            and caller_id not in self._parked
+        )
+
+    def occupy(self, run_id: str, work: Work) -> None:
+        """Does a run's work in a free lane."""
+        self._begin(_Delivery(0, next(self._order), run_id), work)
 
     def offer(self, found: Iterable[Due]) -> None:
         """Delivers what the rescue found, now or at its time; of each caller's parked runs only the first is tried.
@@ -139,10 +149,6 @@ class EmbeddedDispatcher:
                 self._stop_timer(due.run_id)
                 self._push(due.run_id, due.priority)
         self._deliver()
-
-    def waited_for(self, run_id: str) -> datetime | None:
-        """What its timer was set for, once that has gone off."""
-        return self._waited.get(run_id)
 
     async def stop(self) -> None:
         """Delivers nothing more; harmless before `serve` and twice."""
@@ -175,13 +181,13 @@ class EmbeddedDispatcher:
         while self._handler is not None and self._heap and len(self._tasks) < self._lanes:
             delivery = heapq.heappop(self._heap)
             self._queued.discard(delivery.run_id)
-            self._begin(self._handler, delivery)
+            self._begin(delivery, self._handler(delivery.run_id, self._waited.get(delivery.run_id)))
 
-    def _begin(self, handler: Handler, delivery: _Delivery) -> None:
+    def _begin(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
         self._handled.add(delivery.run_id)
         # In a context of its own: it is no part of the request that submits the run.
         task = asyncio.create_task(
-            self._handle(handler, delivery), name=f"packline-{delivery.run_id}", context=contextvars.Context()
+            self._handle(delivery, work), name=f"packline-{delivery.run_id}", context=contextvars.Context()
         )
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -192,11 +198,11 @@ class EmbeddedDispatcher:
             log.error("handling a run failed; the rescue will find it again", run=task.get_name(), exc_info=error)
         self._deliver()
 
-    async def _handle(self, handler: Handler, delivery: _Delivery) -> None:
+    async def _handle(self, delivery: _Delivery, work: Awaitable[NotClaimed | None]) -> None:
         run_id, began = delivery.run_id, self._freed
         refusal: NotClaimed | None = None
         try:
-            refusal = await handler(run_id)
+            refusal = await work
         finally:
             if refusal is None or refusal.reason is not Refusal.SLOT:
                 self._waited.pop(run_id, None)

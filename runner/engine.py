@@ -6,13 +6,13 @@ import asyncio
 import os
 import secrets
 import socket
-from functools import partial
 from typing import TYPE_CHECKING
 
 from runner.bus import Bus, wait_flag
 from runner.dispatch import RESCUE_PRIORITY, Dispatcher, EmbeddedDispatcher
 from runner.housekeeping import Housekeeping
 from runner.rescue import Rescue
+from runner.takeover import Taken
 from runner.worker import Worker
 from store.events import run_state
 from store.ids import new_id
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.resources import Resources
-    from runner.takeover import Taken
     from store.dialects import Connection
+    from store.runs import NotClaimed
 
 #: A waiter looks at the store this often even when no wake-up comes.
 POLL_SECONDS = 1.0
@@ -77,14 +77,35 @@ class Engine:
             QueueFullError: the caller has too many runs waiting.
         """
         run_id = new_id("run")
-        if self.worker.can_open:
+        if self.worker.can_claim and self._dispatcher.has_lane(new.caller_id):
             answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
-            submit_and_take = partial(self._submit, run_id=run_id, new=new, along=along, at_once=True)
-            handler = partial(self.worker.open, submit=submit_and_take, answer=answer)
-            if self._dispatcher.take(run_id, new.caller_id, handler):
-                return await answer
-        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, at_once=False)
+            self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
+            return await answer
+        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, claims=False)
         return submitted
+
+    async def _start(
+        self,
+        run_id: str,
+        new: NewRun,
+        along: Callable[[Connection, Submitted], None] | None,
+        answer: asyncio.Future[Submitted],
+    ) -> NotClaimed | None:
+        """Submits a run, answers, and goes on with the run if the same commit claimed it.
+
+        In a lane and not where it was asked for: who asked may go away meanwhile.
+        """
+        accepting = self.worker.accepting  # no longer, perhaps, since the lane was found
+        with self.worker.busy(run_id):
+            try:
+                submitted, taken = await self.worker.claim(self._submit, run_id, new, along, claims=accepting)
+            except Exception as error:
+                if not answer.done():
+                    answer.set_exception(error)
+                return None
+            if not answer.done():
+                answer.set_result(submitted)
+            return None if taken is None else await self.worker.go_on(taken)
 
     def resume(self, conn: Connection, change: Resume) -> None:
         """Resumes a run, as a part of a unit of work; see `store.runs.resume`.
@@ -127,16 +148,16 @@ class Engine:
         new: NewRun,
         along: Callable[[Connection, Submitted], None] | None,
         *,
-        at_once: bool,
+        claims: bool,
     ) -> tuple[Submitted, Taken | None]:
-        """Stores a run; `at_once` also takes it over, unless others of its caller go first. Else it is enqueued."""
+        """Stores a run and enqueues it; with `claims` takes it over instead, unless others of its caller go first."""
         submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
         taken = None
         if submitted.started:
-            if at_once and submitted.ahead == 0:
-                taken = self.worker.take(conn, run_id)
-            if taken is None:
+            if claims and submitted.ahead == 0:
+                taken = self.worker.takeover.take(conn, run_id)
+            if not isinstance(taken, Taken):
                 self._dispatcher.enqueue(conn, run_id)
         if along is not None:
             along(conn, submitted)
-        return submitted, taken
+        return submitted, taken if isinstance(taken, Taken) else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import structlog
 
@@ -45,12 +45,16 @@ from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from runner.compiled import CompiledPipeline
     from runner.dispatch import Dispatcher
     from runner.resources import Resources
     from store.dialects import Connection
-    from store.runs import Claim, Spent, Submitted
+    from store.runs import Claim, Spent
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -63,6 +67,9 @@ class Worker:
 
     Args:
         name: Identity of this process in leases; unique among all that share the database.
+
+    Attributes:
+        takeover: Claims runs for this worker, in units of work.
     """
 
     def __init__(self, resources: Resources, dispatcher: Dispatcher, *, name: str) -> None:
@@ -70,7 +77,7 @@ class Worker:
         self._store = resources.store
         self._dispatcher = dispatcher
         self._preparation = Preparation(resources)
-        self._takeover = Takeover(self._preparation, resources.limits, name)
+        self.takeover = Takeover(self._preparation, resources.limits, name)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._cancelled: set[str] = set()  # runs that are being claimed, of which a cancel was heard
@@ -93,8 +100,8 @@ class Worker:
         return not self._stopping
 
     @property
-    def can_open(self) -> bool:
-        """Whether it takes a run that is only now submitted: not while that would have to wait for another claim."""
+    def can_claim(self) -> bool:
+        """Whether it would claim a run now: it does not stop, and no other claim has to come first."""
         return not (self._stopping or self._claiming.locked())
 
     async def start(self) -> None:
@@ -122,52 +129,20 @@ class Worker:
                 log.error("runs were left behind; their leases free them", runs=left)  # noqa: TRY400 - not a fault
         await self._keeper.stop()
 
-    async def advance(self, run_id: str) -> NotClaimed | None:
+    async def advance(self, run_id: str, waited_for: datetime | None = None) -> NotClaimed | None:
         """Claims a run and takes it as far as it goes; None when it was claimed and let go, else why it is not over."""
         if self._stopping or run_id in self._advancing:
             return None
-        with self._busy(run_id):
+        with self.busy(run_id):
             try:
-                async with self._claiming:
-                    waited_for = self._dispatcher.waited_for(run_id)
-                    taken = await self._store.write_few(self._takeover.take, run_id, waited_for)
+                taken = await self.claim(self.takeover.take, run_id, waited_for)
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
-            return taken if isinstance(taken, NotClaimed) else await self._hold(taken)
-
-    def take(self, conn: Connection, run_id: str) -> Taken | None:
-        """Claims a run and begins its first step, as a part of a unit of work that `open` was given."""
-        taken = None if self._stopping else self._takeover.take(conn, run_id)
-        return taken if isinstance(taken, Taken) else None
-
-    async def open(
-        self,
-        run_id: str,
-        submit: Callable[[Connection], tuple[Submitted, Taken | None]],
-        answer: asyncio.Future[Submitted],
-    ) -> NotClaimed | None:
-        """Submits a run and takes it as far as it goes, if the same unit of work claimed it.
-
-        Args:
-            run_id: The run to be; nobody else knows of it yet.
-            submit: The unit: what it led to, and the run when it was claimed.
-            answer: Told what it led to, or why it failed, unless whoever asked has gone.
-        """
-        with self._busy(run_id):
-            try:
-                async with self._claiming:
-                    submitted, taken = await self._store.write_few(submit)
-            except Exception as error:
-                if not answer.done():
-                    answer.set_exception(error)
-                return None
-            if not answer.done():
-                answer.set_result(submitted)
-            return None if taken is None else await self._hold(taken)
+            return taken if isinstance(taken, NotClaimed) else await self.go_on(taken)
 
     @contextmanager
-    def _busy(self, run_id: str) -> Iterator[None]:
+    def busy(self, run_id: str) -> Iterator[None]:
         """While this worker claims a run or holds it."""
         self._advancing.add(run_id)
         self._idle.clear()
@@ -179,7 +154,12 @@ class Worker:
             if not self._advancing:
                 self._idle.set()
 
-    async def _hold(self, taken: Taken) -> NotClaimed | None:
+    async def claim(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit of work that may claim a run, by `takeover`; the worker is `busy` with that run."""
+        async with self._claiming:
+            return await self._store.write_few(unit, *args, **kwargs)
+
+    async def go_on(self, taken: Taken) -> NotClaimed | None:
         """Takes a claimed run as far as it goes; however that ends, the run does not stay behind in this worker."""
         fence = taken.fence
         try:

@@ -309,7 +309,7 @@ async def test_a_slot_that_comes_free_while_a_run_is_refused_is_not_missed(
     answers = [NotClaimed(Refusal.SLOT, "ada"), None]
     calls: list[str] = []
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         calls.append(run_id)
         answer = answers[len(calls) - 1]
         if answer is not None:
@@ -328,7 +328,7 @@ async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
 ):
     calls: list[str] = []
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         calls.append(run_id)
         if len(calls) == 1:
             for _ in range(5):
@@ -342,37 +342,38 @@ async def test_a_run_dispatched_while_it_is_handled_is_looked_at_once_more(
     assert len(calls) == 2
 
 
-async def test_it_takes_a_run_at_once_only_when_none_goes_before_it(source: Source, dispatcher: EmbeddedDispatcher):
+async def test_it_has_a_lane_for_a_start_only_when_none_goes_before_it(source: Source, dispatcher: EmbeddedDispatcher):
     let_go = asyncio.Event()
-    taken: list[str] = []
+    begun: list[str] = []
 
-    async def refuse(run_id: str) -> NotClaimed | None:
+    async def refuse(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         return NotClaimed(Refusal.SLOT, "ada")
 
-    async def hold(run_id: str) -> NotClaimed | None:
-        taken.append(run_id)
+    async def hold(run_id: str) -> None:
+        begun.append(run_id)
         await let_go.wait()
-        return None
 
-    assert not dispatcher.take("run_0", "bob", hold), "it does not serve yet"
+    assert not dispatcher.has_lane("bob"), "it does not serve yet"
     await dispatcher.serve(refuse)
     source.dispatch("run_1")
     await until(lambda: parked(dispatcher) == 1)
-    assert not dispatcher.take("run_2", "ada", hold), "an older run of hers waits for a slot"
-    assert all(dispatcher.take(f"run_{number}", "bob", hold) for number in (3, 4, 5, 6))
-    assert not dispatcher.take("run_7", "bob", hold), "all lanes are taken"
+    assert not dispatcher.has_lane("ada"), "an older run of hers waits for a slot"
+    for number in (2, 3, 4, 5):
+        assert dispatcher.has_lane("bob")
+        dispatcher.occupy(f"run_{number}", hold(f"run_{number}"))
+    assert not dispatcher.has_lane("bob"), "all lanes are taken"
     let_go.set()
-    await until(lambda: dispatcher.take("run_8", "bob", hold))
-    await until(lambda: taken == ["run_3", "run_4", "run_5", "run_6", "run_8"])
+    await until(lambda: dispatcher.has_lane("bob"))
+    assert begun == ["run_2", "run_3", "run_4", "run_5"]
     await dispatcher.stop()
-    assert not dispatcher.take("run_9", "bob", hold), "it has stopped"
+    assert not dispatcher.has_lane("bob"), "it has stopped"
 
 
 async def test_a_clock_that_is_ahead_does_not_make_it_spin(source: Source, dispatcher: EmbeddedDispatcher):
     calls: list[float] = []
     loop = asyncio.get_running_loop()
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         calls.append(loop.time())
         if len(calls) == 4:
             return None
@@ -388,7 +389,7 @@ async def test_the_rescue_says_anew_how_long_a_run_waits(source: Source, dispatc
     """The clock may have been set meanwhile, or this machine may have slept: timers know neither."""
     calls: list[str] = []
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         calls.append(run_id)
         return NotClaimed(Refusal.LATER, "ada", 3600.0) if calls.count(run_id) == 1 else None
 
@@ -403,11 +404,11 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
     source: Source, dispatcher: EmbeddedDispatcher
 ):
     """The clock was set back: the store says an hour each time it is asked."""
-    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), NotClaimed(Refusal.SLOT, "ada"), None]
+    answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), NotClaimed(Refusal.SLOT, "ada"), None, None]
     told: list[datetime | None] = []
 
-    async def handler(run_id: str) -> NotClaimed | None:
-        told.append(dispatcher.waited_for(run_id))
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
+        told.append(waited_for)
         return answers[len(told) - 1]
 
     await dispatcher.serve(handler)
@@ -419,15 +420,17 @@ async def test_the_rescue_makes_no_wait_longer_and_what_was_waited_for_is_rememb
     source.free_slot("ada")
     await until(lambda: len(told) == 3)
     assert told[2] == NOON, "it has waited, whether or not its caller had a slot"
-    await until(lambda: dispatcher.waited_for("run_1") is None)
+    source.dispatch("run_1")
+    await until(lambda: len(told) == 4)
+    assert told[3] is None, "it was taken since"
 
 
 async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source, dispatcher: EmbeddedDispatcher):
     calls: list[datetime | None] = []
     answers = [NotClaimed(Refusal.LATER, "ada", 0.05, NOON), None]
 
-    async def handler(run_id: str) -> NotClaimed | None:
-        calls.append(dispatcher.waited_for(run_id))
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
+        calls.append(waited_for)
         return answers[len(calls) - 1]
 
     await dispatcher.serve(handler)
@@ -442,7 +445,7 @@ async def test_a_run_that_waits_once_more_is_waited_for_once_more(source: Source
 async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, dispatcher: EmbeddedDispatcher):
     calls: Counter[str] = Counter()
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         calls[run_id] += 1
         return NotClaimed(Refusal.SLOT, run_id.split("_")[1])
 
@@ -458,7 +461,7 @@ async def test_the_rescue_tries_one_parked_run_of_each_caller(source: Source, di
 async def test_a_handler_that_raises_costs_only_its_run(source: Source, dispatcher: EmbeddedDispatcher):
     done: list[str] = []
 
-    async def handler(run_id: str) -> NotClaimed | None:
+    async def handler(run_id: str, waited_for: datetime | None) -> NotClaimed | None:
         if run_id == "run_bad":
             raise LookupError
         done.append(run_id)

@@ -191,7 +191,7 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
         signals.body = lambda ctx, given: "done"
         bench.release.set()
         if failing == "take":
-            lab.engine._dispatcher.take = lambda *given: False  # type: ignore[method-assign]
+            lab.engine._dispatcher.has_lane = lambda caller_id: False  # type: ignore[method-assign]
         write = lab.store.write_few
         refused: list[str] = []
 

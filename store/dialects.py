@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from store.wakes import Topic
 
 Dialect = Literal["sqlite", "postgresql"]
-#: By name, or in the order in which the names first stand in the statement: for statements that are put together.
-Parameters: TypeAlias = "Mapping[str, object] | tuple[object, ...]"
+Parameters: TypeAlias = "Mapping[str, object]"
 
 if TYPE_CHECKING:
 
@@ -55,7 +54,7 @@ class Sql:
     psycopg.
     """
 
-    __slots__ = ("_names", "_pick", "postgresql", "sqlite")
+    __slots__ = ("_pick", "postgresql", "sqlite")
 
     def __init__(self, text: str) -> None:
         flat = " ".join(text.split())
@@ -64,8 +63,7 @@ class Sql:
         numbered = _PARAMETER.sub(lambda found: f"?{numbers[found[1]]}", alone)
         self.sqlite = _OCTETS.sub(r"length(CAST(\1 AS BLOB))", numbered).replace("clock_timestamp()", _SQLITE_CLOCK)
         self.postgresql = _PARAMETER.sub(r"%(\1)s", flat.replace("%", "%%"))
-        self._names = tuple(numbers)
-        self._pick = _picker(self._names)
+        self._pick = _picker(tuple(numbers))
 
     def bound(self, parameters: Parameters) -> tuple[object, ...]:
         """The parameters in the order of `sqlite`.
@@ -76,18 +74,10 @@ class Sql:
         Raises:
             sqlite3.ProgrammingError: one was not given.
         """
-        if type(parameters) is tuple:
-            return parameters
         try:
-            return self._pick(parameters)  # type: ignore[arg-type] # of no other type, or it would be no mapping
+            return self._pick(parameters)
         except KeyError as missing:
             raise sqlite3.ProgrammingError(f"The parameter {missing} was not given.") from missing
-
-    def named(self, parameters: Parameters) -> Mapping[str, object]:
-        """The parameters by name, as `postgresql` takes them."""
-        if isinstance(parameters, tuple):
-            return dict(zip(self._names, parameters, strict=True))
-        return parameters
 
 
 def _picker(names: tuple[str, ...]) -> Callable[[Mapping[str, object]], tuple[object, ...]]:

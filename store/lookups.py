@@ -76,14 +76,14 @@ class Lookup(Generic[R]):
         Only those that the caller `visible_to` may see; all of them when it is None.
         """
         if len(values) == 1 and visible_to is None:  # as it mostly is
-            return [*map(self.make, await store.rows(self._alone, (values[0],)))]
-        last = () if visible_to is None else (visible_to,)
+            return [*map(self.make, await store.rows(self._alone, {"v0": values[0]}))]
         found: list[R] = []
         for start in range(0, len(values), _VALUES_MAX):
             part = values[start : start + _VALUES_MAX]
             # Few sizes, so few statements: what is left over repeats the last value.
             size = 1 << (len(part) - 1).bit_length()
-            given = (*part, *[part[-1]] * (size - len(part)), *last)
+            filled = (*part, *[part[-1]] * (size - len(part)))
+            given = {f"v{index}": value for index, value in enumerate(filled)} | {"visible_to": visible_to}
             statement = self._statement(size, is_bound=visible_to is not None)
             found += map(self.make, await store.rows(statement, given))
         return found

@@ -107,8 +107,8 @@ class PostgresStore:
 
     async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
         """Rows of one short read; see `store.engine.Store.rows`."""
-        named_parameters = dict(statement.named(parameters))
-        found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, named_parameters))
+        values = dict(parameters)
+        found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, values))
         make = row_maker(tuple(found.keys()))
         return [*map(make, found)]
 

@@ -82,15 +82,15 @@ class PostgresConnection:
 
     def one(self, statement: Sql, parameters: Parameters = _NOTHING) -> Row | None:
         """Runs a statement; its first row, or None."""
-        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).fetchone()
+        return self._cursor.execute(statement.postgresql.encode(), parameters).fetchone()
 
     def all(self, statement: Sql, parameters: Parameters = _NOTHING) -> list[Row]:
         """Runs a statement; all its rows."""
-        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).fetchall()
+        return self._cursor.execute(statement.postgresql.encode(), parameters).fetchall()
 
     def run(self, statement: Sql, parameters: Parameters = _NOTHING) -> int:
         """Runs a statement; the number of rows it changed."""
-        return self._cursor.execute(statement.postgresql.encode(), statement.named(parameters)).rowcount
+        return self._cursor.execute(statement.postgresql.encode(), parameters).rowcount
 
     def many(self, statement: Sql, parameters: Sequence[Mapping[str, object]]) -> None:
         """Runs a statement once for each set of parameters; an INSERT of values as one statement of many rows.

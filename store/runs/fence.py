@@ -60,14 +60,25 @@ def fenced(
     if (expected := fence.next_seq) is not None:
         # The fence may be used in another transaction of the same worker meanwhile, such as that of progress.
         fence.next_seq = following = expected + count
-        held = (fence.run_id, fence.epoch, expected, conn.bindable(now))
-        written = (lease_until, following, progress) if settles else (lease_until, following)
-        if conn.run(_PASS if settles else _PASS_START, written + held):
+        values = {
+            "id": fence.run_id,
+            "epoch": fence.epoch,
+            "expected": expected,
+            "now": conn.bindable(now),
+            "lease_until": lease_until,
+            "next_seq": following,
+            "progress": progress,
+        }
+        if conn.run(_PASS if settles else _PASS_START, values):
             ledger = Ledger(conn, fence.run_id, now, next_seq=following, reserved=count)
             return ledger, RunState.RUNNING, False, False
-    values = {"id": fence.run_id, "epoch": fence.epoch, "lease_until": lease_until, "count": count}
-    if settles:
-        values["progress"] = progress
+    values = {
+        "id": fence.run_id,
+        "epoch": fence.epoch,
+        "lease_until": lease_until,
+        "count": count,
+        "progress": progress,
+    }
     row = conn.one(_FENCE if settles else _FENCE_START, values)
     if row is None:
         raise LostLeaseError(f"Run {fence.run_id} is no longer owned with epoch {fence.epoch}.")

@@ -100,9 +100,20 @@ class Ledger:
             text = orjson.dumps(earlier).decode() if earlier else None
             number = self._first + start + len(earlier)
             kind, step_id, attempt_id, artifact_id, before, after, reason, data = last
+            values = {
+                "run_id": self._run_id,
+                "sequence": number,
+                "at": self.stamp,
+                "type": kind,
+                "step_id": step_id,
+                "attempt_id": attempt_id,
+                "before": before,
+                "after": after,
+                "earlier": text,
+            }
             if artifact_id is None and reason is None and data is None:
-                states = (self._run_id, number, self.stamp, kind, step_id, attempt_id, before, after, text)
-                self._conn.run(_INSERT_STATES, states)
+                self._conn.run(_INSERT_STATES, values)
             else:
-                self._conn.run(_INSERT, (self._run_id, number, self.stamp, *last, text))
+                told = {"artifact_id": artifact_id, "reason": reason, "data": data}
+                self._conn.run(_INSERT, values | told)
         self._conn.wake(Topic.RUN, self._run_id)

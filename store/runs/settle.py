@@ -61,7 +61,6 @@ _END_STEP = Sql(
     """
 )
 _WAIT_STEP = Sql("UPDATE run_step SET state = 'waiting', warnings = :warnings, wait_until = :until WHERE id = :id")
-# In the order of the fields of `AttemptStart`.
 _START_ATTEMPT = Sql(
     """
     INSERT INTO attempt (step_id, id, number, input, idempotency_key, pack_version, session_used, notes, run_id, epoch,
@@ -225,7 +224,7 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
 def _end_attempt(conn: Connection, end: AttemptEnd, now: datetime | str) -> bool:
     """Ends the attempt; whether it was running."""
     if end.state is AttemptState.SUCCEEDED:
-        return conn.run(_SUCCEED_ATTEMPT, (end.output, now, end.attempt_id)) > 0
+        return conn.run(_SUCCEED_ATTEMPT, {"id": end.attempt_id, "output": end.output, "now": now}) > 0
     values = {"id": end.attempt_id, "state": end.state.value, "output": end.output, "failure": end.failure, "now": now}
     return conn.run(END_ATTEMPT, values) > 0
 
@@ -234,7 +233,7 @@ def _end_step(conn: Connection, end: AttemptEnd, now: datetime | str) -> StepSta
     """Ends the step with its attempt; the state it is in now."""
     state = _STEP_STATES[end.state]
     if state is StepState.SUCCEEDED and end.session_id is None:
-        conn.run(_SUCCEED_STEP, (end.warnings, now, end.step_id))
+        conn.run(_SUCCEED_STEP, {"id": end.step_id, "warnings": end.warnings, "now": now})
     else:
         values = {"id": end.step_id, "warnings": end.warnings, "session_id": end.session_id, "now": now}
         conn.run(_END_STEP, {**values, "state": state.value})
@@ -242,8 +241,26 @@ def _end_step(conn: Connection, end: AttemptEnd, now: datetime | str) -> StepSta
 
 
 def _begin(conn: Connection, ledger: Ledger, fence: Fence, start: AttemptStart, before: StepState) -> None:
-    conn.run(_START_ATTEMPT, (*start, fence.run_id, fence.epoch, ledger.stamp))
-    conn.run(_START_STEP, (start.attempt_id, start.number, ledger.stamp, start.step_id))
+    conn.run(
+        _START_ATTEMPT,
+        {
+            "step_id": start.step_id,
+            "attempt_id": start.attempt_id,
+            "number": start.number,
+            "input": start.input,
+            "idempotency_key": start.idempotency_key,
+            "pack_version": start.pack_version,
+            "session_used": start.session_used,
+            "notes": start.notes,
+            "run_id": fence.run_id,
+            "epoch": fence.epoch,
+            "now": ledger.stamp,
+        },
+    )
+    conn.run(
+        _START_STEP,
+        {"id": start.step_id, "attempt_id": start.attempt_id, "number": start.number, "now": ledger.stamp},
+    )
     if before is not StepState.RUNNING:
         require_step_transition(before, StepState.RUNNING)
         ledger.step(start.step_id, before, StepState.RUNNING)

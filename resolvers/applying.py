@@ -67,7 +67,6 @@ class _Planned:
     tool=Tool(
         title="Apply pipeline documents",
         description="Makes pipelines what YAML documents say, all or none; dry_run tells the difference first.",
-        select="changes { key action diff }",
         toolset="author",
     ),
 )

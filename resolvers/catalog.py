@@ -69,9 +69,6 @@ class CatalogQuery:
         title="Get a pack",
         description="One pack with its input and output schema, effects and whether it can run here.",
         name="get_pack",
-        select="name version description effects repeatable inputSchema outputSchema "
-        "availability { usable missing { message hint } } "
-        "metadata { accepts produces typicalUse limitations practice }",
         toolset="author",
         parameters={"id": Parameter(name="pack")},
     ),
@@ -93,10 +90,6 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
         description="Finds packs and pipelines by words, or by the kinds they take and make; best match first. "
         "Then get_pipeline and run_pipeline, or run_pack.",
         name="search_catalog",
-        select="... on Pipeline { key } id kind: __typename name description @include(if: $full) "
-        "metadata { accepts produces typicalUse practice limitations @include(if: $full) "
-        "supersedes @include(if: $full) } "
-        "availability { usable missing { message hint } } inputSchema @include(if: $full)",
         parameters={
             "text": Parameter(description="Words, such as `slides from a web page`."),
             "source": Parameter(hidden=True),

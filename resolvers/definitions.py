@@ -13,7 +13,7 @@ from resolvers.keys import taken_issue
 from resolvers.operations import operation
 from resolvers.problems import Invalid
 from resolvers.start_checks import found_issues
-from resolvers.tools import DEFINITION, ISSUES, Tool
+from resolvers.tools import DEFINITION, Tool
 from resolvers.versions import compiled
 from runner.check import Check, check_definition
 from runner.definition import DefinitionLimits
@@ -81,7 +81,6 @@ class CheckedDefinition:
         title="Check a pipeline",
         description="Checks a definition without saving it: every issue with its path, the inputs a run would need, "
         "and what is missing here to run it.",
-        select=f"valid issues {{ {ISSUES} }} inputSchema preflight {{ usable missing {{ message hint }} }}",
         parameters={"definition": DEFINITION},
     ),
 )

@@ -32,9 +32,6 @@ DefaultRule = Literal["learned", "pinned", "excluded"]
 
 #: How often a pin is tried anew when the vault key was changed meanwhile.
 _TRIES = 3
-_VALUES = "values { field value count share source pinned excluded others }"
-_DEFAULTS = f"""learningPaused locked packs {{ target uses lastUsedAt {_VALUES} }}
-    pipelines {{ target uses lastUsedAt {_VALUES} }}"""
 
 
 @operation(
@@ -47,7 +44,6 @@ _DEFAULTS = f"""learningPaused locked packs {{ target uses lastUsedAt {_VALUES} 
         "the last 30 days. Look here before asking the user; confirm what you take, and name it in from_memory when "
         "you start the run.",
         name="get_defaults",
-        select=_DEFAULTS,
         parameters={"caller": Parameter(hidden=True)},
     ),
 )
@@ -106,7 +102,6 @@ def learned_of(context: Context, entry: MemoryRecord) -> dict[LearnedField, str]
         description="Deletes rows of audit memory, and with them the defaults learned from them; answers how many. "
         "Touches nothing else: no runs, artifacts, caches, credentials, and nothing pinned. Count with dry_run first "
         "and confirm with the user.",
-        select="scope rows",
         parameters={
             "caller": Parameter(hidden=True),
             "scope": Parameter(

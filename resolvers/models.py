@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         description="Lists the text models, image models and voices that can be used here, such as for an input "
         "`voice` or `image_model`.",
         name="list_models",
-        select="key kind name provider labels availability { usable missing { message } }",
     ),
 )
 async def list_models(context: Context, kinds: Sequence[ModelKind] | None = None) -> list[Choice]:

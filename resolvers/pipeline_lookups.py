@@ -113,10 +113,6 @@ class ReadMetadata:
         description="One pipeline: what it is for, the inputs a run takes, its steps, and whether it can run here. "
         "Ask for detail `full` for the whole definition.",
         name="get_pipeline",
-        select="key id name description builtin version: currentVersion { number document @include(if: $full) } "
-        "inputSchema steps { key ... on PackStep { pack: packName } } "
-        "availability { usable missing { message hint } } "
-        "metadata { accepts produces typicalUse limitations supersedes practice }",
         parameters={"id": Parameter(name="pipeline", description="Its key, id or alias.")},
     ),
 )

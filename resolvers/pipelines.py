@@ -12,7 +12,7 @@ from resolvers.definitions import DefinitionText, checked_definition, document_o
 from resolvers.keys import free_key, key_taken
 from resolvers.operations import operation
 from resolvers.problems import Conflict, Invalid, NotFound
-from resolvers.tools import DEFINITION, SAVED, Tool
+from resolvers.tools import DEFINITION, Tool
 from resolvers.versions import get_pipeline
 from runner.issues import Issue, error
 from runner.json_values import forbidden_text
@@ -53,7 +53,6 @@ class SavedPipeline:
     tool=Tool(
         title="Create a pipeline",
         description="Saves a new pipeline; check_pipeline first. Returns its key for run_pipeline.",
-        select=SAVED,
         lift="pipeline",
         parameters={"definition": DEFINITION},
     ),
@@ -81,7 +80,6 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
     tool=Tool(
         title="Change a pipeline",
         description="Saves a new version of a pipeline: a whole definition, or only the top-level keys that change.",
-        select=SAVED,
         lift="pipeline",
         toolset="author",
         parameters={"yaml": DEFINITION, "document": DEFINITION},
@@ -141,7 +139,6 @@ async def update(
     tool=Tool(
         title="Copy a pipeline",
         description="Copies a pipeline, starters included, into one you may change with update_pipeline.",
-        select=SAVED,
         lift="pipeline",
         toolset="author",
     ),
@@ -180,7 +177,6 @@ async def clone(context: Context, *, pipeline: str, key: str | None = None, name
         title="Delete a pipeline",
         description="Deletes a pipeline you own: it cannot be started any more. Its runs stay, and can be resumed and "
         "run again. Its key must be given twice.",
-        select="deletedId",
         toolset="author",
     ),
 )

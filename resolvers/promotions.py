@@ -13,7 +13,7 @@ from resolvers.access import readable_run
 from resolvers.definitions import DefinitionText, check_pipeline
 from resolvers.operations import operation
 from resolvers.problems import Invalid, WrongState
-from resolvers.tools import ISSUES, Parameter, Tool
+from resolvers.tools import Parameter, Tool
 from runner.document import dump_yaml
 from runner.excerpts import excerpt
 from runner.issues import error
@@ -61,7 +61,6 @@ class Promotion:
         title="Make a pipeline of a run",
         description="Proposes a pipeline from a successful run, or from the chain of run_pack calls whose outputs led "
         "to it: templated steps and declared inputs. Saves nothing: review it with the user, then create_pipeline.",
-        select=f"yaml madeFrom {{ id title pack {{ name }} }} check {{ valid issues {{ {ISSUES} }} }}",
         toolset="author",
         parameters={
             "id": Parameter(name="run_id", description="A successful run; of a chain of pack calls, the last."),

@@ -36,7 +36,7 @@ from resolvers.start_checks import (
     unavailable,
 )
 from resolvers.starts import Labels, Started, find_replay, queue_full, start
-from resolvers.tools import IDEMPOTENCY, RUN, RUN_ID, STARTED, WAIT, Parameter, Tool
+from resolvers.tools import IDEMPOTENCY, RUN_ID, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.issues import Issue, error, has_errors
 from runner.json_values import canonical_json, digest
@@ -137,7 +137,6 @@ async def preview_rerun(
         title="Resume a run",
         description="Goes on with a failed or cancelled run at the step that failed; what succeeded is reused. "
         "Give step_input or inputs to repair what was wrong.",
-        select=f"run {{ {RUN} }}",
         lift="run",
         open_world=True,
         parameters={"id": RUN_ID, "step_input": Parameter(nullable=True), "wait_seconds": WAIT},
@@ -195,7 +194,6 @@ def _instead_of_resuming(state: RunState) -> str:
         title="Run again",
         description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted. "
         "It uses the version that run executed, even when the pipeline has been deleted.",
-        select=STARTED,
         lift="run",
         open_world=True,
         parameters={

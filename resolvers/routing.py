@@ -134,12 +134,6 @@ class _Asked:
         title="Find what to run for a request",
         description="Says which pipeline or pack serves a request, with inputs filled in, what is still missing, and "
         "why; or which capability is missing. Runs nothing: confirm with the user, then run_pipeline or run_pack.",
-        select="recommendation { kind id suggestedInputs inputSources { name source } missingInputs "
-        "missingRequirements { message hint } why confidence } "
-        "alternatives { kind id suggestedInputs inputSources { name source } missingInputs "
-        "missingRequirements { message hint } why confidence } "
-        "gapWarning { missingCapability proposedPack { name inputSchema outputSchema integrationPattern whyUseful } } "
-        "reasoning decidedBy",
         open_world=True,
         parameters={
             "context": Parameter(

@@ -20,10 +20,6 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from store.paging import PageWindow
 
-_ENTRY = """name metadata { accepts produces typicalUse supersedes limitations @include(if: $full)
-    intentKeywords @include(if: $full) exampleIntents @include(if: $full) } availability { usable missing { message } }
-    description @include(if: $full) inputSchema @include(if: $full)"""
-
 
 @dataclass(frozen=True, slots=True)
 class RoutingGuide:
@@ -47,8 +43,6 @@ class RoutingGuide:
         description="How to choose among packs and pipelines, and all of them with what they accept, produce and "
         "cannot do, whether they can run here, and your defaults. route_request chooses for you.",
         name="get_routing_guide",
-        select=f"policy fetchedAt nextCursor pipelines {{ id key {_ENTRY} }} packs {{ {_ENTRY} }} "
-        "defaults { pipelines { target uses values { field value } } packs { target uses values { field value } } }",
         parameters={
             "first": Parameter(
                 name="limit", description="Entries of one page; 500 when absent.", minimum=1, maximum=500

@@ -12,7 +12,7 @@ from resolvers.lookups import no_pipeline, pipeline_ids
 from resolvers.operations import operation
 from resolvers.problems import Invalid, NotFound, WrongState
 from resolvers.queries import bounded
-from resolvers.tools import RUN, RUN_ID, RUN_STEPS, WAIT_SECONDS_MAX, Parameter, Tool
+from resolvers.tools import RUN_ID, WAIT_SECONDS_MAX, Parameter, Tool
 from runner.bus import wait_flag
 from runner.issues import error
 from store.events import events_after
@@ -143,7 +143,6 @@ async def _note_unknown(context: Context, wanted: RunFilter) -> None:
         title="Get a run",
         description="Looks at one run: state, what went wrong, its output, and each step's state, error and artifacts. "
         "Ask for detail `full` for what the steps were given and gave. To wait for the end use wait_run.",
-        select=f"{RUN} {RUN_STEPS}",
         parameters={"id": RUN_ID},
     ),
 )
@@ -162,7 +161,6 @@ async def get_run(context: Context, *, id: str) -> RunRecord | None:
     tool=Tool(
         title="List runs",
         description="Lists runs, newest first, one line each; get_run tells the rest.",
-        select="run_id: id title state cause pipeline { key } pack { name } createdAt failure { code message }",
         parameters={
             "callers": Parameter(hidden=True),
             "rerun_of": Parameter(hidden=True),
@@ -195,7 +193,6 @@ async def count_visible_runs(context: Context, query: RunQuery) -> int:
         title="Wait for a run",
         description="Waits until a run has ended, at most some seconds; running out of time is no error, call again. "
         "Cancelling the call does not cancel the run.",
-        select=f"timedOut cursor run {{ {RUN} }}",
         lift="run",
         parameters={
             "id": RUN_ID,
@@ -263,7 +260,6 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
     tool=Tool(
         title="Cancel a run",
         description="Stops a run. It is CANCELLING until its step has let go; resume_run can go on later.",
-        select=f"run {{ {RUN} }}",
         lift="run",
         parameters={"id": RUN_ID},
     ),

@@ -23,7 +23,7 @@ from resolvers.start_checks import (
     refuse_wrong_agent,
     unavailable,
 )
-from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, STARTED, WAIT, Parameter, Tool
+from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, WAIT, Parameter, Tool
 from resolvers.versions import compiled, get_pipeline
 from runner.agents.definition import AGENT
 from runner.aliases import translated
@@ -78,7 +78,6 @@ class Started:
         title="Run a pipeline",
         description="Starts a pipeline and waits some seconds for its end. Inputs are those get_pipeline tells. "
         "Returns the run; while it goes on, call wait_run.",
-        select=STARTED,
         lift="run",
         open_world=True,
         parameters={
@@ -190,7 +189,6 @@ def _agents_of(steps: Sequence[NewStep]) -> str:
         title="Run one pack",
         description="Calls a single pack, recorded like a run of one step. Prefer a pipeline when one fits. "
         "Its input_schema is told by search_catalog with detail `full`.",
-        select=STARTED,
         lift="run",
         open_world=True,
         parameters={

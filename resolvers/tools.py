@@ -1,14 +1,13 @@
-"""How a use case is published to agents: the declaration that its MCP tool and the `@mcp` of its field are made from.
+"""How a use case is published to agents: what its declaration says of the MCP tool.
 
     @operation("get_run", scope=Scope.READ, kind="query", tool=Tool(
         title="Get a run",
         description="Looks at one run: …",
-        select=RUN,
         parameters={"id": Parameter(name="run_id")},
     ))
 
-The field names its operation, `directives=[Requires(…), published(get_run)]`, and that is all: `app.mcp` builds the
-tool's schemas from the field's arguments and from `select`.
+The GraphQL field names its operation, `directives=[Requires(…), published(get_run)]`. `app.mcp` makes the tool of both:
+its parameters are the field's arguments, its answer is what `app/mcp/documents/<tool>.graphql` selects of the field.
 """
 
 from __future__ import annotations
@@ -62,20 +61,16 @@ class Tool:
     Attributes:
         title: For people who approve calls.
         description: For agents, one to three plain sentences: what, when, what it returns, which tool comes next.
-        select: What it answers, as GraphQL selections without the outer braces: of the object, of a command's success,
-            or of each item of a page. Keys come out in snake_case, nulls are left out. A selection marked
-            `@include(if: $full)` makes the tool take `detail: concise | full`.
         name: The operation's when None.
         toolset: Who is shown it.
         open_world: Whether it may reach outside systems.
         parameters: By the argument's name in snake_case; fields of a filter object stand for themselves.
-        lift: A field in `select` whose content stands at the top of the answer instead of below its name.
+        lift: A member of the answer whose content stands at the top instead of below its name.
         when_empty: What an empty page says, and which tool helps.
     """
 
     title: str
     description: str
-    select: str
     name: str | None = None
     toolset: Toolset = "default"
     open_world: bool = False
@@ -98,25 +93,8 @@ FROM_MEMORY: Final = Parameter(description="Inputs whose values were taken from 
 IDEMPOTENCY: Final = Parameter(description="Repeat a call with the same key, and no second run starts.")
 RUN_ID: Final = Parameter(name="run_id", description="The run's id.")
 
-_ARTIFACTS: Final = "artifacts { id name mediaType sizeBytes }"
-_FAILURE: Final = "failure { code message field hint retryable retryAfterSeconds stepKey }"
-#: A run in a few words, as every tool that leads to one tells of it.
-RUN: Final = f"""run_id: id title state progress pipeline {{ key }} pack {{ name }} currentStep {{ key state progress }}
-    wait {{ reason message until }} {_FAILURE} output(limitBytes: 4000) {_ARTIFACTS}
-    actions"""
-#: Its steps, each with state, error and artifacts.
-RUN_STEPS: Final = """createdAt endedAt inputs steps { key state packVersion failure { code message hint } warnings
-    artifacts { id name mediaType sizeBytes }
-    input(limitBytes: 2000) @include(if: $full)
-    output(limitBytes: 4000) @include(if: $full) }"""
-ISSUES: Final = "path severity message hint"
-#: A pipeline that was saved.
-SAVED: Final = (
-    f"newVersion warnings {{ {ISSUES} }} pipeline {{ id key name version: currentVersion {{ number }} inputSchema }}"
-)
 DEFINITION: Final = Parameter(
     name="definition",
     description="A YAML text or an object: {name, description, inputs: JSON Schema, steps: [{id, pack, input}]}. "
     "Steps run in order; `${{ inputs.x }}` and `${{ steps.id.output.y }}` refer to values.",
 )
-STARTED: Final = f"coalesced replayed warnings {{ message }} run {{ {RUN} }}"

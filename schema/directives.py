@@ -96,7 +96,7 @@ class Mcp:
         description="Argument defaults that differ for the tool.", default=strawberry.UNSET
     )
     select: str | None = strawberry.field(
-        description="Selection set sent for the tool, as GraphQL text; kept with the operation when absent.",
+        description="Selection set sent for the tool, as GraphQL text; kept beside the MCP server when absent.",
         default=strawberry.UNSET,
     )
 

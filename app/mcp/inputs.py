@@ -66,16 +66,12 @@ class Inputs:
 
     Attributes:
         schema: JSON Schema of the arguments.
-        declared: Variables as the document declares them, such as `$id: ID!`.
-        passed: Arguments as the document passes them, such as `id: $id`.
         bindings: Where each parameter goes, by its name.
         defaults: Of parameters whose default differs from the argument's.
         wait_seconds: How long a call waits that does not say; 0 for a tool that does not wait.
     """
 
     schema: dict[str, Any]
-    declared: str
-    passed: str
     bindings: Mapping[str, Binding]
     defaults: Mapping[str, Any]
     wait_seconds: int
@@ -99,16 +95,22 @@ class Inputs:
 _DETAIL: Final = Binding(("full",))
 
 
-def inputs_of(field: GraphQLField, tool: Tool) -> Inputs:
-    """The parameters of the tool a field is published as."""
+def inputs_of(field: GraphQLField, tool: Tool, *, has_detail: bool) -> Inputs:
+    """The parameters of the tool a field is published as.
+
+    Args:
+        field: The field.
+        tool: The tool's declaration.
+        has_detail: Whether the tool takes `detail: concise | full`; its document then declares `$full`.
+    """
     made = _Maker(tool)
     page = field.args.keys() >= _PAGE
     for name, argument in field.args.items():
         if not (page and name in _PAGE):
             made.argument(name, argument)
     if page:
-        made.page(field.args)
-    if "$full" in tool.select:
+        made.page()
+    if has_detail:
         made.detail()
     return made.done()
 
@@ -118,8 +120,6 @@ class _Maker:
         self._tool = tool
         self._properties: dict[str, dict[str, Any]] = {}
         self._required: list[str] = []
-        self._declared: list[str] = []
-        self._passed: list[str] = []
         self._bindings: dict[str, Binding] = {}
         self._defaults: dict[str, Any] = {}
 
@@ -127,7 +127,6 @@ class _Maker:
         told = self._told(name)
         if told.hidden:
             return
-        self._variable(name, argument)
         kind = get_nullable_type(argument.type)
         required = is_required_argument(argument)
         if not isinstance(kind, GraphQLInputObjectType):
@@ -148,9 +147,7 @@ class _Maker:
                 wanted = required and is_required_input_field(each)
                 self._parameter(part, each, Binding((name, part)), required=wanted)
 
-    def page(self, arguments: Mapping[str, GraphQLArgument]) -> None:
-        for name in ("first", "after"):
-            self._variable(name, arguments[name])
+    def page(self) -> None:
         limit = self._tool.parameters.get("limit", _PLAIN)
         items = limit.default or _PAGE_ITEMS
         self._properties["limit"] = {
@@ -165,7 +162,6 @@ class _Maker:
         self._defaults["limit"] = items
 
     def detail(self) -> None:
-        self._declared.append("$full: Boolean! = false")
         self._properties["detail"] = {
             "type": "string",
             "enum": ["concise", "full"],
@@ -178,11 +174,8 @@ class _Maker:
         schema: dict[str, Any] = {"type": "object", "properties": self._properties, "additionalProperties": False}
         if self._required:
             schema["required"] = self._required
-        passed = ", ".join(self._passed)
         return Inputs(
             schema,
-            ", ".join(self._declared),
-            f"({passed})" if passed else "",
             self._bindings,
             self._defaults,
             self._properties.get("wait_seconds", {}).get("default", 0),
@@ -211,12 +204,6 @@ class _Maker:
 
     def _told(self, name: str) -> Parameter:
         return self._tool.parameters.get(to_snake_case(name), _PLAIN)
-
-    def _variable(self, name: str, argument: GraphQLArgument) -> None:
-        # A variable left out lets the argument's own default count, if it may be left out.
-        has_default = argument.default_value is not Undefined
-        self._declared.append(f"${name}: {get_nullable_type(argument.type) if has_default else argument.type}")
-        self._passed.append(f"{name}: ${name}")
 
     def _parameter(
         self,

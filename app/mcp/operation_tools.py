@@ -1,8 +1,8 @@
 """Use cases as tools.
 
 A tool is a published field of the schema: its declaration is the operation's, its parameters are the field's arguments,
-its answer is the declared selection. It runs as one document on the same schema, parsed once, with the same scopes,
-limits and refusals as anybody else's.
+its answer is what `documents/<tool>.graphql` selects. It runs as that document on the same schema, parsed once, with
+the same scopes, limits and refusals as anybody else's.
 """
 
 from __future__ import annotations
@@ -11,14 +11,13 @@ from base64 import b64encode
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from graphql import OperationType
-
 from app.mcp.answers import Answer, answer_of
 from app.mcp.inputs import Inputs, inputs_of
 from app.mcp.outputs import Outputs, outputs_of
 from app.mcp.refusals import failed, missing, refused
 from app.mcp.session import Session, Unanswered
 from app.mcp.tool import Call, ToolText
+from app.mcp.tool_documents import document_of
 from app.mcp.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, next_of_route, waited
 from resolvers.artifacts import small_picture
 from resolvers.operations import OPERATIONS
@@ -169,7 +168,7 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
     """
     declared = {operation.tool_name: operation for operation in OPERATIONS.values()}
     found: dict[str, OperationTool] = {}
-    for kind, root in ((OperationType.QUERY, schema.query_type), (OperationType.MUTATION, schema.mutation_type)):
+    for root in (schema.query_type, schema.mutation_type):
         for name, field in (root.fields if root else {}).items():
             mark = publication_of(field)
             if mark is None:
@@ -177,19 +176,20 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
             operation = declared.get(mark.tool)
             if operation is None or operation.tool is None:
                 raise ValueError(f"The field {name} is published as {mark.tool}, which no operation declares.")
-            tool = _build(schema, kind, name, field, operation)
+            tool = _build(schema, name, field, operation)
             found[tool.text.name] = tool
     return found
 
 
-def _build(
-    schema: GraphQLSchema, kind: OperationType, name: str, field: GraphQLField, operation: Operation[..., Any]
-) -> OperationTool:
+def _build(schema: GraphQLSchema, name: str, field: GraphQLField, operation: Operation[..., Any]) -> OperationTool:
     tool, called = operation.tool, operation.tool_name
     assert tool is not None, "only operations with a tool are built"
     assert called is not None, "it has a tool"
-    inputs, outputs = inputs_of(field, tool), outputs_of(schema, field, tool)
-    head = f"{kind.value} {called}{f'({inputs.declared})' if inputs.declared else ''}"
+    document = document_of(called)
+    if document.field != name:
+        raise ValueError(f"The document of {called} asks for {document.field}; the tool is made of {name}.")
+    inputs = inputs_of(field, tool, has_detail="full" in document.variables)
+    outputs = outputs_of(schema, field, document.selection, tool)
     text = ToolText(
         name=called,
         title=tool.title,
@@ -202,6 +202,5 @@ def _build(
         open_world=tool.open_world,
         nullable=frozenset(name for name, parameter in tool.parameters.items() if parameter.nullable),
     )
-    document = f"{head} {{ answer: {name}{inputs.passed} {outputs.text} }}"
     rest = _REST_OF_PAGE if "limit" in inputs.bindings else _REST_OF_TEXT if "limit_bytes" in inputs.bindings else _REST
-    return OperationTool(text, operation.scope, tool.toolset, document, inputs, outputs, rest)
+    return OperationTool(text, operation.scope, tool.toolset, document.text, inputs, outputs, rest)

@@ -1,7 +1,7 @@
-"""A tool's selection as its answer: what is asked of the schema, what is answered, and the JSON Schema of that.
+"""The answer of a tool: how it is made of what its document selects, and the JSON Schema of that.
 
-All three come from one walk over the selection, so they cannot disagree. An answer is terse: keys in snake_case, nulls
-left out, a page as its items, a `Payload` as its value, and an object of which one leaf is selected as that leaf.
+Both come from one walk over the selection, so they cannot disagree. An answer is terse: keys in snake_case, nulls left
+out, a page as its items, a `Payload` as its value, and an object of which one leaf is selected as that leaf.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from graphql import (
     InlineFragmentNode,
     get_named_type,
     get_nullable_type,
-    parse,
-    print_ast,
 )
 from strawberry.utils.str_converters import to_snake_case
 
 from app.mcp.uris import artifact_uri
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from graphql import GraphQLField, GraphQLSchema, SelectionSetNode
 
     from resolvers.tools import Tool
@@ -45,16 +45,6 @@ _SCALARS: Final[dict[str, dict[str, Any]]] = {
     "JSON": {},
     "JSONSchema": {},
 }
-#: What is asked of the members of a command's result that refuse it.
-_REFUSALS: Final = {
-    "NotFoundProblem": "ref suggestion",
-    "ForbiddenProblem": "requires",
-    "InvalidProblem": "issues { path rule message hintParts { text closest } }",
-    "ConflictProblem": "current { id }",
-    "WrongStateProblem": "actions",
-    "LimitedProblem": "retryAfterSeconds",
-    "UnavailableProblem": "missing { kind name message hintParts { text closest } }",
-}
 #: What clients are told of a run in an output schema; answers hold more.
 _OF_RUN: Final = frozenset({"run_id", "state", "failure", "output", "artifacts", "next", "timed_out"})
 #: How to read on in a value that was cut.
@@ -62,23 +52,20 @@ _REST_OF_PAYLOAD: Final = (
     'graphql_query reads on: {{ run(id: "…") {{ output {{ stretch(offset: {offset}) }} }} }}; of a step, '
     'step(key: "…") {{ output {{ stretch(offset: {offset}) }} }}.'
 )
-_PAYLOAD: Final = "{ json excerpt truncated sizeBytes }"
 
 
 class _Part(NamedTuple):
-    """What one selected field leads to: its selection set as text, its JSON Schema, its shaper."""
+    """What one selected field leads to: its JSON Schema, its shaper."""
 
-    text: str
     schema: dict[str, Any]
     shape: Shaper | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a tool asks and answers.
+    """What a tool answers.
 
     Attributes:
-        text: The selection set of its field, braces included; empty for a plain value.
         whole: JSON Schema of the answer, to its depth.
         schema: The same as clients are told it, objects within it left open: a list of tools has to stay short.
         shape: The answer, from the field's value; never called with null.
@@ -86,7 +73,6 @@ class Outputs:
         tells_route: Whether the answer says what to run for a request.
     """
 
-    text: str
     whole: dict[str, Any]
     shape: Shaper
     tells_run: bool = False
@@ -113,37 +99,28 @@ def _open(schema: dict[str, Any]) -> dict[str, Any]:
             return schema
 
 
-def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Outputs:
-    """What the tool a field is published as asks and answers.
+def outputs_of(schema: GraphQLSchema, field: GraphQLField, selection: SelectionSetNode, tool: Tool) -> Outputs:
+    """What a tool answers.
 
-    Raises:
-        ValueError: the selection does not fit the field's type.
+    Args:
+        schema: The schema.
+        field: The field the tool is made of.
+        selection: What its document selects of the field.
+        tool: Its declaration.
     """
     walk = _Walk(schema)
     kind: Any = get_nullable_type(field.type)
-    selection = _parsed(tool.select)
     if isinstance(kind, GraphQLUnionType):
-        success = next(member for member in kind.types if not member.name.endswith("Problem"))
-        part = walk.object(success, selection, lone=False)
-        refusals = " ".join(
-            f"... on {member.name} {{ {_REFUSALS[member.name]} }}" for member in kind.types if member.name in _REFUSALS
-        )
-        text = (
-            f"{{ __typename ... on {success.name} {part.text} "
-            f"... on Problem {{ code message hintParts {{ text closest operation }} retryable }} {refusals} }}"
-        )
-        part = part._replace(text=text)
-        kind = success
+        kind = next(member for member in kind.types if not member.name.endswith("Problem"))
+        part = walk.object(kind, _of_type(kind.name, selection), lone=False)
     elif isinstance(kind, GraphQLList):
         inner = walk.object(get_named_type(kind), selection, lone=False)
-        part = _Part(inner.text, {"type": "array", "items": inner.schema}, _each(inner.shape))
-        items = part.shape
-        assert items is not None
-        root = {"type": "object", "properties": {"items": part.schema}, "required": ["items"]}
-        return Outputs(part.text, root, lambda value, found: {"items": items(value, found)})
+        items = _each(inner.shape)
+        listed = {"type": "array", "items": inner.schema}
+        root = {"type": "object", "properties": {"items": listed}, "required": ["items"]}
+        return Outputs(root, lambda value, found: {"items": items(value, found)})
     elif _is_page(kind):
-        inner = walk.object(get_named_type(kind.fields["nodes"].type), selection, lone=False)
-        return _page(inner, tool.when_empty)
+        return _page(walk.nodes(kind, selection, lone=False), tool.when_empty)
     else:
         part = walk.object(kind, selection, lone=False)
     answer, shape = part.schema, part.shape
@@ -154,7 +131,7 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, tool: Tool) -> Output
     tells_run, tells_route = told.name == "Run", told.name == "RouteResult"
     if tells_run or tells_route:
         answer = {**answer, "properties": {**answer["properties"], "next": {"type": "object"}}}
-    return Outputs(part.text, answer, shape, tells_run, tells_route)
+    return Outputs(answer, shape, tells_run, tells_route)
 
 
 def _page(inner: _Part, when_empty: str | None) -> Outputs:
@@ -172,8 +149,7 @@ def _page(inner: _Part, when_empty: str | None) -> Outputs:
     if when_empty is not None:
         properties["hint"] = {"type": "string"}
     schema = {"type": "object", "properties": properties, "required": ["items"]}
-    text = f"{{ nodes {inner.text} pageInfo {{ hasNextPage endCursor }} }}"
-    return Outputs(text, schema, shape)
+    return Outputs(schema, shape)
 
 
 def _lifted(answer: dict[str, Any], shape: Shaper, name: str) -> tuple[dict[str, Any], Shaper]:
@@ -206,69 +182,52 @@ class _Walk:
             selection: What is selected.
             lone: Whether a single leaf stands for the object.
         """
-        texts: list[str] = []
         properties: dict[str, dict[str, Any]] = {}
         required: list[str] = []
-        shapers: dict[str, Shaper] = {}
-        leaves = 0
-        for node in selection.selections:
-            if isinstance(node, InlineFragmentNode):
-                member = self._schema.type_map[node.type_condition.name.value] if node.type_condition else kind
-                inner = self._fields(member, node.selection_set)
-                texts.append(f"... on {member.name} {{ {' '.join(text for text, *_ in inner)} }}")
-                for _, key, part, _ in inner:
-                    properties[key] = part.schema
-                    if part.shape is not None:
-                        shapers[key] = part.shape
-                leaves += 2
+        members: dict[str, tuple[str, Shaper | None]] = {}
+        for node, holder in self._fields(kind, selection):
+            told = node.alias.value if node.alias else node.name.value
+            if told == "__typename":
                 continue
-            for text, key, part, always in self._fields(kind, selection, only=node):
-                texts.append(text)
-                properties[key] = part.schema
-                leaves += 1 if part.shape is None else 2
-                if part.shape is not None:
-                    shapers[key] = part.shape
-                if always:
-                    required.append(key)
-        text = f"{{ {' '.join(texts)} }}"
-        if lone and leaves == 1:
-            (key,) = properties
-            return _Part(text, properties[key], lambda value, _: value[key])
+            key = to_snake_case(told)
+            part, always = self._field(holder, node)
+            properties[key] = part.schema
+            members[told] = key, part.shape
+            if always and holder is kind and not node.directives:
+                required.append(key)
+        if lone and len(members) == 1:
+            ((told, (key, shape)),) = members.items()
+            if shape is None:
+                return _Part(properties[key], lambda value, _: value[told])
         is_artifact = kind.name == "Artifact" and "id" in properties
         if is_artifact:
             properties["uri"] = {"type": "string"}
         schema: dict[str, Any] = {"type": "object", "properties": properties}
         if required:
             schema["required"] = required
-        return _Part(text, schema, _object_shaper(shapers, is_artifact=is_artifact))
+        return _Part(schema, _object_shaper(members, is_artifact=is_artifact))
 
-    def _fields(
-        self,
-        kind: Any,  # noqa: ANN401
-        selection: SelectionSetNode,
-        only: Any = None,  # noqa: ANN401
-    ) -> list[tuple[str, str, _Part, bool]]:
-        """Text, key, part, and whether it is always there, of each field selected."""
-        found = []
-        for node in selection.selections if only is None else (only,):
-            if not isinstance(node, FieldNode):
-                raise TypeError("A fragment stands within a fragment.")
-            name = node.name.value
-            key = node.alias.value if node.alias else to_snake_case(name)
-            arguments = f"({', '.join(print_ast(argument) for argument in node.arguments)})" if node.arguments else ""
-            directives = "".join(f" {print_ast(directive)}" for directive in node.directives or ())
-            if name == "__typename":
-                part, always = _Part("", {"type": "string"}, None), True
-            else:
-                field = kind.fields.get(name)
-                if field is None:
-                    raise ValueError(f"{kind.name} has no field {name}.")
-                part = self._value(field.type, node)
-                always = isinstance(field.type, GraphQLNonNull)
-            label = "" if key == name else f"{key}: "
-            text = f"{label}{name}{arguments}{directives}{f' {part.text}' if part.text else ''}"
-            found.append((text, key, part, always and not node.directives))
-        return found
+    def nodes(self, kind: Any, selection: SelectionSetNode, *, lone: bool = True) -> _Part:  # noqa: ANN401
+        """What selecting some of the nodes of a page leads to, for one of them."""
+        node = next(node for node, _ in self._fields(kind, selection) if node.name.value == "nodes")
+        assert node.selection_set is not None, "nodes are objects"
+        return self.object(get_named_type(kind.fields["nodes"].type), node.selection_set, lone=lone)
+
+    def _fields(self, kind: Any, selection: SelectionSetNode) -> Iterator[tuple[FieldNode, Any]]:  # noqa: ANN401
+        """The fields selected, each with the type that has it."""
+        for node in selection.selections:
+            if isinstance(node, FieldNode):
+                yield node, kind
+            elif isinstance(node, InlineFragmentNode):
+                named = node.type_condition.name.value if node.type_condition else kind.name
+                yield from self._fields(self._schema.type_map[named], node.selection_set)
+
+    def _field(self, kind: Any, node: FieldNode) -> tuple[_Part, bool]:  # noqa: ANN401
+        """What a selected field leads to, and whether it is never null."""
+        if node.name.value == "__typename":
+            return _Part({"type": "string"}, None), True
+        field = kind.fields[node.name.value]
+        return self._value(field.type, node), isinstance(field.type, GraphQLNonNull)
 
     def _value(self, kind: Any, node: FieldNode) -> _Part:  # noqa: ANN401
         kind = get_nullable_type(kind)
@@ -276,33 +235,41 @@ class _Walk:
             case GraphQLList():
                 inner = self._value(kind.of_type, node)
                 schema = {"type": "array", "items": inner.schema}
-                return _Part(inner.text, schema, None if inner.shape is None else _each(inner.shape))
+                return _Part(schema, None if inner.shape is None else _each(inner.shape))
             case GraphQLScalarType():
-                return _Part("", _SCALARS.get(kind.name, {"type": "string"}), None)
+                return _Part(_SCALARS.get(kind.name, {"type": "string"}), None)
             case GraphQLEnumType():
-                return _Part("", {"type": "string"}, None)
+                return _Part({"type": "string"}, None)
             case GraphQLObjectType() | GraphQLInterfaceType():
+                assert node.selection_set is not None, "the document is valid"
                 if kind.name == "Payload":
-                    return _Part(_PAYLOAD, {}, _payload)
-                if node.selection_set is None:
-                    raise ValueError(f"{node.name.value} is an object of which nothing is selected.")
+                    return _Part({}, _payload)
                 if _is_page(kind):
-                    inner = self.object(get_named_type(kind.fields["nodes"].type), node.selection_set)
+                    inner = self.nodes(kind, node.selection_set)
                     items = _each(inner.shape)
                     schema = {"type": "array", "items": inner.schema}
-                    return _Part(f"{{ nodes {inner.text} }}", schema, lambda value, found: items(value["nodes"], found))
+                    return _Part(schema, lambda value, found: items(value["nodes"], found))
                 return self.object(kind, node.selection_set)
             case _:
                 raise ValueError(f"{kind.name} cannot be selected for a tool.")
 
 
-def _object_shaper(shapers: dict[str, Shaper], *, is_artifact: bool) -> Shaper:
+def _of_type(name: str, selection: SelectionSetNode) -> SelectionSetNode:
+    """What is selected of one member of a union."""
+    return next(
+        node.selection_set
+        for node in selection.selections
+        if isinstance(node, InlineFragmentNode) and node.type_condition and node.type_condition.name.value == name
+    )
+
+
+def _object_shaper(members: dict[str, tuple[str, Shaper | None]], *, is_artifact: bool) -> Shaper:
     def shape(value: Any, found: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ANN401
         shaped: dict[str, Any] = {}
-        for key, item in value.items():
-            if item is None or key == "__typename":
+        for name, item in value.items():
+            if item is None or name == "__typename":
                 continue
-            shaper = shapers.get(key)
+            key, shaper = members[name]
             if shaper is not None:
                 item = shaper(item, found)
                 if item is None:
@@ -333,9 +300,3 @@ def _payload(value: Any, _found: list[dict[str, Any]]) -> Any:  # noqa: ANN401
 
 def _is_page(kind: Any) -> bool:  # noqa: ANN401
     return isinstance(kind, GraphQLObjectType) and kind.name.endswith("Connection") and "nodes" in kind.fields
-
-
-def _parsed(select: str) -> SelectionSetNode:
-    document = parse(f"{{ {select} }}", no_location=True)
-    selection: SelectionSetNode = document.definitions[0].selection_set  # type: ignore[attr-defined]
-    return selection

@@ -45,7 +45,7 @@ WaitOnce = Callable[[int], Awaitable[dict[str, Any]]]
 async def waited(
     run: dict[str, Any], seconds: float, wait_once: WaitOnce, progress: Progress | None, ending: asyncio.Event | None
 ) -> dict[str, Any]:
-    """The run once it has ended, or as it is when time is up; as `resolvers.tools.RUN` tells of it.
+    """The run once it has ended, or as it is when time is up; with what `RunParts` of the documents selects.
 
     Args:
         run: As it is now.

@@ -1,7 +1,9 @@
-"""Every use case, declared once: GraphQL fields and MCP tools are both made from these declarations.
+"""Every use case, declared once: its name, scope, kind, and what it is to agents.
 
-Calling an `Operation` is the one way in: it checks the scope, runs the use case, masks what a refusal says and audits
-it. An accepted command is audited in the transaction of its change, by `Context.commit`.
+GraphQL fields call operations. An MCP tool is made of a field and its operation (`resolvers.tools`) and runs as a
+document on the schema, so people, scripts and agents meet the same checks. Calling an `Operation` is the one way in: it
+checks the scope, runs the use case, masks what a refusal says and audits it. An accepted command is audited in the
+transaction of its change, by `Context.commit`.
 """
 
 from __future__ import annotations

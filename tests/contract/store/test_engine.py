@@ -13,13 +13,13 @@ from sqlalchemy import select, text
 
 from store.dialects import Sql, instant
 from store.engine import StoreClosedError, StoreError
-from store.models.callers import CallerRow
+from store.models.callers import CALLER
 from store.wakes import EVERYTHING, Topic
 from tests.support.heard import Heard
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
+    from store.dialects import Connection, Row
     from store.engine import Store
 
 ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)")
@@ -40,7 +40,7 @@ def add_then_fail(conn: Connection, number: int) -> int:
 
 
 async def ids(store: Store) -> set[str]:
-    return {row[0] for row in await store.read(select(CallerRow.__table__.c.id))}
+    return set((await store.read(select(CALLER.c.id))).scalars())
 
 
 async def test_a_write_answers_after_commit_and_is_read_by_the_next_read(store: Store):
@@ -105,9 +105,25 @@ async def test_an_instant_comes_back_as_it_went_in_by_both_ways(store: Store):
         return instant(row[0])
 
     assert await store.write(write) == moment
-    ((read,),) = await store.read(select(CallerRow.__table__.c.created_at))
+    read = (await store.read(select(CALLER.c.created_at))).scalar_one()
     assert read == moment
     assert read.utcoffset() is not None
+
+
+async def test_values_of_a_row_go_by_the_names_of_their_columns(store: Store):
+    twice = Sql("SELECT caller.name, caller.id AS caller_id, count(*), count(*) FROM caller GROUP BY name, id")
+
+    def write(conn: Connection) -> list[Row]:
+        conn.run(ADD, {"id": "call_1", "subject": "s", "name": "Ada", "now": conn.now()})
+        one = conn.one(twice)
+        assert one is not None
+        return [one, *conn.all(twice)]
+
+    rows = await store.write(write)
+    rows += [*await store.rows(twice), *await store.rows(twice, few=True)]
+    assert [(row.name, row.caller_id) for row in rows] == [("Ada", "call_1")] * 4
+    assert rows == [("Ada", "call_1", 1, 1)] * 4, "without a name of its own, a column has its place"
+    assert await store.rows(Sql("SELECT id FROM caller WHERE id = 'x'")) == []
 
 
 async def test_percent_signs_and_many_and_counts(store: Store):

@@ -4,8 +4,7 @@ AES-256-GCM (NIST SP 800-38D) with a random 96-bit nonce per text. Where a text 
 a sealed text that was moved to another row does not open. Sealing and fingerprints use keys of their own, derived from
 the vault key with HKDF-SHA256 (RFC 5869).
 
-A sealed text reads `1:` and base64 of nonce, ciphertext and tag. The library is imported with the first key, since a
-server without credentials has no use for it.
+A sealed text reads `1:` and base64 of nonce, ciphertext and tag.
 """
 
 from __future__ import annotations
@@ -16,6 +15,11 @@ import hashlib
 import hmac
 import os
 import re
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 KEY_BYTES = 32
 #: How many characters of a keyed hash are told as a fingerprint.
@@ -47,10 +51,6 @@ class Cipher:
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
             raise VaultKeyError(f"A vault key has {KEY_BYTES} bytes, this one {len(key)}.")
-        from cryptography.exceptions import InvalidTag
-        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
-        self._wrong_key = InvalidTag
         self._sealing = AESGCM(_derived(key, b"packline/vault/seal"))
         self._hashing = _derived(key, b"packline/vault/fingerprint")
 
@@ -72,7 +72,7 @@ class Cipher:
             data = base64.b64decode(sealed.removeprefix(_VERSION), validate=True)
             opened = self._sealing.decrypt(data[:_NONCE_BYTES], data[_NONCE_BYTES:], place.encode("utf-8"))
             return opened.decode("utf-8")
-        except (binascii.Error, self._wrong_key, ValueError) as error:
+        except (binascii.Error, InvalidTag, ValueError) as error:
             raise UnsealError(
                 f"What is kept at {place} does not open: another key sealed it, or it was changed or moved."
             ) from error
@@ -120,7 +120,4 @@ def key_text(key: bytes) -> str:
 
 
 def _derived(key: bytes, purpose: bytes) -> bytes:
-    from cryptography.hazmat.primitives.hashes import SHA256
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-
     return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(key)

@@ -18,6 +18,10 @@ import json
 import os
 from typing import Any
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
 FORMAT = "packline-credentials/1"
 PASSPHRASE_CHARACTERS = 12
 #: 128 MiB and about half a second, as OWASP recommends for scrypt (Password Storage Cheat Sheet).
@@ -40,8 +44,6 @@ def seal_file(credentials: list[dict[str, Any]], passphrase: str) -> str:
         raise VaultFileError(
             f"The passphrase has {len(passphrase)} characters; at least {PASSPHRASE_CHARACTERS} are needed."
         )
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
     salt, nonce = os.urandom(16), os.urandom(12)
     head: dict[str, Any] = {
         "format": FORMAT,
@@ -59,9 +61,6 @@ def open_file(text: str, passphrase: str) -> list[dict[str, Any]]:
     Raises:
         VaultFileError: it is none, it was changed, or the passphrase is wrong.
     """
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-
     try:
         whole: dict[str, Any] = json.loads(text)
         head = {name: whole[name] for name in ("format", "kdf", "cipher")}
@@ -83,8 +82,6 @@ def open_file(text: str, passphrase: str) -> list[dict[str, Any]]:
 
 
 def _key(passphrase: str, salt: bytes, cost: dict[str, int]) -> bytes:
-    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
-
     return Scrypt(salt=salt, length=32, n=cost["n"], r=cost["r"], p=cost["p"]).derive(passphrase.encode())
 
 

@@ -167,7 +167,7 @@ async def names_that_begin(store: Store, start: str) -> set[str]:
     """Keys and aliases of pipelines that are not deleted and begin with some characters of a key."""
     escaped = _escaped(start)
     rows = await store.rows(_LIKE_NAMES, {"start": f"{escaped}%", "alias": f'%"{escaped}%'})
-    names = {name for key, aliases in rows for name in (key, *(alias.name for alias in load_aliases(aliases)))}
+    names = {name for row in rows for name in (row.key, *(alias.name for alias in load_aliases(row.aliases)))}
     return {name for name in names if name.startswith(start)}
 
 
@@ -179,8 +179,8 @@ def _escaped(text: str) -> str:
 async def list_pipeline_names(store: Store) -> list[str]:
     """Keys and aliases of pipelines that are not deleted, of those changed last first; for looking for one like it."""
     rows = await store.rows(_NAMES, {"limit": NAMES_MAX})
-    keys = [key for key, _ in rows]
-    return [*keys, *(alias.name for _, aliases in rows for alias in load_aliases(aliases))]
+    keys = [row.key for row in rows]
+    return [*keys, *(alias.name for row in rows for alias in load_aliases(row.aliases))]
 
 
 async def list_live_pipelines(store: Store) -> list[PipelineRecord]:

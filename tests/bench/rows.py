@@ -227,7 +227,7 @@ async def _has_more_attempts(client: Client, run: str, before: int) -> bool:
 
 
 async def graphql(folder: Path, counts: Counts) -> list[Figure]:
-    """Requests for each second of the server's CPU, beside the same types served by stock Strawberry."""
+    """Requests for each second of CPU, compared with the same types on stock Strawberry."""
     runs = counts.of(100)
     async with serving(folder / "data") as (_, client):
         one = await pipeline_of(client, "one", 1)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 async def usable_sessions(resources: Resources, run_id: str) -> frozenset[str]:
     """Ids of a run's sessions that this machine can still use: not ended, their folders there."""
-    known = await resources.store.write(live_sessions, run_id, resources.store.machine)
+    known = await live_sessions(resources.store, run_id, resources.store.machine)
     return frozenset(session for session in known if (resources.sessions_folder / session).is_dir())
 
 

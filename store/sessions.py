@@ -82,9 +82,9 @@ def end_expired_sessions(conn: Connection, machine: str, *, idle_seconds: float,
     return frozenset(row.id for row in conn.all(_END_EXPIRED, idle))
 
 
-def live_sessions(conn: Connection, run_id: str, machine: str) -> frozenset[str]:
+async def live_sessions(store: Store, run_id: str, machine: str) -> frozenset[str]:
     """Ids of a run's sessions that this machine can still use, as far as the rows know."""
-    return frozenset(row.id for row in conn.all(_LIVE, {"run_id": run_id, "machine": machine}))
+    return frozenset(row.id for row in await store.rows(_LIVE, {"run_id": run_id, "machine": machine}))
 
 
 async def find_sessions(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, SessionRecord]:

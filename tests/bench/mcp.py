@@ -98,10 +98,7 @@ async def mcp(folder: Path, counts: Counts) -> list[Figure]:
             ("get_pipeline", {"pipeline": three}),
         ):
             cpu = await _cpu_of_call(server, agent, name, counts.of(50), counts.of(600), **arguments)
-            figures += [
-                Figure("mcp", f"{name}, CPU of a call", cpu * 1000, "ms", 1.0),
-                Figure("mcp", f"{name}, calls on one core", 1 / cpu, "per s of CPU", 800, True),
-            ]
+            figures.append(Figure("mcp", f"{name}, CPU of a call", cpu * 1000, "ms", 3.0))
         tools = (await agent.ask("tools/list"))["tools"]
         size = len(json.dumps(tools, separators=(",", ":")).encode())
         asked = {"text": "turn a pdf report into a short summary"}

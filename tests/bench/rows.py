@@ -189,8 +189,8 @@ async def start(folder: Path, counts: Counts) -> list[Figure]:
         finally:
             server.stop()
     return [
-        Figure("start", "command to first answer", statistics.median(times), "s", 1.0),
-        Figure("start", "resident memory", statistics.median(memory) / (1 << 20), "MiB", 110),
+        Figure("start", "command to first answer", statistics.median(times), "s", 2.0),
+        Figure("start", "resident memory", statistics.median(memory) / (1 << 20), "MiB", 130),
     ]
 
 

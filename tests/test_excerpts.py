@@ -64,13 +64,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "Only letters, digits and dashes are left of it, as a key or a file's name has them.": (
         "catalog/gaps.py::_deed",
         "resolvers/keys.py::free_key",
-        "builtins/packs/_audio/workspace.py::file_stem",
+        "builtins/packs/_file_names.py::file_stem",
         "builtins/packs/blog/_to_ghost.py::_open_picture",
         "builtins/packs/blog/_words.py::make_slug",
         "builtins/packs/slides/_markdown.py::_Reader.blocks",
-        "builtins/packs/slides/outline.py::_file_stem",
-        "builtins/packs/slides/render.py::file_stem",
-        "builtins/packs/video/_declared.py::file_stem",
     ),
     "It is only looked at, and never kept or shown.": (
         "runner/agents/streams.py::JsonReader.feed",

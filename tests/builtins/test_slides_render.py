@@ -585,9 +585,9 @@ def test_any_markdown_reads_and_splits(text: str) -> None:
 
 
 def test_file_names_are_plain() -> None:
-    assert module.file_stem("Über: die / See?! 日本") == "über-die-see-日本"
-    assert module.file_stem("///") == "slides"
-    assert len(module.file_stem("word " * 60)) <= 60
+    assert module.file_stem("Über: die / See?! 日本", "slides") == "über-die-see-日本"
+    assert module.file_stem("///", "slides") == "slides"
+    assert len(module.file_stem("word " * 60, "slides")) <= 60
 
 
 def test_links_lead_to_the_web_or_to_mail_only() -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import shutil
 import tempfile
-import unicodedata
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,9 +49,3 @@ def _count(path: Path) -> int | None:
         return int(path.read_text("ascii"))
     except (OSError, ValueError):
         return None
-
-
-def file_stem(title: str, otherwise: str) -> str:
-    """A plain file name made from a title: letters, digits and dashes, at most 60 characters."""
-    stem = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", title).lower()).strip("-")
-    return stem[:60].rstrip("-") or otherwise

@@ -18,7 +18,7 @@ from packline import (
     picture_size,
 )
 
-from .._audio.workspace import file_stem
+from .._file_names import file_stem
 from ._pictures import MEDIA_TYPES
 
 if TYPE_CHECKING:

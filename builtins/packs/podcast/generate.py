@@ -22,7 +22,8 @@ from packline import (
 from .._audio.engagement import Engagement, chapters_of, from_text
 from .._audio.narrator import Passage, Spoken
 from .._audio.spoken import WORDS_PER_MINUTE, sentences
-from .._audio.workspace import file_stem, workspace
+from .._audio.workspace import workspace
+from .._file_names import file_stem
 from .._writing import WRITER_HELPS, count_words, use_model
 from ._script import Script, Theme, script_seconds
 from ._speaking import speak_script

@@ -23,7 +23,8 @@ from .._audio.captions import to_srt, to_vtt
 from .._audio.engagement import Engagement, chapters_of, written
 from .._audio.narrator import Passage, Spoken, speak_passages
 from .._audio.spoken import WORDS_PER_MINUTE
-from .._audio.workspace import file_stem, watched, workspace
+from .._audio.workspace import watched, workspace
+from .._file_names import file_stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

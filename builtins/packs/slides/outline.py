@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import unicodedata
 from typing import Literal, TypedDict
 
 from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack
 
+from .._file_names import file_stem
 from .._writing import WRITER, WRITER_HELPS, listed, shortened, unsourced, use_model
 from ._modelled import (
     deck_shape,
@@ -179,7 +179,7 @@ async def outline(ctx: PackContext, input: Input) -> Output:
     ctx.progress(0.8, f"{made['slide_count']} slides outlined")
     artifact = None
     if input.export_outline:
-        name = f"{_file_stem(made['title'])}-outline.md"
+        name = f"{file_stem(made['title'], 'slides')}-outline.md"
         artifact = await ctx.save_artifact(name, made["markdown"].encode(), "text/markdown; charset=utf-8")
     ctx.progress(1.0, f"{made['slide_count']} slides: {made['title']}")
     return Output(
@@ -263,8 +263,3 @@ def _warn_about_voice(ctx: PackContext, input: Input) -> None:
     if len(given) > 1 and shown:
         place = f" On the title slide only: {', '.join(f'`{name}`' for name in shown)}."
     ctx.warn(f"No model wrote these slides, so {names} did not change their wording.{place}")
-
-
-def _file_stem(title: str) -> str:
-    stem = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFKC", title).lower()).strip("-")
-    return stem[:60].rstrip("-") or "slides"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import TYPE_CHECKING, Literal, TypedDict
 
 from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PackError, PostCondition, pack, python_module
+
+from .._file_names import file_stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -163,7 +163,7 @@ async def render(ctx: PackContext, input: Input) -> Output:
     for warning in made["warnings"]:
         ctx.warn(warning)
     ctx.progress(0.9, f"Saving {made['pages']} slides")
-    name = f"{file_stem(made['title'])}.{input.format}"
+    name = f"{file_stem(made['title'], 'slides')}.{input.format}"
     artifact = await ctx.save_artifact(name, made["content"], _MEDIA_TYPES[input.format])
     ctx.progress(1.0, f"{made['pages']} slides in {name}")
     return Output(
@@ -187,10 +187,3 @@ def _require_libraries(wanted: Format) -> None:
                 field="format",
                 hint=f"{missing.hint} Or choose format `html`, which works without it.",
             )
-
-
-def file_stem(title: str) -> str:
-    """A plain file name made from a title: letters, digits and dashes, at most 60 characters."""
-    folded = unicodedata.normalize("NFKC", title).lower()
-    stem = re.sub(r"[^\w]+", "-", folded).replace("_", "-").strip("-")
-    return stem[:60].rstrip("-") or "slides"

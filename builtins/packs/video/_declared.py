@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
@@ -50,10 +49,3 @@ def positive(text: str | None) -> float | None:
     found = re.match(r"\s*(\d+\.?\d*|\.\d+)", text or "")
     value = float(found[1]) if found else 0.0
     return value if 0 < value < float("inf") else None
-
-
-def file_stem(title: str) -> str:
-    """A plain file name made from a title: letters, digits and dashes, at most 60 characters."""
-    folded = unicodedata.normalize("NFKC", title).lower()
-    stem = re.sub(r"[\W_]+", "-", folded).strip("-")
-    return stem[:60].rstrip("-") or "video"

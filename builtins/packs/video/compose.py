@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, ModelNeed, PackContext, PackError, PostCondition, excerpt, pack
 
+from .._file_names import file_stem
 from ._scenes import Example, Scene
 
 WRITER = "writer"
@@ -128,7 +129,6 @@ async def compose(ctx: PackContext, input: Input) -> Output:
     that our template draws, so nothing a model writes is ever markup. Without one they are the description's own
     sentences. The length is the one given, else that of the sound, else what reading takes.
     """
-    from ._declared import file_stem
     from ._document import Film, composition
     from ._scenes import fewest_to, timed
 
@@ -149,7 +149,7 @@ async def compose(ctx: PackContext, input: Input) -> Output:
             hint="Give fewer or shorter scenes, or a `duration_seconds`.",
         )
     html = composition(Film(title, placed, input.theme, input.aspect_ratio, input.audio_artifact, language))
-    artifact = await ctx.save_artifact(f"{file_stem(title)}.html", html.encode(), "text/html; charset=utf-8")
+    artifact = await ctx.save_artifact(f"{file_stem(title, 'video')}.html", html.encode(), "text/html; charset=utf-8")
     ctx.progress(1.0, f"{len(placed)} scenes, {length:g} seconds: {title}")
     return Output(
         composition_html=html,

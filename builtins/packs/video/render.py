@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from packline import ArtifactRef, Metadata, PackContext, PostCondition, pack, python_module
 
+from .._file_names import file_stem
 from ._chromium import CHROMIUM
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ async def render(ctx: PackContext, input: Input) -> Output:
     files, no pop-ups; scripts that do not come to an end fail this step alone.
     """
     from ._assets import open_assets
-    from ._declared import declarations, file_stem
+    from ._declared import declarations
     from ._job import Job, render_composition
     from ._progress import heard_progress
 
@@ -162,7 +163,7 @@ async def render(ctx: PackContext, input: Input) -> Output:
         for warning in made.warnings:
             ctx.warn(warning)
         ctx.progress(0.97, f"Saving {made.seconds:.1f} seconds of video")
-        stem = file_stem(input.title or declared.title)
+        stem = file_stem(input.title or declared.title, "video")
         artifact = await ctx.save_artifact(f"{stem}.mp4", folder / "video.mp4", "video/mp4")
     poster = await ctx.save_artifact(f"{stem}-poster.jpg", made.poster, "image/jpeg")
     ctx.progress(1.0, f"{made.seconds:.1f} s of {made.width}x{made.height}, {made.drawn} of {made.frames} frames drawn")

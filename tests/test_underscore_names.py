@@ -22,40 +22,10 @@ LISTED: dict[str, tuple[tuple[str, str], ...]] = {
         ("schema/build.py", "_schema"),
         ("schema/guarded.py", "_schema"),
     ),
-    "`operation_name` is never None, so it does not say whether a name was given: "
-    "https://github.com/strawberry-graphql/strawberry/blob/main/strawberry/types/execution.py": (
-        ("schema/documents.py", "_provided_operation_name"),
-    ),
-    "A type that an override must have, imported for the type checker alone; the override itself mends "
-    "https://github.com/Kludex/uvicorn/pull/3138": (("app/socket_protocol.py", "_types"),),
-    "Types that an SDK's public function takes and gives, imported for the type checker alone: "
-    "https://github.com/modelcontextprotocol/python-sdk/blob/main/src/mcp/shared/_context_streams.py": (
-        ("app/mcp/finishing.py", "_context_streams"),
-    ),
-    "A thread that is no daemon keeps the process alive: https://github.com/omnilib/aiosqlite/issues/299": (
-        ("store/sqlite_reads.py", "_thread"),
-    ),
     "Neither bullets, indents and direction of a paragraph nor struck text have an interface: "
     "https://github.com/scanny/python-pptx/issues/100 and https://github.com/scanny/python-pptx/issues/574": (
         ("builtins/packs/slides/_pptx_xml.py", "_p"),
         ("builtins/packs/slides/_pptx_xml.py", "_r"),
-    ),
-    # These leave with the modules or the second paths that they are part of.
-    "A second path beside the library's own, for speed": (
-        ("app/dataclass_methods.py", "_cmp_fn"),
-        ("app/dataclass_methods.py", "_frozen_get_del_attr"),
-        ("app/dataclass_methods.py", "_hash_fn"),
-        ("app/dataclass_methods.py", "_recursive_repr"),
-        ("app/dataclass_methods.py", "_repr_fn"),
-        ("app/joined_writes.py", "_start_asgi_task"),
-        ("app/joined_writes.py", "_types"),
-        ("schema/leaves.py", "_is_default"),
-        ("schema/loading.py", "_asyncio_future_blocking"),
-        ("schema/pipelines.py", "_raw_info"),
-        ("schema/run_lists.py", "_raw_info"),
-        ("schema/runs.py", "_raw_info"),
-        ("store/sqlite_reads.py", "_conn"),
-        ("store/sqlite_reads.py", "_execute"),
     ),
 }
 
@@ -139,11 +109,11 @@ def overridden() -> Iterator[tuple[str, str]]:
     """The private names of ours that a class of a library, which we derive from, has already."""
     for file, tree in trees().items():
         for node in ast.iter_child_nodes(tree):
-            names = {name for name in defined_in(node) if is_private(name)}
             # Packs are loaded by path, and migrations by Alembic; neither derives from a class of a library.
-            if not isinstance(node, ast.ClassDef) or not node.bases or not names or "/migrations/" in file:
+            if not isinstance(node, ast.ClassDef) or not node.bases or "/migrations/" in file:
                 continue
-            if file.startswith("builtins/"):
+            names = {name for name in defined_in(node) if is_private(name)}
+            if not names or file.startswith("builtins/"):
                 continue
             module = importlib.import_module(file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
             for parent in getattr(module, node.name).__mro__:

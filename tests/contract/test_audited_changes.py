@@ -1,4 +1,7 @@
-"""A command's change and its audit row are one transaction: without the row there is no change, for every command."""
+"""A command's change and its audit row are one transaction: without the row there is no change, for every command.
+
+Previews change nothing, and dry runs leave their audit row alone.
+"""
 
 from __future__ import annotations
 
@@ -232,6 +235,14 @@ COMMANDS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
     "revoke_token": lambda place: _of(id=_token(place)),
     "accept_mcp_tool_change": lambda place: _of(pack="mcp.tools.echo", digest=place.changed_tool()),
 }
+#: Questions about what a command would do.
+PREVIEWS: dict[str, Callable[[Place], Awaitable[dict[str, Any]]]] = {
+    "preview_resume": lambda place: _of(id=_run_id(place, "test.switch")),
+    "preview_rerun": lambda place: _of(id=_run_id(place), inputs={"text": "y"}),
+    "promote_run": lambda place: _of(id=_run_id(place)),
+    "check_pipeline": lambda place: _of(definition=_definition(place)),
+}
+DRY_RUNS = ("run_pipeline", "run_pack", "apply_pipelines", "forget_memory")
 
 
 @pytest_asyncio.fixture(
@@ -266,12 +277,36 @@ async def test_a_command_whose_audit_row_cannot_be_written_changes_nothing(place
             await place.call(command, **arguments)
         after = await place.dump()
 
-    assert {table: after[table] for table in before if after[table] != before[table]} == {}
+    assert changed(before, after) == set()
 
     await place.call(command, **arguments)
     assert await place.dump() != before
     written = await audit_rows(place.it, command)
     assert (len(written), written[0]["accepted"]) == (rows + 1, True)
+
+
+def changed(before: dict[str, list[str]], after: dict[str, list[str]]) -> set[str]:
+    """The tables that differ."""
+    return {table for table in before if after[table] != before[table]}
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("preview", PREVIEWS)
+async def test_a_preview_changes_nothing(place: Place, preview: str) -> None:
+    arguments = await PREVIEWS[preview](place)
+    before = await place.dump()
+    await place.call(preview, **arguments)
+    assert changed(before, await place.dump()) == set()
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("command", DRY_RUNS)
+async def test_a_dry_run_leaves_its_audit_row_alone(place: Place, command: str) -> None:
+    arguments = await COMMANDS[command](place)
+    arguments.pop("idempotencyKey", None)
+    before = await place.dump()
+    await place.call(command, **arguments, dryRun=True)
+    assert changed(before, await place.dump()) == {"audit"}
 
 
 def test_no_command_is_left_out() -> None:

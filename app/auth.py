@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
     from app.settings import Settings
+    from store.dialects import Connection
     from store.engine import Store
     from store.tokens import NewToken, TokenHolder
 
@@ -164,7 +165,7 @@ class Authenticator:
     async def _failed(self, address: str) -> None:
         # One row for a burst of failures: whoever floods us must not fill the audit.
         if self.throttle.failed(address):
-            await self.audit("authenticate", None, accepted=False, detail={"address": address})
+            await self.note_refusal("authenticate", None, {"address": address})
 
     async def knows(self, token: str) -> bool:
         """Whether a bearer token is valid; counts nothing."""
@@ -174,19 +175,10 @@ class Authenticator:
         """Whether a browser's cookie is valid; counts nothing."""
         return await self._find(cookie, TokenKind.BROWSER) is not None
 
-    async def audit(
-        self, action: str, actor_id: str | None, *, accepted: bool, detail: Mapping[str, str] | None = None
-    ) -> None:
-        """Leaves an audit row; a store that refuses it is logged and does not fail what was done."""
+    async def note_refusal(self, action: str, actor_id: str | None, detail: Mapping[str, str] | None = None) -> None:
+        """Leaves an audit row of something refused; a store that does not take it is logged, and the refusal holds."""
         try:
-            await self._store.write(
-                append_audit,
-                actor_id=actor_id,
-                action=action,
-                accepted=accepted,
-                target_id=None,
-                detail=None if detail is None else json.dumps(dict(detail)),
-            )
+            await self._store.write(_append, action, actor_id, detail, accepted=False)
         except StoreError:
             log.exception("an audit row was not written", action=action, actor=actor_id)
 
@@ -305,23 +297,46 @@ class Authenticator:
         admin_id = await find_without_login(self._store, ADMIN_SUBJECT)
         return None if admin_id is None else await self.make_link(admin_id, frozenset(Scope))
 
-    async def make_link(self, caller_id: str, scopes: frozenset[Scope]) -> NewToken:
-        """A link that signs one browser in, once, as a caller with these scopes."""
+    async def make_link(self, caller_id: str, scopes: frozenset[Scope], *, asked: bool = False) -> NewToken:
+        """A link that signs one browser in, once, as a caller with these scopes; audited if the caller asked for it."""
         expires_at = self._clock() + timedelta(minutes=self.settings.login_link_minutes)
-        return await self._store.write(
-            create_token, caller_id, name="Browser", scopes=scopes, expires_at=expires_at, kind=TokenKind.LOGIN_LINK
-        )
 
-    async def sign_in(self, link_secret: str) -> NewToken | None:
-        """Trades the secret of a login link for a browser login; None when it is unknown, used or expired."""
+        def unit(conn: Connection) -> NewToken:
+            if asked:
+                _append(conn, "make_login_link", caller_id)
+            return create_token(
+                conn, caller_id, name="Browser", scopes=scopes, expires_at=expires_at, kind=TokenKind.LOGIN_LINK
+            )
+
+        return await self._store.write(unit)
+
+    async def sign_in(self, link_secret: str, address: str) -> NewToken | None:
+        """Trades the secret of a login link for a browser login; None when it is unknown, used or expired.
+
+        Args:
+            link_secret: The secret.
+            address: Where the browser is, for the audit.
+        """
         if len(link_secret) > 512:
             return None
-        return await self._store.write(use_login_link, hash_secret(link_secret), browser_days=self.settings.login_days)
+
+        def unit(conn: Connection) -> NewToken | None:
+            login = use_login_link(conn, hash_secret(link_secret), browser_days=self.settings.login_days)
+            if login is not None:
+                _append(conn, "sign_in", login.token.caller_id, {"address": address})
+            return login
+
+        return await self._store.write(unit)
 
     async def sign_out(self, caller: Caller) -> None:
         """Ends the login a caller came with."""
-        if caller.token_id is not None:
-            await self._store.write(revoke_token, caller.token_id)
+
+        def unit(conn: Connection) -> None:
+            if caller.token_id is not None:
+                revoke_token(conn, caller.token_id)
+            _append(conn, "sign_out", caller.id)
+
+        await self._store.write(unit)
 
     async def is_set_up(self) -> bool:
         """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
@@ -341,6 +356,18 @@ class Authenticator:
         return await self._store.write(
             create_token, admin.id, name=CLI_TOKEN_NAME, scopes=frozenset(Scope), expires_at=None
         )
+
+
+def _append(
+    conn: Connection,
+    action: str,
+    actor_id: str | None,
+    detail: Mapping[str, str] | None = None,
+    *,
+    accepted: bool = True,
+) -> None:
+    text = None if detail is None else json.dumps(dict(detail))
+    append_audit(conn, actor_id=actor_id, action=action, accepted=accepted, detail=text)
 
 
 def bearer_token(authorization: str | None) -> str | None:

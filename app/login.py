@@ -83,16 +83,16 @@ class _Login:
     async def sign_in(self, request: Request) -> Response:
         """Trades the link's secret for a cookie; form or JSON `{"token": …}`."""
         secret = await _secret_of(request)
-        login = await self._authenticator.sign_in(secret) if secret else None
+        address = address_of(request)
+        login = await self._authenticator.sign_in(secret, address) if secret else None
         if login is None:
-            self._authenticator.login_throttle.failed(address_of(request))
-            await self._audit("sign_in", None, accepted=False, detail={"address": address_of(request)})
+            self._authenticator.login_throttle.failed(address)
+            await self._authenticator.note_refusal("sign_in", None, {"address": address})
             return _form(
                 "Sign in to Packline",
                 _next_of(request),
                 "This link does not work: it was used before, has expired, or is not complete.",
             )
-        await self._audit("sign_in", login.token.caller_id, accepted=True, detail={"address": address_of(request)})
         answer = RedirectResponse(self._onward(request), 303, {"cache-control": "no-store"})
         public = self._authenticator.settings.public_url or ""
         answer.set_cookie(
@@ -110,7 +110,6 @@ class _Login:
         caller = await self._authenticator.authenticate(request, None)
         if caller is not None:
             await self._authenticator.sign_out(caller)
-            await self._audit("sign_out", caller.id, accepted=True)
         answer = RedirectResponse(f"{self._authenticator.settings.base}/login", 303, {"cache-control": "no-store"})
         answer.delete_cookie(self._authenticator.cookie_name, httponly=True, samesite="strict")
         return answer
@@ -126,10 +125,9 @@ class _Login:
                 {"www-authenticate": 'Bearer realm="packline"'},
             )
         if not caller.may(Scope.MANAGE):
-            await self._audit("make_login_link", caller.id, accepted=False)
+            await self._authenticator.note_refusal("make_login_link", caller.id)
             return PlainTextResponse("A login link needs a token with the scope `manage`.\n", 403)
-        link = await self._authenticator.make_link(caller.id, caller.scopes)
-        await self._audit("make_login_link", caller.id, accepted=True)
+        link = await self._authenticator.make_link(caller.id, caller.scopes, asked=True)
         settings = self._authenticator.settings
         base = settings.outward if settings.public_url else f"{str(request.base_url).rstrip('/')}{settings.base}"
         assert link.token.expires_at is not None
@@ -142,11 +140,6 @@ class _Login:
     def _onward(self, request: Request) -> str:
         onward = _next_of(request)
         return f"{self._authenticator.settings.base}/" if onward == "/" else onward
-
-    async def _audit(
-        self, action: str, actor_id: str | None, *, accepted: bool, detail: dict[str, str] | None = None
-    ) -> None:
-        await self._authenticator.audit(action, actor_id, accepted=accepted, detail=detail)
 
 
 def _form(title: str, onward: str, problem: str = "") -> Response:

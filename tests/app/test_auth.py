@@ -3,6 +3,7 @@ from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
+from sqlalchemy import text
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
@@ -14,7 +15,8 @@ from app.hosts import HostGuard
 from app.login import link_url, login_routes
 from app.settings import Settings
 from store.callers import ensure_caller
-from store.engine import open_store
+from store.dialects import Sql
+from store.engine import StoreError, open_store
 from store.states import Scope
 from store.tokens import create_token, revoke_token
 from store.wakes import Topic
@@ -69,8 +71,6 @@ class House:
         return answer.json()["who"]
 
     async def audited(self):
-        from sqlalchemy import text
-
         rows = await self.store.read(text("SELECT action, accepted FROM audit ORDER BY at, id"))
         return [(action, bool(accepted)) for action, accepted in rows]
 
@@ -204,6 +204,24 @@ async def test_a_link_signs_in_once(house):
     assert "set-cookie" not in second.headers
     assert await house.authenticator.first_link() is None, "somebody has signed in"
     assert await house.audited() == [("sign_in", True), ("sign_in", False)]
+
+
+async def test_without_its_audit_row_nobody_signs_in_or_out(house):
+    link = await house.authenticator.first_link()
+    trigger = "CREATE TRIGGER no_row BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'no row can be written'); END"
+    await house.store.write(lambda conn: conn.run(Sql(trigger)))
+    with pytest.raises(StoreError, match="no row"):
+        await house.authenticator.sign_in(link.plaintext, "10.9.8.7")
+    await house.store.write(lambda conn: conn.run(Sql("DROP TRIGGER no_row")))
+    assert (await house.http.post("/login", data={"token": link.plaintext})).status_code == 303
+
+    await house.store.write(lambda conn: conn.run(Sql(trigger)))
+    with pytest.raises(StoreError, match="no row"):
+        await house.http.post("/logout", headers={"origin": "http://127.0.0.1:8420"})
+    await house.store.write(lambda conn: conn.run(Sql("DROP TRIGGER no_row")))
+    assert (await house.http.get("/who")).json()["who"] == "admin"
+    await house.http.post("/logout", headers={"origin": "http://127.0.0.1:8420"})
+    assert await house.audited() == [("sign_in", True), ("sign_out", True)]
 
 
 async def test_two_who_follow_a_link_at_once_do_not_both_get_in(house):
@@ -436,12 +454,8 @@ async def test_a_login_and_a_bootstrap_token_count_as_set_up(make_house):
 
 def revoke_quietly(conn, token_id):
     """Revokes as another process does: nobody here is woken."""
-    from store.dialects import Sql
-
     conn.run(Sql("UPDATE token SET revoked_at = :now WHERE id = :id"), {"now": conn.now(), "id": token_id})
 
 
 def narrow(conn, token_id):
-    from store.dialects import Sql
-
     conn.run(Sql("""UPDATE token SET scopes = '["read"]' WHERE id = :id"""), {"id": token_id})

@@ -202,7 +202,7 @@ async def test_a_browser_may_from_our_own_pages_only(it: Product) -> None:
     assert authenticator is not None
     link = await authenticator.first_link()
     assert link is not None
-    login = await authenticator.sign_in(link.plaintext)
+    login = await authenticator.sign_in(link.plaintext, "127.0.0.1")
     assert login is not None
     cookie = {"cookie": f"{authenticator.cookie_name}={login.plaintext}"}
     url = it.url("/artifacts?name=a.txt")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio
 import orjson
+from starlette.requests import Request
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from app.mcp.session import Session
 
-_NAME: Final = b"mcp-session-id"
+_NAME: Final = "mcp-session-id"
 #: Longest name that is looked at; ours have 32 characters.
 _NAME_MAX: Final = 128
 #: Longest body that may be a handshake or a cancellation; calls are mostly longer, and are not read here.
@@ -69,7 +70,7 @@ class OpenCalls:
 
 def key_of(session: Session, request: Any, request_id: Any) -> CallKey | None:  # noqa: ANN401 - as the SDK has them
     """The key of a call; None where its client has no name, as over stdio, where the SDK cancels calls itself."""
-    client = None if request is None else request.headers.get(_NAME.decode())
+    client = None if request is None else request.headers.get(_NAME)
     if client is None or len(client) > _NAME_MAX:
         return None
     return CallKey(session.caller.id, client, str(request_id))
@@ -95,21 +96,23 @@ class Handshakes:
         self._answer = answer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one request of a client of the handshake versions."""
-        headers = dict(scope["headers"])
-        length, client = headers.get(b"content-length", b""), headers.get(_NAME)
-        if scope["method"] != "POST" or not length.isdigit() or int(length) > _SHORT_BYTES:
+        """Serves one request of a client of the handshake versions.
+
+        Raises:
+            starlette.requests.ClientDisconnect: the client went away.
+        """
+        request = Request(scope, receive)
+        length, client = request.headers.get("content-length", ""), request.headers.get(_NAME)
+        if request.method != "POST" or not length.isdecimal() or int(length) > _SHORT_BYTES:
             await self._answer(scope, receive, send)
             return
-        body = await read_whole(receive)
-        if body is None:
-            return
+        body = await request.body()
         if client is None:
             if _INITIALIZE in body and _method(body) == "initialize":
                 send = _naming(send)
         elif _CANCELLED in body and len(client) <= _NAME_MAX:
-            self._hear(self._session_in(scope), client.decode("latin-1"), body)
-        await self._answer(scope, again(body, receive), send)
+            self._hear(self._session_in(scope), client, body)
+        await self._answer(scope, _again(body, receive), send)
 
     def _hear(self, session: Session, client: str, body: bytes) -> None:
         match _read(body):
@@ -132,27 +135,14 @@ def _method(body: bytes) -> object:
 def _naming(send: Send) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] == 200:
-            name = (_NAME, secrets.token_hex(16).encode())
+            name = (_NAME.encode(), secrets.token_hex(16).encode())
             message = {**message, "headers": [*message.get("headers", ()), name]}
         await send(message)
 
     return sending
 
 
-async def read_whole(receive: Receive) -> bytes | None:
-    """The body of a request; None when its sender has gone."""
-    chunks: list[bytes] = []
-    more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        chunks.append(message.get("body", b""))
-        more = message.get("more_body", False)
-    return b"".join(chunks)
-
-
-def again(body: bytes, receive: Receive) -> Receive:
+def _again(body: bytes, receive: Receive) -> Receive:
     """Hands out a body that has been read, and then what else is received."""
     read = False
 

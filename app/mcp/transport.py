@@ -56,11 +56,9 @@ async def http_server(
     handshakes = Handshakes(calls, session_in, manager.handle_request)
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if Headers(scope=scope).get("mcp-protocol-version", "") < _HEADED:
-            await handshakes(scope, receive, send)
-        else:
-            with contextlib.suppress(ClientDisconnect):
-                await manager.handle_request(scope, receive, send)
+        has_handshake = Headers(scope=scope).get("mcp-protocol-version", "") < _HEADED
+        with contextlib.suppress(ClientDisconnect):
+            await (handshakes if has_handshake else manager.handle_request)(scope, receive, send)
 
     async with manager.run():
         yield answer

@@ -32,12 +32,23 @@ export interface Refusal {
   fields: Record<string, string>;
 }
 
+interface HintParts {
+  text: string | null;
+  closest: string | null;
+}
+
 interface Told {
   __typename?: string;
   message?: string;
-  hint?: string | null;
+  hintParts?: HintParts | null;
   issues?: readonly { path: readonly string[]; message: string; hint: string | null }[];
   missing?: readonly { message: string; hint: string | null }[];
+}
+
+/** A hint as sentences; which operation of the API helps is nothing a reader of the page can use. */
+function hintOf(parts: HintParts | null): string | null {
+  const meant = parts?.closest ? `Did you mean \`${parts.closest}\`?` : "";
+  return [meant, parts?.text ?? ""].filter((part) => part !== "").join(" ") || null;
 }
 
 /** What a refused command says; `known` are the inputs a form can show a message at. */
@@ -53,7 +64,7 @@ export function refusalOf(problem: Told, known: readonly string[] = []): Refusal
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
   }
-  return { message: problem.message ?? "The server refused it.", hint: problem.hint ?? null, details: [...new Set(details)].filter((text) => text !== problem.message), fields: Object.fromEntries(fields) };
+  return { message: problem.message ?? "The server refused it.", hint: hintOf(problem.hintParts ?? null), details: [...new Set(details)].filter((text) => text !== problem.message), fields: Object.fromEntries(fields) };
 }
 
 /** What an answer that never came, or came broken, says. */

@@ -185,19 +185,19 @@ export type RunRowFragment = { id: string, title: string, state: RunState, cause
 
 export type ArtifactRowFragment = { id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null };
 
-export type ProblemParts_ConflictProblem_Fragment = { __typename: 'ConflictProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean };
+export type ProblemParts_ConflictProblem_Fragment = { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean };
+export type ProblemParts_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_InvalidProblem_Fragment = { __typename: 'InvalidProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }> };
+export type ProblemParts_InvalidProblem_Fragment = { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_LimitedProblem_Fragment = { __typename: 'LimitedProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean };
+export type ProblemParts_LimitedProblem_Fragment = { __typename: 'LimitedProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean };
+export type ProblemParts_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> };
+export type ProblemParts_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null };
 
-export type ProblemParts_WrongStateProblem_Fragment = { __typename: 'WrongStateProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean };
+export type ProblemParts_WrongStateProblem_Fragment = { __typename: 'WrongStateProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null };
 
 export type ProblemPartsFragment =
   | ProblemParts_ConflictProblem_Fragment
@@ -305,7 +305,10 @@ export const ProblemPartsFragmentDoc = /*#__PURE__*/ gql`
   __typename
   message
   code
-  hint
+  hintParts {
+    text
+    closest
+  }
   retryable
   ... on InvalidProblem {
     issues {

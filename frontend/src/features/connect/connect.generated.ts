@@ -52,8 +52,8 @@ export type MakeAgentTokenMutationVariables = Exact<{
 
 export type MakeAgentTokenMutation = { createToken:
     | { __typename: 'CreateTokenSuccess', plaintext: string, token: { id: string, name: string } }
-    | { __typename: 'ForbiddenProblem', message: string, hint: string | null }
-    | { __typename: 'InvalidProblem', message: string, hint: string | null, issues: Array<{ path: Array<string>, message: string, hint: string | null }> }
+    | { __typename: 'ForbiddenProblem', message: string, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, hintParts: { text: string | null, closest: string | null } | null, issues: Array<{ path: Array<string>, message: string, hint: string | null }> }
    };
 
 export type AgentTokenUseQueryVariables = Exact<{
@@ -106,7 +106,10 @@ export const MakeAgentTokenDocument = /*#__PURE__*/ gql`
     }
     ... on Problem {
       message
-      hint
+      hintParts {
+        text
+        closest
+      }
     }
     ... on InvalidProblem {
       issues {

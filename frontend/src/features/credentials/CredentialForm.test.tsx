@@ -77,7 +77,7 @@ test("a kind of one's own has fields of one's own", async () => {
 
 test("what the server refuses stands at its field, and what was typed stays", async () => {
   const issues = [{ path: ["key"], rule: "pattern", severity: "ERROR", message: "A name has no spaces.", hint: null }];
-  const { onStored, onCancel } = await form({ SetCredential: { setCredential: { __typename: "InvalidProblem", message: "It cannot be stored.", code: "INVALID", hint: null, retryable: false, issues } } });
+  const { onStored, onCancel } = await form({ SetCredential: { setCredential: { __typename: "InvalidProblem", message: "It cannot be stored.", code: "INVALID", hintParts: null, retryable: false, issues } } });
   const name = screen.getByRole("textbox", { name: "Name" });
   await userEvent.type(name, "my key");
   await userEvent.click(screen.getByRole("button", { name: "Store the credential" }));

@@ -72,11 +72,12 @@ test("what the server would refuse cannot be pressed, and says why", async () =>
 });
 
 test("a refusal keeps the dialog open and says what was answered", async () => {
-  const refused = { resumeRun: { __typename: "WrongStateProblem", message: "The run is running.", code: "WRONG_STATE", hint: "Wait for its end.", retryable: false } };
+  const refused = { resumeRun: { __typename: "WrongStateProblem", message: "The run is running.", code: "WRONG_STATE", hintParts: { text: "Wait for its end.", closest: "run_2" }, retryable: false } };
   const { onClose } = await dialog("resume", { ResumeRun: refused });
   await screen.findByText("1 step: Outline");
   await userEvent.click(screen.getByRole("button", { name: "Resume from step 2" }));
   expect(await screen.findByText(/The run is running\./)).toBeVisible();
+  expect(screen.getByRole("alert")).toHaveTextContent(/Did you mean run_2 ?\? Wait for its end\./);
   expect(onClose).not.toHaveBeenCalled();
 });
 

@@ -567,16 +567,16 @@ export type ResumeRunMutationVariables = Exact<{
 
 
 export type ResumeRunMutation = { resumeRun:
-    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }> }
-    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'RunSuccess', run: { eventCursor: string, inputs: unknown, deadlineAt: string | null, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, steps: Array<{ id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, step:
             | { candidates: Array<string>, key: string, position: number }
             | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
            | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> }>, fromMemory: Array<{ field: LearnedField, value: string }>, version: { id: string, number: number } | null, rerunOf: { id: string, title: string } | null, pipeline: { id: string, key: string, name: string, currentVersion: { id: string, number: number } } | null, caller: { id: string, name: string }, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> }
-    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    };
 
 export type RerunRunMutationVariables = Exact<{
@@ -590,13 +590,13 @@ export type RerunRunMutationVariables = Exact<{
 
 
 export type RerunRunMutation = { rerunRun:
-    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }> }
-    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'ConflictProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'InvalidProblem', message: string, code: ProblemCode, retryable: boolean, issues: Array<{ path: Array<string>, rule: string, severity: Severity, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'LimitedProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'StartRunSuccess', run: { id: string } | null }
-    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }> }
+    | { __typename: 'UnavailableProblem', message: string, code: ProblemCode, retryable: boolean, missing: Array<{ kind: RequirementKind, name: string, steps: Array<string>, message: string, hint: string | null }>, hintParts: { text: string | null, closest: string | null } | null }
    };
 
 export type CancelRunMutationVariables = Exact<{
@@ -605,13 +605,13 @@ export type CancelRunMutationVariables = Exact<{
 
 
 export type CancelRunMutation = { cancelRun:
-    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'RunSuccess', run: { eventCursor: string, inputs: unknown, deadlineAt: string | null, id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, steps: Array<{ id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, step:
             | { candidates: Array<string>, key: string, position: number }
             | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
            | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> }>, fromMemory: Array<{ field: LearnedField, value: string }>, version: { id: string, number: number } | null, rerunOf: { id: string, title: string } | null, pipeline: { id: string, key: string, name: string, currentVersion: { id: string, number: number } } | null, caller: { id: string, name: string }, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    };
 
 export type AcknowledgeRunMutationVariables = Exact<{
@@ -621,10 +621,10 @@ export type AcknowledgeRunMutationVariables = Exact<{
 
 
 export type AcknowledgeRunMutation = { acknowledgeRun:
-    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
-    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
+    | { __typename: 'NotFoundProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
     | { __typename: 'RunSuccess', run: { id: string, title: string, state: RunState, cause: RunCause, clientName: string | null, createdAt: string, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, caller: { id: string, name: string }, pipeline: { id: string, key: string, name: string } | null, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, hint: string | null, retryable: boolean }
+    | { __typename: 'WrongStateProblem', message: string, code: ProblemCode, retryable: boolean, hintParts: { text: string | null, closest: string | null } | null }
    };
 
 export const RunHeadFragmentDoc = /*#__PURE__*/ gql`

@@ -38,7 +38,7 @@ test("nobody gives away more than they have", async () => {
 
 test("what the server refuses stands at its field", async () => {
   const issues = [{ path: ["name"], rule: "required", severity: "ERROR", message: "Give it a name.", hint: null }];
-  const { onMade, onCancel } = await form({ CreateToken: { createToken: { __typename: "InvalidProblem", message: "It cannot be made.", code: "INVALID", hint: null, retryable: false, issues } } });
+  const { onMade, onCancel } = await form({ CreateToken: { createToken: { __typename: "InvalidProblem", message: "It cannot be made.", code: "INVALID", hintParts: null, retryable: false, issues } } });
   await userEvent.click(screen.getByRole("button", { name: "Create the token" }));
   const name = screen.getByRole("textbox", { name: "Name" });
   await waitFor(() => expect(name).toBeInvalid());

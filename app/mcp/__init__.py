@@ -1,8 +1,9 @@
-"""Packline for agents: MCP tools made from the same declarations as the GraphQL fields.
+"""Packline for agents: MCP tools made of GraphQL fields and the operations they call.
 
 session     who calls, what they chose to be shown, and how their documents are run; made for each request
 inputs      a field's arguments as a tool's parameters
-outputs     a tool's selection as its answer: the document, the output schema, the shaping
+documents/  what each tool asks of the schema; `tool_documents` reads it
+outputs     what a document selects as the tool's answer: the output schema, the shaping
 tool        what every tool offers; use cases (`operation_tools`), `graphql_query` and single packs are tools
 waiting     waiting for a run, telling how far it is, saying which call comes next
 answers     what a call comes to, short enough; `refusals` says it when it is refused

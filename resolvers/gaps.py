@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from catalog.gaps import MAX_GAP_BYTES, MAX_INTENT, GapWarning
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
-from runner.issues import Hint, error
+from runner.issues import error
 from runner.json_values import forbidden_text
 from store.gap_proposals import delete_gap, find_gaps, keep_gap, list_gaps
 from store.states import Scope
@@ -105,7 +105,7 @@ def _checked(gap: JSONValue) -> GapWarning:
         raise Invalid(
             issues,
             summary="This is no gap warning",
-            hint=Hint("Give the gap warning as routing answered it.", operation="route_request"),
+            hint="Give the gap warning as routing answered it.",
         ) from refused
 
 

@@ -15,7 +15,6 @@ COMMANDS: Final = {
     "credentials": "packline credential list",
     "mcp_servers": "packline packs",
     "memory_entries": "packline memory entries",
-    "route_request": "packline route",
     "run_pack": "packline run",
     "run_pipeline": "packline run",
     "server": "packline doctor",

@@ -3,6 +3,7 @@
 import ast
 from pathlib import Path
 
+from strawberry.utils.str_converters import to_camel_case
 from typer.main import get_command
 
 from app.cli.commands import cli
@@ -14,7 +15,7 @@ from tests.app.cli.test_whole import Machine
 RESOLVERS = Path(__file__).parents[3] / "resolvers"
 
 
-def test_every_operation_that_a_hint_names_has_a_command():
+def test_every_operation_that_a_hint_names_has_a_field_and_a_command():
     named = {
         part.value.value
         for file in RESOLVERS.rglob("*.py")
@@ -24,8 +25,11 @@ def test_every_operation_that_a_hint_names_has_a_command():
         if part.arg == "operation" and isinstance(part.value, ast.Constant)
     }
     assert named == set(COMMANDS)
-    build_schema()  # every operation is declared once all fields are
+    schema = build_schema()._schema
     assert named <= OPERATIONS.keys()
+    assert {
+        to_camel_case(name) for name in named
+    } <= schema.query_type.fields.keys() | schema.mutation_type.fields.keys()
     for words in COMMANDS.values():
         command = get_command(cli)
         for word in words.split()[1:]:

@@ -51,12 +51,14 @@ class Engine:
 
     async def start(self) -> None:
         """Starts to listen, to execute and to look for lost runs."""
-        await self.worker.start()
+        self.worker.start()
+        await self._dispatcher.serve(self.worker.advance)
         await self.rescue.start()
         await self.housekeeping.start()
 
     async def stop(self, grace_seconds: float) -> None:
         """Stops taking runs, lets short steps finish and releases the rest."""
+        await self._dispatcher.stop()
         await self.worker.stop(grace_seconds)
         await self.rescue.stop()
         await self.housekeeping.stop()

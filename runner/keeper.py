@@ -51,12 +51,10 @@ class Keeper:
         self._advancing = advancing
         self._task: asyncio.Task[None] | None = None
 
-    def start(self) -> bool:
-        """Starts to renew; false when it had started."""
-        if self._task is not None:
-            return False
-        self._task = asyncio.create_task(self._keep(), name="packline-keeper")
-        return True
+    def start(self) -> None:
+        """Starts to renew; a second call does nothing."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._keep(), name="packline-keeper")
 
     async def stop(self) -> None:
         """Renews no more; harmless twice and before `start`."""

@@ -104,17 +104,15 @@ class Worker:
         """Whether it would claim a run now: it does not stop, and no other claim has to come first."""
         return not (self._stopping or self._claiming.locked())
 
-    async def start(self) -> None:
-        """Starts to renew leases and to take runs."""
-        if self._keeper.start():
-            await self._dispatcher.serve(self.advance)
+    def start(self) -> None:
+        """Starts to renew leases; a second call does nothing."""
+        self._keeper.start()
 
     async def stop(self, grace_seconds: float) -> None:
         """Lets short steps finish and releases the rest to other workers; harmless twice and before `start`."""
         self._stopping = True
         for compiling in self._compiling:
             compiling.cancel()
-        await self._dispatcher.stop()
         try:
             async with asyncio.timeout(grace_seconds):
                 await self._idle.wait()

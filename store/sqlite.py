@@ -69,8 +69,8 @@ class SQLiteStore:
 
     async def start(self) -> None:
         """Starts the writer and wake-ups."""
-        await self.wakes.start()
         self._writer.start()
+        await self.wakes.start()
 
     async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs a unit in a transaction; see `store.engine.Store.write`."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Index
+from sqlalchemy import BigInteger, Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, table_of
+from store.models.declaring import table_of
 
 
 class BlobRow(SQLModel, table=True):
@@ -16,7 +16,7 @@ class BlobRow(SQLModel, table=True):
     __tablename__ = "blob"
 
     digest: str = Field(primary_key=True)
-    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    size_bytes: int = Field(sa_type=BigInteger)
     created_at: datetime
 
 
@@ -29,7 +29,7 @@ class PreviewRow(SQLModel, table=True):
     kind: str  # page | picture | frame | waveform | text | none
     image_digest: str | None = Field(default=None, index=True)  # blob of the picture to show
     image_type: str | None = None
-    facts: str = Field(default="{}", sa_column=long_text())  # JSON: pages, width, height, seconds, peaks
+    facts: str = Field(default="{}", sa_type=Text)  # JSON: pages, width, height, seconds, peaks
     created_at: datetime
 
 
@@ -50,7 +50,7 @@ class ArtifactRow(SQLModel, table=True):
     attempt_id: str | None = Field(default=None, index=True)
     name: str
     media_type: str
-    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    size_bytes: int = Field(sa_type=BigInteger)
     digest: str
     status: str
     pinned: bool = False

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Index
+from sqlalchemy import BigInteger, Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, table_of
+from store.models.declaring import table_of
 
 
 class LogLineRow(SQLModel, table=True):
@@ -19,7 +19,7 @@ class LogLineRow(SQLModel, table=True):
     sequence: int = Field(primary_key=True)
     at: datetime
     level: str
-    text: str = Field(sa_column=long_text())
+    text: str = Field(sa_type=Text)
 
 
 class TranscriptRow(SQLModel, table=True):
@@ -32,7 +32,7 @@ class TranscriptRow(SQLModel, table=True):
     last: int
     is_tail: bool  # may be dropped for later ones
     size_bytes: int
-    lines: str = Field(sa_column=long_text())
+    lines: str = Field(sa_type=Text)
 
 
 class CachedResultRow(SQLModel, table=True):
@@ -45,7 +45,7 @@ class CachedResultRow(SQLModel, table=True):
     caller_id: str = Field(foreign_key="caller.id", ondelete="CASCADE")
     key: str  # SHA-256 over what decides the result
     attempt_id: str  # that made it; may dangle
-    output: str = Field(sa_column=long_text())
+    output: str = Field(sa_type=Text)
     made_at: datetime
     expires_at: datetime = Field(index=True)
 
@@ -60,7 +60,7 @@ class CachedFileRow(SQLModel, table=True):
     name: str
     media_type: str
     digest: str = Field(index=True)
-    size_bytes: int = Field(sa_column=Column(BigInteger, nullable=False))
+    size_bytes: int = Field(sa_type=BigInteger)
 
 
 class CacheEntryRow(SQLModel, table=True):
@@ -71,7 +71,7 @@ class CacheEntryRow(SQLModel, table=True):
     caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
     pack: str = Field(primary_key=True)
     key: str = Field(primary_key=True)
-    value: str = Field(sa_column=long_text())
+    value: str = Field(sa_type=Text)
     created_at: datetime
     expires_at: datetime = Field(index=True)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index
+from sqlalchemy import Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, table_of
+from store.models.declaring import table_of
 
 
 class CallerRow(SQLModel, table=True):
@@ -41,7 +41,7 @@ class TokenRow(SQLModel, table=True):
     name: str
     beginning: str
     hash: str = Field(unique=True)
-    scopes: str = Field(sa_column=long_text())  # JSON list of store.states.Scope; an agent's also `tool:<name>`
+    scopes: str = Field(sa_type=Text)  # JSON list of store.states.Scope; an agent's also `tool:<name>`
     created_at: datetime
     expires_at: datetime | None = None
     last_used_at: datetime | None = None
@@ -61,7 +61,7 @@ class AuditRow(SQLModel, table=True):
     action: str = Field(index=True)
     accepted: bool
     target_id: str | None = None
-    detail: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    detail: str | None = Field(default=None, sa_type=Text)
 
 
 CALLER = table_of(CallerRow)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from sqlalchemy import Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, table_of
+from store.models.declaring import table_of
 
 
 class VaultRow(SQLModel, table=True):
@@ -15,7 +16,7 @@ class VaultRow(SQLModel, table=True):
     __tablename__ = "vault"
 
     id: str = Field(primary_key=True)
-    sealed: str = Field(sa_column=long_text())
+    sealed: str = Field(sa_type=Text)
     created_at: datetime
 
 
@@ -27,9 +28,9 @@ class CredentialRow(SQLModel, table=True):
     id: str = Field(primary_key=True)
     key: str = Field(unique=True)
     kind: str
-    description: str | None = Field(default=None, sa_column=long_text(nullable=True))
-    sealed: str = Field(sa_column=long_text())  # base64 of nonce and ciphertext of the fields' JSON
-    fields_set: str = Field(sa_column=long_text())  # JSON list of field names
+    description: str | None = Field(default=None, sa_type=Text)
+    sealed: str = Field(sa_type=Text)  # base64 of nonce and ciphertext of the fields' JSON
+    fields_set: str = Field(sa_type=Text)  # JSON list of field names
     fingerprint: str  # beginning of a keyed hash over the fields
     created_at: datetime
     updated_at: datetime
@@ -37,7 +38,7 @@ class CredentialRow(SQLModel, table=True):
     last_used_at: datetime | None = None
     tested_at: datetime | None = None
     test_accepted: bool | None = None
-    test_message: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    test_message: str | None = Field(default=None, sa_type=Text)
 
 
 class CredentialGrantRow(SQLModel, table=True):
@@ -58,11 +59,11 @@ class McpToolRow(SQLModel, table=True):
     tool: str = Field(primary_key=True)
     revision: int = 0  # how often it was accepted
     accepted_digest: str | None = None  # SHA-256 over name, description and schemas; NULL before the first acceptance
-    accepted: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON
+    accepted: str | None = Field(default=None, sa_type=Text)  # JSON
     accepted_at: datetime | None = None
     accepted_by: str | None = None
     offered_digest: str | None = None  # NULL when the server no longer has it
-    offered: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON
+    offered: str | None = Field(default=None, sa_type=Text)  # JSON
     changed_at: datetime | None = None  # when a difference was noticed; NULL while there is none
 
 

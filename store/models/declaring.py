@@ -1,4 +1,4 @@
-"""How tables are declared: names of constraints, columns of long texts, indexes over some rows."""
+"""How tables are declared: names of constraints, indexes over some rows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 from typing import Any
 
-from sqlalchemy import Column, Index, Table, Text, text
+from sqlalchemy import Column, Index, Table, text
 from sqlmodel import SQLModel
 
 # Names every constraint the same way on both databases; without it SQLite's have no name and cannot be dropped.
@@ -17,11 +17,6 @@ SQLModel.metadata.naming_convention = {
     "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
     "pk": "pk_%(table_name)s",
 }
-
-
-def long_text(*, nullable: bool = False) -> Column[str]:
-    """A column for texts of any length."""
-    return Column(Text, nullable=nullable)
 
 
 def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Column, Index
+from sqlalchemy import BigInteger, Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, table_of
+from store.models.declaring import table_of
 
 
 class MemoryEntryRow(SQLModel, table=True):
@@ -34,8 +34,8 @@ class MemoryEntryRow(SQLModel, table=True):
     outcome: str
     failure_code: str | None = None
     duration_seconds: float
-    sealed: str | None = Field(default=None, sa_column=long_text(nullable=True))  # learned values; NULL when none
-    revision: int = Field(sa_column=Column(BigInteger, nullable=False))  # of its caller's memory when it was written
+    sealed: str | None = Field(default=None, sa_type=Text)  # learned values; NULL when none
+    revision: int = Field(sa_type=BigInteger)  # of its caller's memory when it was written
     expires_at: datetime = Field(index=True)
 
 
@@ -45,12 +45,12 @@ class MemoryStateRow(SQLModel, table=True):
     __tablename__ = "memory_state"
 
     caller_id: str = Field(primary_key=True, foreign_key="caller.id", ondelete="CASCADE")
-    revision: int = Field(sa_column=Column(BigInteger, nullable=False))  # counts changes
-    removed: int = Field(sa_column=Column(BigInteger, nullable=False))  # the last one that took rows away
+    revision: int = Field(sa_type=BigInteger)  # counts changes
+    removed: int = Field(sa_type=BigInteger)  # the last one that took rows away
     paused_at: datetime | None = None  # since when nothing is learned
     # What was counted up to the revision `counted`, sealed; both NULL when nothing was, or rows went away since.
-    counted: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
-    counts: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    counted: int | None = Field(default=None, sa_type=BigInteger)
+    counts: str | None = Field(default=None, sa_type=Text)
 
 
 class DefaultOverrideRow(SQLModel, table=True):
@@ -63,7 +63,7 @@ class DefaultOverrideRow(SQLModel, table=True):
     target: str = Field(primary_key=True)
     field: str = Field(primary_key=True)
     rule: str  # pinned | excluded
-    sealed: str | None = Field(default=None, sa_column=long_text(nullable=True))  # the value; NULL when excluded
+    sealed: str | None = Field(default=None, sa_type=Text)  # the value; NULL when excluded
     updated_at: datetime
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import Index
+from sqlalchemy import Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, partial_index, table_of
+from store.models.declaring import partial_index, table_of
 
 
 class PipelineRow(SQLModel, table=True):
@@ -28,13 +28,13 @@ class PipelineRow(SQLModel, table=True):
     id: str = Field(primary_key=True)
     key: str = Field(index=True)
     name: str
-    description: str = Field(sa_column=long_text())
+    description: str = Field(sa_type=Text)
     builtin: bool
-    aliases: str = Field(default="[]", sa_column=long_text())  # JSON list of keys
+    aliases: str = Field(default="[]", sa_type=Text)  # JSON list of keys
     owner_id: str | None = Field(default=None, foreign_key="caller.id", index=True)
     current_number: int
-    metadata_json: str = Field(sa_column=long_text())
-    search_text: str = Field(sa_column=long_text())  # lower-case words of key, name, description and metadata
+    metadata_json: str = Field(sa_type=Text)
+    search_text: str = Field(sa_type=Text)  # lower-case words of key, name, description and metadata
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None = None
@@ -50,10 +50,10 @@ class PipelineVersionRow(SQLModel, table=True):
     pipeline_id: str = Field(foreign_key="pipeline.id", ondelete="CASCADE")
     number: int
     digest: str  # SHA-256 of the canonical definition
-    document: str = Field(sa_column=long_text())  # JSON, keys in their author's order
-    yaml: str = Field(sa_column=long_text())
-    input_schema: str = Field(sa_column=long_text())  # JSON Schema, declared or derived
-    note: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    document: str = Field(sa_type=Text)  # JSON, keys in their author's order
+    yaml: str = Field(sa_type=Text)
+    input_schema: str = Field(sa_type=Text)  # JSON Schema, declared or derived
+    note: str | None = Field(default=None, sa_type=Text)
     created_by: str | None = Field(default=None, foreign_key="caller.id")
     created_at: datetime
 
@@ -65,8 +65,8 @@ class GapProposalRow(SQLModel, table=True):
 
     id: str = Field(primary_key=True)
     caller_id: str = Field(foreign_key="caller.id", index=True)  # who kept it
-    user_intent: str = Field(sa_column=long_text())  # the request nothing served
-    gap: str = Field(sa_column=long_text())  # JSON: missing_capability, proposed_pack
+    user_intent: str = Field(sa_type=Text)  # the request nothing served
+    gap: str = Field(sa_type=Text)  # JSON: missing_capability, proposed_pack
     created_at: datetime
 
 

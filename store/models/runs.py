@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index
+from sqlalchemy import BigInteger, CheckConstraint, Index, Text
 from sqlmodel import Field, SQLModel
 
-from store.models.declaring import long_text, partial_index, table_of
+from store.models.declaring import partial_index, table_of
 
 
 class RunRow(SQLModel, table=True):
@@ -49,21 +49,21 @@ class RunRow(SQLModel, table=True):
     pipeline_id: str | None = Field(default=None, foreign_key="pipeline.id")
     version_id: str | None = Field(default=None, foreign_key="pipeline_version.id", index=True)
     pack: str | None = None  # the pack's name, for a single pack call
-    document: str | None = Field(default=None, sa_column=long_text(nullable=True))  # one-step definition of a pack call
+    document: str | None = Field(default=None, sa_type=Text)  # one-step definition of a pack call
     title: str
     state: str
     cause: str
     client_name: str | None = None
     rerun_of: str | None = None  # may dangle
-    inputs: str = Field(sa_column=long_text())  # canonical JSON as given, redacted only where shown
+    inputs: str = Field(sa_type=Text)  # canonical JSON as given, redacted only where shown
     inputs_digest: str
     force: bool = False
     flight: str | None = None  # single-flight key while the run may coalesce, else NULL
     idempotency_key: str | None = None
     request_digest: str | None = None  # of the whole start, to tell a repeat from a clash
-    failure: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    failure: str | None = Field(default=None, sa_type=Text)
     cancel_requested: bool = False
-    cancel_reason: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    cancel_reason: str | None = Field(default=None, sa_type=Text)
     priority: int = 0  # higher first; rescue uses 10
     not_before: datetime | None = None  # of the stored retry wait
     idle_since: datetime | None = None  # since when nobody holds the run; that time does not count for the deadline
@@ -77,13 +77,13 @@ class RunRow(SQLModel, table=True):
     resume_count: int = 0
     progress: float = 0.0
     acknowledged_at: datetime | None = None
-    search_text: str = Field(default="", sa_column=long_text())  # lower-case words of title, inputs and failure message
+    search_text: str = Field(default="", sa_type=Text)  # lower-case words of title, inputs and failure message
     created_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
     memory_due: bool | None = None  # whether memory has yet to take up how it ended
     memory_epoch: int | None = None  # attempts of later epochs are new to memory; NULL before it first ended
-    from_memory: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON list of learned fields
+    from_memory: str | None = Field(default=None, sa_type=Text)  # JSON list of learned fields
 
 
 class RunStepRow(SQLModel, table=True):
@@ -106,9 +106,9 @@ class RunStepRow(SQLModel, table=True):
     attempts: int = 0
     stretch_attempts: int = 0  # since the start or the last resume; what the retry policy counts
     session_id: str | None = None  # the session it left
-    input_override: str | None = Field(default=None, sa_column=long_text(nullable=True))  # given at a resume
-    warnings: str = Field(default="[]", sa_column=long_text())
-    milestones: str = Field(default="[]", sa_column=long_text())  # the last 100
+    input_override: str | None = Field(default=None, sa_type=Text)  # given at a resume
+    warnings: str = Field(default="[]", sa_type=Text)
+    milestones: str = Field(default="[]", sa_type=Text)  # the last 100
     progress: float | None = None
     wait_until: datetime | None = None
     started_at: datetime | None = None
@@ -153,24 +153,24 @@ class AttemptRow(SQLModel, table=True):
     number: int
     epoch: int
     state: str
-    input: str | None = Field(default=None, sa_column=long_text(nullable=True))  # resolved, redacted
+    input: str | None = Field(default=None, sa_type=Text)  # resolved, redacted
     idempotency_key: str
-    output: str | None = Field(default=None, sa_column=long_text(nullable=True))  # redacted once, at settle
+    output: str | None = Field(default=None, sa_type=Text)  # redacted once, at settle
     pack_version: str | None = None
-    failure: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    failure: str | None = Field(default=None, sa_type=Text)
     session_used: str | None = None  # the session threaded into it
     reused_from: str | None = None  # attempt of another run whose output this one repeats
-    notes: str = Field(default="[]", sa_column=long_text())  # such as "runs on 1.3.0 instead of 1.2.0"
+    notes: str = Field(default="[]", sa_type=Text)  # such as "runs on 1.3.0 instead of 1.2.0"
     started_at: datetime
     ended_at: datetime | None = None
     # What models were paid for; NULL while nothing was, or when a model did not tell.
-    input_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
-    output_tokens: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))
-    cost_micros: int | None = Field(default=None, sa_column=Column(BigInteger, nullable=True))  # 10^-6 US dollars
-    models: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON: each answered call
+    input_tokens: int | None = Field(default=None, sa_type=BigInteger)
+    output_tokens: int | None = Field(default=None, sa_type=BigInteger)
+    cost_micros: int | None = Field(default=None, sa_type=BigInteger)  # 10^-6 US dollars
+    models: str | None = Field(default=None, sa_type=Text)  # JSON: each answered call
     # Of agent steps: how far the process was kept apart, and where a replayed result came from (JSON).
     isolation: str | None = None
-    receipt: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    receipt: str | None = Field(default=None, sa_type=Text)
 
 
 class JoinedKeyRow(SQLModel, table=True):
@@ -213,10 +213,10 @@ class RunEventRow(SQLModel, table=True):
     artifact_id: str | None = None
     before: str | None = None
     after: str | None = None
-    reason: str | None = Field(default=None, sa_column=long_text(nullable=True))
-    data: str | None = Field(default=None, sa_column=long_text(nullable=True))  # JSON; a milestone for progress
+    reason: str | None = Field(default=None, sa_type=Text)
+    data: str | None = Field(default=None, sa_type=Text)  # JSON; a milestone for progress
     # JSON list of the events numbered just before this one, oldest first, each a list of `store.events.TOLD`.
-    earlier: str | None = Field(default=None, sa_column=long_text(nullable=True))
+    earlier: str | None = Field(default=None, sa_type=Text)
 
 
 RUN = table_of(RunRow)

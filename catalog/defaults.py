@@ -245,10 +245,10 @@ class DefaultsBook:
     async def _stored(self, caller_id: str, state: MemoryState) -> tuple[int, dict[Target, Tally]]:
         """Counts that were stored and still hold, and their revision; none of revision 0 where there are none."""
         found = await find_counts(self._store, caller_id)
-        if found is None or not state.removed <= found[0] <= state.revision:
+        if found is None or not state.removed <= found.revision <= state.revision:
             return 0, {}
-        text = self._memory.open(found[1], counts_place(caller_id))
-        return (0, {}) if text is None else (found[0], tallies_of(text))
+        text = self._memory.open(found.sealed, counts_place(caller_id))
+        return (0, {}) if text is None else (found.revision, tallies_of(text))
 
     def _opened(self, caller_id: str, rows: Sequence[Evidence]) -> list[Mapping[LearnedField, str] | None]:
         learned = self._memory.learned

@@ -9,7 +9,7 @@ Whoever changes rows calls `note_change` first: everybody locks in that order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.dialects import Sql, instant
 from store.vault_proof import demand_proof
@@ -28,6 +28,13 @@ class MemoryState:
     revision: int = 0
     removed: int = 0
     paused_at: datetime | None = None
+
+
+class KeptCounts(NamedTuple):
+    """What was counted of a caller's rows up to a revision, sealed for `counts_place`."""
+
+    revision: int
+    sealed: str
 
 
 _CHANGE = Sql(
@@ -95,7 +102,7 @@ async def memory_state(store: Store, caller_id: str) -> MemoryState:
     return MemoryState()
 
 
-async def find_counts(store: Store, caller_id: str) -> tuple[int, str] | None:
-    """The revision up to which a caller's rows were counted, and what came of it, sealed; None when nothing is kept."""
+async def find_counts(store: Store, caller_id: str) -> KeptCounts | None:
+    """What was counted of a caller's rows; None when nothing is kept."""
     rows = await store.rows(_COUNTS, {"caller_id": caller_id})
-    return (int(rows[0].counted), str(rows[0].counts)) if rows else None
+    return KeptCounts(int(rows[0].counted), str(rows[0].counts)) if rows else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import orjson
 
 from store.dialects import Sql
-from store.events import ROW, TOGETHER
+from store.events import TOGETHER
 from store.states import EventType
 from store.wakes import Topic
 
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 _SET_SEQUENCE = Sql("UPDATE run SET next_seq = :next_seq WHERE id = :id")
 _INSERT = Sql(
-    f"""
-    INSERT INTO run_event ({ROW})
+    """
+    INSERT INTO run_event (run_id, sequence, at, type, step_id, attempt_id, artifact_id, before, after, reason, data,
+        earlier)
     VALUES (:run_id, :sequence, :at, :type, :step_id, :attempt_id, :artifact_id, :before, :after, :reason, :data,
         :earlier)
     """

@@ -142,7 +142,7 @@ class Operation(Generic[P, T]):
         return Forbidden(
             f"`{self.name}` needs the scope `{self.scope}`, which this token does not carry.",
             requires=self.scope,
-            hint="Ask whoever manages this server for a token with that scope.",
+            hint="Ask an administrator of this server for a token with that scope.",
         )
 
     def _trail(self, context: Context, arguments: Mapping[str, object]) -> Trail:

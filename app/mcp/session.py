@@ -182,7 +182,7 @@ class Session:
                 "FORBIDDEN",
                 "The token of this call expired, was revoked or lost a scope while the call waited. What it started "
                 "goes on.",
-                advice=[Advice("Ask whoever manages this server for another token.")],
+                advice=[Advice("Ask an administrator of this server for another token.")],
             ) from None
 
     async def execute(self, document: str, variables: Mapping[str, Any]) -> dict[str, Any]:

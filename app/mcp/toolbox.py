@@ -148,20 +148,20 @@ class Toolbox:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` needs the scope {tool.scope.name}, which this token does not carry.",
-                advice=[Advice("Ask whoever manages this server for a token with that scope.")],
+                advice=[Advice("Ask an administrator of this server for a token with that scope.")],
                 requires=tool.scope.name,
             )
         if selection.readonly and not tool.text.read_only:
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` changes something, and this connection only reads.",
-                advice=[Advice("Whoever set this connection up can take `readonly` off its address.")],
+                advice=[Advice("To change things, connect without `readonly` in the address.")],
             )
         is_shown = tool.toolset in selection.toolsets or session.caller.tools is not None
         if not is_shown and not (selection.packs and name in _BESIDE_PACKS):
             return CallError(
                 "FORBIDDEN",
                 f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
-                advice=[Advice(f"Whoever set this connection up can add `?toolsets={tool.toolset}` to its address.")],
+                advice=[Advice(f"To use it, connect with `?toolsets={tool.toolset}` in the address.")],
             )
         return None

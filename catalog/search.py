@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
+from catalog.words import EMPTY_WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
@@ -36,13 +38,6 @@ _PREFIX_LENGTH = 3
 #: Share of the words asked for that an entry must have.
 _COVERAGE = 0.5
 _WORD = re.compile(r"[^\W_]+")
-#: Words that say nothing about what is wanted.
-_EMPTY_WORDS = (
-    "a an and are as at be by can could do for from give has have how i in into is it its like make me my of on or our "
-    "out please some something that the their them then there this to turn up us want we what when which will with "
-    "would you your"
-)
-_EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,17 +118,18 @@ def reduced(item: Placed[RefT], share: float) -> Placed[RefT]:
 
 
 def _asked(text: str) -> list[str]:
-    words = list(dict.fromkeys(_words(text)))[:32]
-    telling = [word for word in words if word not in _EMPTY]
-    return telling or words
+    words = _WORD.findall(text.casefold())
+    telling = [word for word in words if word not in EMPTY_WORDS]
+    return list(dict.fromkeys(map(_singular, telling or words)))[:32]
 
 
 def _words(text: str) -> list[str]:
     """Words in lower case, the plain plural taken off."""
-    return [
-        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
-        for word in _WORD.findall(text.casefold())
-    ]
+    return [_singular(word) for word in _WORD.findall(text.casefold())]
+
+
+def _singular(word: str) -> str:
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
 class _Index:

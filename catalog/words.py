@@ -25,7 +25,7 @@ PART_LIKENESS = 0.72
 _WORD = re.compile(r"[^\W_]+")
 _VOWEL = re.compile(r"[aeiouy]")
 #: Words of English that say nothing about what is wanted.
-_EMPTY_WORDS = (
+_ENGLISH_EMPTY_WORDS = (
     "a about again all also am an and any are as at be been but by can could did do does dont else for from get "
     "getting give go going got gimme had has have having he help her hey hi here his how i id if ill im in into is it "
     "its ive just kind let like lot make makes making may maybe me might mine more much must my need needs no not of "
@@ -44,7 +44,7 @@ _FOREIGN_EMPTY_WORDS = (
     "esto favor haz hacer las los mi mis necesito para por que quiero sobre su sus una unos di il lo gli per vorrei "
     "della delle"
 )
-_EMPTY = frozenset((*_EMPTY_WORDS.split(), *_FOREIGN_EMPTY_WORDS.split()))
+EMPTY_WORDS = frozenset((*_ENGLISH_EMPTY_WORDS.split(), *_FOREIGN_EMPTY_WORDS.split()))
 #: Endings, longest first, with what must be left of the word.
 _ENDINGS = (("ing", 3), ("ies", 2), ("ers", 3), ("ors", 4), ("ion", 3), ("ed", 3), ("er", 3), ("or", 4), ("ly", 4))
 
@@ -89,7 +89,7 @@ def telling_words(text: str, limit: int | None = None) -> list[str]:
     found: list[str] = []
     for match in _WORD.finditer(fold(text)):
         word = match.group()
-        if word in _EMPTY:
+        if word in EMPTY_WORDS:
             continue
         found.append(stem(word))
         if limit is not None and len(found) >= limit:

@@ -46,6 +46,8 @@ def test_words_are_found_by_beginning_plural_and_case() -> None:
 
 def test_words_that_say_nothing_do_not_count() -> None:
     assert found("please make me a deck") == found("deck")
+    assert found("help me with this deck today, thanks") == found("deck")
+    assert found("what was this about") == [], "when there are no other words, they do"
 
 
 def test_rare_words_weigh_more() -> None:

@@ -322,14 +322,20 @@ async def text_preview(
     return None if text is None else text[:limit]
 
 
-async def known_previews(context: Context, artifacts: Sequence[ArtifactRecord]) -> Mapping[str, PreviewRecord]:
-    """What is known of how artifacts look, by digest; looks at none of them now."""
-    return await context.services.previews.all_made(artifacts, wait_seconds=0, make=False)
+async def known_previews(
+    context: Context, artifacts: Sequence[ArtifactRecord]
+) -> Mapping[ArtifactRecord, PreviewRecord]:
+    """What is known of how artifacts look; looks at none of them now."""
+    found = await context.services.previews.all_made(artifacts, wait_seconds=0, make=False)
+    return {artifact: found[artifact.digest] for artifact in artifacts if artifact.digest in found}
 
 
-async def made_previews(context: Context, artifacts: Sequence[ArtifactRecord]) -> Mapping[str, PreviewRecord]:
-    """How artifacts look, by digest; those never looked at are looked at now, as many as `PREVIEW_SECONDS` allow."""
-    return await context.services.previews.all_made(artifacts, wait_seconds=PREVIEW_SECONDS)
+async def made_previews(
+    context: Context, artifacts: Sequence[ArtifactRecord]
+) -> Mapping[ArtifactRecord, PreviewRecord]:
+    """How artifacts look; those never looked at are looked at now, as many as `PREVIEW_SECONDS` allow."""
+    found = await context.services.previews.all_made(artifacts, wait_seconds=PREVIEW_SECONDS)
+    return {artifact: found[artifact.digest] for artifact in artifacts if artifact.digest in found}
 
 
 def preview_address(context: Context, artifact: ArtifactRecord, known: PreviewRecord | None) -> str | None:

@@ -1,30 +1,60 @@
-"""Batched reads of runs and what belongs to them, without what the caller may not see.
+"""Batched reads of what the graph leads to, without what the caller may not see.
 
-Every GraphQL field that leads to a run reads it here, so that none skips the check (guarantee V1).
+Every GraphQL field that leads to a run reads it here, so that none skips the check (guarantee V1). Each batch function
+takes keys and returns what is found by key; those said to be "of each" have an entry for every key.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from resolvers.access import visible_to
 from store import artifacts as stored_artifacts
 from store import events, logs, run_reads, sessions, spending, start_reads, step_reads, transcripts
+from store.callers import find_callers
+from store.pipeline_reads import current_versions, find_bodies, find_pipelines, find_versions
 from store.run_heads import find_run_by_id
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from resolvers.context import Context
-    from store.artifacts import ArtifactRecord
+    from store.engine import Store
     from store.events import EventRecord
     from store.logs import LogLineRecord
     from store.paging import PageWindow
-    from store.run_reads import RunPayload, RunRecord
-    from store.sessions import SessionRecord
-    from store.spending import Spending
-    from store.start_reads import Ahead
-    from store.step_reads import AttemptPayload, AttemptRecord, StepRecord
+    from store.run_reads import RunRecord
+    from store.usage import Usage
+
+K = TypeVar("K")
+V = TypeVar("V")
+V_co = TypeVar("V_co", covariant=True)
+
+Batch: TypeAlias = "Callable[[Context, Sequence[K]], Awaitable[Mapping[K, V]]]"
+
+
+class _Read(Protocol[K, V_co]):
+    def __call__(
+        self, store: Store, keys: Sequence[K], /, *, visible_to: str | None
+    ) -> Awaitable[Mapping[K, V_co]]: ...
+
+
+def _visible(read: _Read[K, V]) -> Batch[K, V]:
+    """Returns what belongs to runs, as far as the caller may see them."""
+
+    async def batch(context: Context, keys: Sequence[K]) -> Mapping[K, V]:
+        return await read(context.services.store, keys, visible_to=visible_to(context.caller))
+
+    return batch
+
+
+def _open(read: Callable[[Store, Sequence[K]], Awaitable[Mapping[K, V]]]) -> Batch[K, V]:
+    """Returns what every caller may see."""
+
+    async def batch(context: Context, keys: Sequence[K]) -> Mapping[K, V]:
+        return await read(context.services.store, keys)
+
+    return batch
 
 
 async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
@@ -36,26 +66,69 @@ async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
     return await run_reads.find_runs(store, ids, visible_to=only)
 
 
-async def newest_runs(context: Context, pipeline_ids: Sequence[str], each: int) -> Mapping[str, list[RunRecord]]:
-    """The `each` newest runs of each pipeline, newest first, by pipeline id."""
-    return await run_reads.newest_runs(
-        context.services.store, pipeline_ids, each, visible_to=visible_to(context.caller)
-    )
+#: Inputs of runs, by run id.
+run_payloads = _visible(run_reads.find_payloads)
+#: How many queued runs are ahead of a queued run, by run id.
+queue_places = _visible(start_reads.queue_places)
+#: Spending on models of each run, by run id.
+run_spending = _visible(spending.spending_of_runs)
+#: Steps by id.
+steps = _visible(step_reads.find_steps)
+#: The steps of each run in order, by run id.
+steps_of_runs = _visible(step_reads.steps_of_runs)
+#: Milestones of steps as JSON, by step id.
+milestones = _visible(step_reads.milestones_of)
+#: Spending on models of each step, by run id and step id.
+step_spending = _visible(spending.spending_of_steps)
+#: Sessions by id.
+sessions_by_id = _visible(sessions.find_sessions)
+#: Attempts by id.
+attempts = _visible(step_reads.find_attempts)
+#: The attempts of each step, first to last, by step id.
+attempts_of_steps = _visible(step_reads.attempts_of_steps)
+#: Inputs and outputs of attempts, by attempt id.
+attempt_payloads = _visible(step_reads.attempt_payloads)
+#: Artifacts by id, erased ones too.
+artifacts = _visible(stored_artifacts.find_artifacts)
+#: The artifacts of each run, oldest first, by run id.
+artifacts_of_runs = _visible(stored_artifacts.artifacts_of_runs)
+#: The artifacts of each attempt, oldest first, by attempt id.
+artifacts_of_attempts = _visible(stored_artifacts.artifacts_of_attempts)
+
+#: Callers by id; their names are no secret among callers.
+callers = _open(find_callers)
+#: Pipelines by id, deleted ones too.
+pipelines = _open(find_pipelines)
+#: Pipeline versions by id.
+versions = _open(find_versions)
+#: The version new runs use, by pipeline id.
+versions_now = _open(current_versions)
+#: Texts of versions, by version id.
+version_bodies = _open(find_bodies)
 
 
-async def run_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, RunPayload]:
-    """Inputs of runs, by run id."""
-    return await run_reads.find_payloads(context.services.store, ids, visible_to=visible_to(context.caller))
+async def latest_runs(context: Context, pipeline_ids: Sequence[str]) -> Mapping[str, RunRecord]:
+    """The newest run of pipelines, by pipeline id."""
+    only = visible_to(context.caller)
+    found = await run_reads.newest_runs(context.services.store, pipeline_ids, 1, visible_to=only)
+    return {key: run for key, (run,) in found.items()}
 
 
-async def run_spending(context: Context, ids: Sequence[str]) -> Mapping[str, Spending]:
-    """Spending on models, by run id."""
-    return await spending.spending_of_runs(context.services.store, ids, visible_to=visible_to(context.caller))
+async def newest_runs(context: Context, wanted: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], list[RunRecord]]:
+    """So many of the newest runs of each pipeline, newest first, by pipeline id and number."""
+    ids, most = [key for key, _ in wanted], max(each for _, each in wanted)
+    found = await run_reads.newest_runs(context.services.store, ids, most, visible_to=visible_to(context.caller))
+    return {(key, each): found.get(key, [])[:each] for key, each in wanted}
 
 
-async def queue_places(context: Context, ids: Sequence[str]) -> Mapping[str, Ahead]:
-    """How many queued runs are ahead of each, by run id."""
-    return await start_reads.queue_places(context.services.store, ids, visible_to=visible_to(context.caller))
+async def pipeline_usage(context: Context, ids: Sequence[str]) -> Mapping[str, Usage]:
+    """Recent use of each pipeline, by id, counted over the runs that the caller may see."""
+    return await context.services.usage.of(context, "pipeline", ids)
+
+
+async def pack_usage(context: Context, names: Sequence[str]) -> Mapping[str, Usage]:
+    """Recent use of each pack, by name, counted over the runs that the caller may see."""
+    return await context.services.usage.of(context, "pack", names)
 
 
 async def events_of_run(context: Context, run_id: str, window: PageWindow) -> list[EventRecord]:
@@ -63,46 +136,6 @@ async def events_of_run(context: Context, run_id: str, window: PageWindow) -> li
     if visible_to(context.caller) is not None and not await runs(context, [run_id]):
         return []
     return await events.list_events(context.services.store, run_id, window)
-
-
-async def steps(context: Context, ids: Sequence[str]) -> Mapping[str, StepRecord]:
-    """Steps by id."""
-    return await step_reads.find_steps(context.services.store, ids, visible_to=visible_to(context.caller))
-
-
-async def steps_of_runs(context: Context, run_ids: Sequence[str]) -> Mapping[str, list[StepRecord]]:
-    """The steps of runs in order, by run id."""
-    return await step_reads.steps_of_runs(context.services.store, run_ids, visible_to=visible_to(context.caller))
-
-
-async def milestones(context: Context, step_ids: Sequence[str]) -> Mapping[str, str]:
-    """Milestones of steps as JSON, by step id."""
-    return await step_reads.milestones_of(context.services.store, step_ids, visible_to=visible_to(context.caller))
-
-
-async def step_spending(context: Context, of_steps: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], Spending]:
-    """Spending on models, by run id and step id."""
-    return await spending.spending_of_steps(context.services.store, of_steps, visible_to=visible_to(context.caller))
-
-
-async def sessions_by_id(context: Context, ids: Sequence[str]) -> Mapping[str, SessionRecord]:
-    """Sessions by id."""
-    return await sessions.find_sessions(context.services.store, ids, visible_to=visible_to(context.caller))
-
-
-async def attempts(context: Context, ids: Sequence[str]) -> Mapping[str, AttemptRecord]:
-    """Attempts by id."""
-    return await step_reads.find_attempts(context.services.store, ids, visible_to=visible_to(context.caller))
-
-
-async def attempts_of_steps(context: Context, step_ids: Sequence[str]) -> Mapping[str, list[AttemptRecord]]:
-    """The attempts of steps, first to last, by step id."""
-    return await step_reads.attempts_of_steps(context.services.store, step_ids, visible_to=visible_to(context.caller))
-
-
-async def attempt_payloads(context: Context, ids: Sequence[str]) -> Mapping[str, AttemptPayload]:
-    """Inputs and outputs of attempts, by attempt id."""
-    return await step_reads.attempt_payloads(context.services.store, ids, visible_to=visible_to(context.caller))
 
 
 async def log_of_attempt(context: Context, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
@@ -117,22 +150,3 @@ async def transcript_of_attempt(context: Context, attempt_id: str, window: PageW
     if visible_to(context.caller) is not None and not await attempts(context, [attempt_id]):
         return []
     return await transcripts.list_transcript(context.services.store, attempt_id, window)
-
-
-async def artifacts(context: Context, ids: Sequence[str]) -> Mapping[str, ArtifactRecord]:
-    """Artifacts by id, erased ones too."""
-    return await stored_artifacts.find_artifacts(context.services.store, ids, visible_to=visible_to(context.caller))
-
-
-async def artifacts_of_runs(context: Context, run_ids: Sequence[str]) -> Mapping[str, list[ArtifactRecord]]:
-    """The artifacts of runs, oldest first, by run id."""
-    return await stored_artifacts.artifacts_of_runs(
-        context.services.store, run_ids, visible_to=visible_to(context.caller)
-    )
-
-
-async def artifacts_of_attempts(context: Context, attempt_ids: Sequence[str]) -> Mapping[str, list[ArtifactRecord]]:
-    """The artifacts of attempts, oldest first, by attempt id."""
-    return await stored_artifacts.artifacts_of_attempts(
-        context.services.store, attempt_ids, visible_to=visible_to(context.caller)
-    )

@@ -192,8 +192,7 @@ class Artifact(Node):
         return await text_preview(info.context.context, self.record, limit, lambda: self._preview(info))
 
     async def _preview(self, info: Info) -> "PreviewRecord | None":
-        found: PreviewRecord | None = await info.context.loaders.preview.load(self.record)
-        return found
+        return await info.context.loaders.preview.load(self.record)
 
 
 async def load_artifact(info: Info, artifact_id: str) -> Artifact | None:

@@ -142,7 +142,7 @@ class Attempt(Node):
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
-        return [Artifact.of(record) for record in found or ()]
+        return [Artifact.of(record) for record in found]
 
     @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
     def notes(self) -> list[str]:

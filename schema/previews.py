@@ -95,7 +95,7 @@ class ResumePreview:
     @classmethod
     async def of(cls, info: "Info", run_id: str, preview: "Preview") -> "ResumePreview":
         """The preview of a run."""
-        rows = {row.key: row for row in await info.context.loaders.steps.load(run_id) or ()}
+        rows = {row.key: row for row in await info.context.loaders.steps.load(run_id)}
         return cls(
             allowed=preview.allowed,
             issues=Issue.all(preview.issues),

@@ -111,7 +111,7 @@ class Run(Node):
         """Its wait."""
         if self.state is RunState.WAITING:
             steps = await info.context.loaders.steps.load(self.record.id)
-            waiting = next((step for step in steps or () if step.state is StepState.WAITING), None)
+            waiting = next((step for step in steps if step.state is StepState.WAITING), None)
             if waiting is None:
                 return None  # read between two states: the next event tells
             return await retry_wait(info, waiting)
@@ -173,12 +173,12 @@ class Run(Node):
         """Sum over attempts."""
         loaders = info.context.loaders
         steps = await loaders.steps.load(self.record.id)
-        attempts = await loaders.attempts.load_many([step.id for step in steps or ()])
+        attempts = await loaders.attempts.load_many([step.id for step in steps])
         now = datetime.now(UTC)
         spans = (
             (attempt.ended_at or now) - attempt.started_at
             for found in attempts
-            for attempt in found or ()
+            for attempt in found
             if attempt.reused_from is None
         )
         # An attempt during which the clock was set back took some time, and no negative one.
@@ -199,7 +199,7 @@ class Run(Node):
     )
     async def steps(self, info: Info) -> list[RunStep]:
         """Its steps."""
-        found = await info.context.loaders.steps.load(self.record.id) or []
+        found = await info.context.loaders.steps.load(self.record.id)
         return [RunStep.of(step) for step in found]
 
     @strawberry.field(description="One step by key.")
@@ -208,13 +208,13 @@ class Run(Node):
     ) -> RunStep | None:
         """The step."""
         found = await info.context.loaders.steps.load(self.record.id)
-        return next((RunStep.of(step) for step in found or () if step.key == key), None)
+        return next((RunStep.of(step) for step in found if step.key == key), None)
 
     @strawberry.field(description="The step under way, failed, or next.")
     async def current_step(self, info: Info) -> RunStep | None:
         """The first step that has not succeeded."""
         found = await info.context.loaders.steps.load(self.record.id)
-        return next((RunStep.of(step) for step in found or () if step.state is not StepState.SUCCEEDED), None)
+        return next((RunStep.of(step) for step in found if step.state is not StepState.SUCCEEDED), None)
 
     @strawberry.field(description="The history, oldest first. Cursors are the same as the subscription's.")
     async def events(

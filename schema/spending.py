@@ -31,13 +31,12 @@ class SpendingCost:
     amount_usd: float | None = strawberry.field(description="Money in US dollars; null when a price is unknown.")
 
     @classmethod
-    def of(cls, spending: Spending | None) -> "SpendingCost":
+    def of(cls, spending: Spending) -> "SpendingCost":
         """Sums as counted."""
-        found = spending or NOTHING
         usage = None
-        if found.input_tokens is not None and found.output_tokens is not None:
-            usage = ModelUsage(input=Long(found.input_tokens), output=Long(found.output_tokens))
-        return cls(usage=usage, amount_usd=None if found.cost_micros is None else found.cost_micros / 1_000_000)
+        if spending.input_tokens is not None and spending.output_tokens is not None:
+            usage = ModelUsage(input=Long(spending.input_tokens), output=Long(spending.output_tokens))
+        return cls(usage=usage, amount_usd=None if spending.cost_micros is None else spending.cost_micros / 1_000_000)
 
     @classmethod
     def of_attempt(cls, record: "AttemptRecord") -> "SpendingCost":

@@ -195,20 +195,20 @@ class RunStep(Node):
         """Its artifacts."""
         loaders = info.context.loaders
         found = await loaders.artifacts_of_run.load(self.record.run_id)
-        own = [Artifact.of(record) for record in found or () if record.step_id == self.record.id]
+        own = [Artifact.of(record) for record in found if record.step_id == self.record.id]
         if own or self.record.attempt_id is None:
             return own
         attempt = await loaders.attempt.load(self.record.attempt_id)
         if attempt is None or attempt.reused_from is None:
             return own
         reused = await loaders.artifacts_of_attempt.load(attempt.reused_from)
-        return [Artifact.of(record) for record in reused or ()]
+        return [Artifact.of(record) for record in reused]
 
     @strawberry.field(description="Every attempt, first to last, resumes included.")
     async def attempts(self, info: Info) -> list[Attempt]:
         """Its attempts."""
         found = await info.context.loaders.attempts.load(self.record.id)
-        return [Attempt.of(record) for record in found or ()]
+        return [Attempt.of(record) for record in found]
 
     @strawberry.field(description="The session it used or left; null where it reuses the output of another run.")
     async def session(self, info: Info) -> Session | None:

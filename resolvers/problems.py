@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.excerpts import excerpt
 from runner.issues import Hint, hint_of
+from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,11 +155,26 @@ class Limited(Problem):
 
 
 class Unavailable(Problem):
-    """Something the run needs is missing here; all of it is told, over all steps."""
+    """Something the run needs is missing here; all of it is told, over all steps. Or the store cannot be used."""
 
     code = ProblemCode.UNAVAILABLE
     retryable = True
 
-    def __init__(self, message: str, missing: Sequence[Requirement], *, hint: Hint | str | None = None) -> None:
+    def __init__(self, message: str, missing: Sequence[Requirement] = (), *, hint: Hint | str | None = None) -> None:
         super().__init__(message, hint=hint or next((lack.hint for lack in missing if lack.hint), None))
         self.missing = tuple(missing)
+
+
+def refusal_of(error: Exception) -> Problem | None:
+    """Returns the problem that callers see for an error of a use case; None for an error nobody expected.
+
+    A full, closing or lost database is for callers to know. When the connection broke during COMMIT, the same call may
+    do its work twice: it is not retryable.
+    """
+    if isinstance(error, Problem):
+        return error
+    if not isinstance(error, StoreFullError | StoreClosedError | StoreAwayError | StoreUncertainError):
+        return None
+    problem = Unavailable(str(error))
+    problem.retryable = not isinstance(error, StoreUncertainError)
+    return problem

@@ -13,12 +13,12 @@ from resolvers.artifacts import (
     count_visible_artifacts,
     list_visible_artifacts,
 )
+from resolvers.records import ArtifactRecord
 from schema.artifacts import Artifact
 from schema.context import Info
 from schema.directives import Cost, Requires, published
 from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
 from schema.scalars import Long
-from store.artifacts import ArtifactRecord
 from store.states import ArtifactStatus, Scope
 
 ARTIFACTS = CursorKind("artifacts", (str,))

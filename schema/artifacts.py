@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Annotated
 import strawberry
 
 from resolvers.artifacts import download_address, preview_address, text_preview
+from resolvers.records import ArtifactRecord, PreviewKind
 from schema.context import Info
 from schema.directives import Cost
 from schema.enums import described_enum
 from schema.node_interface import Node
 from schema.scalars import Long
-from store.artifacts import ArtifactRecord
-from store.previews import PreviewKind
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
+    from resolvers.records import PreviewRecord
     from schema.attempts import Attempt
     from schema.runs import Run
     from schema.steps import RunStep
-    from store.previews import PreviewRecord
 
 described_enum(
     ArtifactStatus,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.records import AttemptRecord, LogLineRecord
 from resolvers.visible import log_of_attempt, transcript_of_attempt
 from runner.agents.definition import AGENT
 from schema.artifacts import Artifact
@@ -21,9 +22,7 @@ from schema.pagination import After, Before, Connection, FirstOf500, Last, PageA
 from schema.scalars import JSON
 from schema.spending import SpendingCost
 from schema.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
-from store.logs import LogLineRecord
 from store.states import AttemptState
-from store.step_reads import AttemptRecord
 
 if TYPE_CHECKING:
     from schema.steps import RunStep

@@ -8,13 +8,13 @@ import orjson
 import strawberry
 
 from resolvers.audit import count_entries, find_entry, list_entries
+from resolvers.records import AuditFilter as StoredFilter
+from resolvers.records import AuditRecord
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
 from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
 from schema.scalars import JSON
-from store.audit import AuditFilter as StoredFilter
-from store.audit import AuditRecord
 from store.states import Scope
 
 if TYPE_CHECKING:

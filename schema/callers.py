@@ -23,8 +23,7 @@ from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, r
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from store.callers import CallerRecord
-    from store.tokens import TokenRecord
+    from resolvers.records import CallerRecord, TokenRecord
 
 _CALLERS = CursorKind("callers", (str,))
 _TOKENS = CursorKind("tokens", (str,))

@@ -13,8 +13,8 @@ from schema.scalars import JSONSchema
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from resolvers.records import Usage
     from runner.metadata import Metadata as WrittenMetadata
-    from store.usage import Usage
 
 _CAMEL = {
     "intent_keywords": "intentKeywords",

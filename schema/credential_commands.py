@@ -8,13 +8,13 @@ import strawberry
 
 from resolvers.credentials import delete, set_credential
 from resolvers.credentials import test as try_credential
+from resolvers.records import KEEP
 from schema.context import Info
 from schema.credentials import Credential
 from schema.directives import Requires
 from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, refusable
 from schema.run_commands import DeleteSuccess
 from schema.scalars import JSON, Key
-from store.credentials import KEEP
 from store.states import Scope
 
 

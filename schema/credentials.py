@@ -15,13 +15,13 @@ from resolvers.credentials import (
     packs_that_need,
     targets_of,
 )
+from resolvers.records import CredentialRecord
 from schema.context import Info
 from schema.directives import Cost, Requires
 from schema.node_interface import Node
 from schema.packs import Pack
 from schema.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
 from schema.scalars import Key
-from store.credentials import CredentialRecord
 from store.states import Scope
 
 if TYPE_CHECKING:

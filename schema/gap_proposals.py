@@ -8,6 +8,7 @@ import strawberry
 
 from catalog.gaps import issue_text
 from resolvers.gaps import delete_gap_proposal, find_gap_proposal, list_gap_proposals, read_gap, save_gap_proposal
+from resolvers.records import GapProposalRecord
 from schema.context import Info
 from schema.directives import Requires
 from schema.node_interface import Node
@@ -17,7 +18,6 @@ from schema.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, r
 from schema.routing import GapWarning
 from schema.run_commands import DeleteSuccess
 from schema.scalars import JSON
-from store.gap_proposals import GapProposalRecord
 from store.states import Scope
 
 if TYPE_CHECKING:

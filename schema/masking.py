@@ -2,7 +2,7 @@
 
 PublicError    raised on purpose; passes through with its code
 Problem        a use case refused a read; passes through with its code and hint
-a full disk    said as it is, since whoever reads it can do something; likewise a store that is closing
+StoreError     of those that `refusal_of` knows, such as a full disk; passes through as UNAVAILABLE
 anything else  logged once with an id; the caller sees the id alone
 """
 
@@ -15,10 +15,9 @@ import structlog
 from graphql import GraphQLError
 from ulid import ULID
 
-from resolvers.problems import NotFound, Problem, ProblemCode
+from resolvers.problems import NotFound, Problem, refusal_of
 from runner.excerpts import excerpt
 from schema.issues import Hint, hint_text
-from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,14 +79,10 @@ def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> Non
                     error, excerpt(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {})
                 )
             continue
-        if isinstance(cause, Problem):
-            errors[index] = _replaced(error, cause.message, told_of(cause))
-            continue
-        if isinstance(cause, StoreFullError | StoreClosedError | StoreAwayError | StoreUncertainError):
-            _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
-            retryable = not isinstance(cause, StoreUncertainError)
-            extensions: dict[str, object] = {"code": ProblemCode.UNAVAILABLE.value, "retryable": retryable}
-            errors[index] = _replaced(error, str(cause), extensions)
+        if (refusal := refusal_of(cause)) is not None:
+            if refusal is not cause:
+                _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
+            errors[index] = _replaced(error, refusal.message, told_of(refusal))
             continue
         if id(cause) not in ids:
             ids[id(cause)] = report(cause, "resolver failed", path=error.path, operation=operation)

@@ -10,6 +10,7 @@ import strawberry
 
 from catalog.defaults import EntryDefaults as KnownEntry
 from resolvers.memory import count_entries, find_entry, learned_of, list_entries, my_defaults
+from resolvers.records import MemoryRecord
 from runner.failures import FailureCode
 from schema.callers import Caller, load_caller
 from schema.catalog_entry import CatalogEntry
@@ -24,14 +25,13 @@ from schema.pipelines import load_pipeline
 from schema.run_states import RunState
 from schema.runs import Run, load_run
 from schema.scalars import MemoryScope
-from store.memory import MemoryRecord
 from store.states import Scope
 
 if TYPE_CHECKING:
     from catalog.defaults import CallerDefaults as KnownDefaults
     from catalog.defaults import DefaultValue as KnownValue
     from resolvers.memory import DefaultRule as RuleName
-    from store.memory import TargetKind
+    from resolvers.records import TargetKind
 
 #: When it ended, and its id.
 _ENTRIES = CursorKind("memory", (str, str))

@@ -10,6 +10,7 @@ import strawberry
 from resolvers.catalog import find_pack
 from resolvers.mounts import change_of
 from resolvers.pipeline_lookups import PipelineQuery
+from resolvers.records import PipelineOrder
 from runner.availability import pack_requirements
 from runner.pack import Pack as InstalledPack
 from runner.registry import PackSource as InstalledSource
@@ -21,7 +22,6 @@ from schema.pack_effects import PackEffects
 from schema.pagination import After, Before, First, Last
 from schema.pipeline_lists import PipelineConnection, pipeline_page
 from schema.scalars import JSON, JSONSchema
-from store.pipeline_reads import PipelineOrder
 from store.states import Scope
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ import strawberry
 from graphql import GraphQLError
 from strawberry.types.unset import UnsetType
 
+from resolvers.records import PageWindow
 from schema.masking import PublicError
 from schema.scalars import Cursor, check_text
-from store.paging import PageWindow
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 100
@@ -209,7 +209,7 @@ def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[
     """Turn up to `limit + 1` fetched rows into a page.
 
     Args:
-        rows: In the list's order, as `store.paging.PageWindow` says: the extra row that tells whether others lie beyond
+        rows: In the list's order, as `PageWindow` says: the extra row that tells whether others lie beyond
             is the last one, or the first when the list is read from its end.
         arguments: What was asked for.
         cursor_of: Cursor of a row.

@@ -9,6 +9,7 @@ import strawberry
 
 from resolvers.definitions import check_pipeline
 from resolvers.pipeline_lookups import PipelineQuery, count_some_pipelines, find_one_pipeline, list_some_pipelines
+from resolvers.records import ListedPipeline, PipelineOrder
 from schema.context import Info
 from schema.cursors import by_instant
 from schema.definitions import PipelineCheck, PipelineDefinitionInput
@@ -17,7 +18,6 @@ from schema.enums import described_enum
 from schema.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
 from schema.pipelines import Pipeline
 from schema.scalars import JSON
-from store.pipeline_reads import ListedPipeline, PipelineOrder
 from store.states import Scope
 
 if TYPE_CHECKING:

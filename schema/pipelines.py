@@ -15,6 +15,7 @@ from resolvers.pipeline_lookups import (
     pipeline_actions,
     read_metadata,
 )
+from resolvers.records import PipelineRecord, VersionBody, VersionRecord
 from schema.catalog_entry import CatalogEntry, Metadata, UsageStats
 from schema.context import Info
 from schema.definitions import Step, steps_of_document
@@ -26,7 +27,6 @@ from schema.pagination import After, Before, Connection, CursorKind, First, Last
 from schema.run_lists import RunConnection, RunFilter, newest_runs_page, run_page
 from schema.runs import Run
 from schema.scalars import JSON, JSONSchema, Key
-from store.pipeline_reads import PipelineRecord, VersionBody, VersionRecord
 from store.states import Scope
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ import strawberry
 
 from catalog.metadata import kinds
 from resolvers.memory import my_defaults
+from resolvers.records import PageWindow, PipelineRecord
 from resolvers.routing import route_request
 from resolvers.routing_guide import RoutingGuide as Guide
 from resolvers.routing_guide import place_of, routing_guide
@@ -23,8 +24,6 @@ from schema.pagination import CursorKind
 from schema.payloads import as_json
 from schema.pipelines import Pipeline
 from schema.scalars import JSON, Cursor, JSONSchema
-from store.paging import PageWindow
-from store.pipeline_reads import PipelineRecord
 from store.states import Scope
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.records import EventRecord, PageWindow
 from resolvers.visible import events_of_run
 from schema.artifacts import Artifact
 from schema.attempts import Attempt
@@ -16,8 +17,6 @@ from schema.pagination import Connection, PageArguments, page_of
 from schema.run_states import RunState
 from schema.scalars import Cursor, Long
 from schema.steps import Milestone, RunStep
-from store.events import EventRecord
-from store.paging import PageWindow
 from store.states import ArtifactStatus, AttemptState, EventType, StepState
 
 if TYPE_CHECKING:

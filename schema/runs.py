@@ -9,6 +9,7 @@ import strawberry
 
 from resolvers.artifacts import ArtifactQuery
 from resolvers.proposals import DefinitionChoice
+from resolvers.records import RunRecord
 from resolvers.resuming import preview_rerun, preview_resume
 from resolvers.runs import RunAction, queue_message, run_actions
 from schema.artifact_lists import ArtifactConnection, artifact_page
@@ -28,7 +29,6 @@ from schema.scalars import JSON, Cursor, Key
 from schema.spending import SpendingCost
 from schema.steps import RunStep, retry_wait
 from schema.waits import Wait, WaitReason
-from store.run_reads import RunRecord
 from store.states import Scope, StepState
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import strawberry
 
+from resolvers.records import NOTHING, Spending
 from schema.scalars import Long
-from store.spending import NOTHING, Spending
 from store.states import AttemptState
 
 if TYPE_CHECKING:
-    from store.step_reads import AttemptRecord
+    from resolvers.records import AttemptRecord
 
 
 @strawberry.type(description="Tokens models were paid for.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
+from resolvers.records import StepRecord
 from resolvers.versions import compiled
 from runner.agents.definition import AGENT
 from runner.definition_models import RetryPolicy
@@ -21,12 +22,11 @@ from schema.scalars import Key
 from schema.spending import SpendingCost
 from schema.waits import Wait, WaitReason
 from store.states import StepState
-from store.step_reads import StepRecord
 
 if TYPE_CHECKING:
+    from resolvers.records import SessionRecord
     from schema.definitions import Step
     from schema.runs import Run
-    from store.sessions import SessionRecord
 
 described_enum(
     StepState,

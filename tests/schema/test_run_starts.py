@@ -10,7 +10,7 @@ import pytest
 
 from packline import Missing, Pack, PackContext, Service, pack
 from store import run_heads
-from store.engine import StoreFullError
+from store.engine import StoreError, StoreFullError, StoreUncertainError
 from tests.support.front_door import command, ended, look, ran, save, start, statements, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
@@ -249,14 +249,22 @@ async def test_pack_input_is_not_coerced(it: Product, pack: str, field: str, val
     assert await _count(it) == 0
 
 
-async def test_a_full_disk_is_said_and_nothing_is_started(it: Product, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "retryable"),
+    [
+        (StoreFullError("The disk is full: the change was not recorded. Free space and try again."), True),
+        (StoreUncertainError("The connection was lost during COMMIT."), False),
+    ],
+)
+async def test_a_store_that_cannot_be_used_is_named_and_nothing_is_started(
+    it: Product, monkeypatch: pytest.MonkeyPatch, error: StoreError, retryable: bool
+) -> None:
     with monkeypatch.context() as patched:
-        full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
-        patched.setattr(it.services.store, "write_few", AsyncMock(side_effect=full))
+        patched.setattr(it.services.store, "write_few", AsyncMock(side_effect=error))
         answer = await it.answer('mutation { runPack(pack: "test.echo", input: {text: "x"}) { __typename } }')
     (said,) = answer.errors
-    assert said["message"] == str(full)
-    assert (said["extensions"]["code"], said["extensions"]["retryable"]) == ("UNAVAILABLE", True)
+    assert said["message"] == str(error)
+    assert said["extensions"] == {"code": "UNAVAILABLE", "retryable": retryable}
     assert await _count(it) == 0
 
 

@@ -1,7 +1,7 @@
 """Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
 
-A secret is looked up by its SHA-256. What was found is remembered for `REMEMBER_SECONDS`, so that a revoked token
-stops working within that time even when another process revoked it, and at once when this one did.
+A secret is looked up by its SHA-256, for every request: a revoked token stops working at once, whichever process
+revoked it. Open streams are looked at every `WATCH_SECONDS`, and when a token is revoked.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import json
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -49,24 +49,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: How long a token that was found is taken as valid without looking again. With `WATCH_SECONDS` below 5 (guarantee V4).
-REMEMBER_SECONDS = 4.0
-#: How often the tokens of open streams are looked at.
+#: How often the tokens of open streams are looked at; below 5 (guarantee V4).
 WATCH_SECONDS = 2.0
-_REMEMBERED = 10_000
 _BEARER = "bearer "
 #: Who the first login, the bootstrap token and this machine's command line are.
 ADMIN_SUBJECT = "admin"
 #: How the token of this machine's command line is called.
 CLI_TOKEN_NAME = "Command line on this machine"
-
-
-class _Known(NamedTuple):
-    """A secret that was found valid."""
-
-    caller: Caller
-    kind: TokenKind
-    until: float
 
 
 @dataclass(eq=False, slots=True)
@@ -82,7 +71,7 @@ class Authenticator:
         store: Where tokens are.
         settings: The bootstrap token, how long logins last, how many failures are borne.
         clock: The time, aware UTC.
-        ticks: Seconds that only go forward, for what is remembered.
+        ticks: Seconds that only go forward, for failures counted per minute.
     """
 
     def __init__(
@@ -101,9 +90,7 @@ class Authenticator:
         self.cookie_name = f"packline_{settings.port}"
         self._store = store
         self._clock = clock
-        self._ticks = ticks
-        self._remembered: dict[str, _Known] = {}
-        self._hash_of: dict[str, str] = {}
+        self._touching: set[str] = set()
         self._bootstrap: Caller | None = None
         self._bootstrap_hash = (
             hash_secret(settings.bootstrap_token.get_secret_value()) if settings.bootstrap_token else None
@@ -192,21 +179,13 @@ class Authenticator:
             and hmac.compare_digest(secret_hash, self._bootstrap_hash)
         ):
             return self._bootstrap
+        holder = await find_holder(self._store, secret_hash)
         now = self._clock()
-        known = self._remembered.get(secret_hash)
-        if known is None or known.until <= self._ticks():
-            holder = await find_holder(self._store, secret_hash)
-            if holder is None or not holder.valid_at(now):
-                self._forget(secret_hash)
-                return None
-            known = self._remember(secret_hash, holder, now)
-        expires_at = known.caller.expires_at
-        if known.kind not in kinds or (expires_at is not None and expires_at <= now):
+        if holder is None or holder.kind not in kinds or not holder.valid_at(now):
             return None
-        return known.caller
-
-    def _remember(self, secret_hash: str, holder: TokenHolder, now: datetime) -> _Known:
-        caller = Caller(
+        if holder.last_used_at is None or now - holder.last_used_at > TOUCH_EVERY:
+            self._touch_soon(holder)
+        return Caller(
             id=holder.caller.id,
             subject=holder.caller.subject,
             name=holder.caller.name,
@@ -215,26 +194,19 @@ class Authenticator:
             expires_at=holder.expires_at,
             tools=holder.tools,
         )
-        known = _Known(caller, holder.kind, self._ticks() + REMEMBER_SECONDS)
-        if len(self._remembered) >= _REMEMBERED:
-            self._remembered.clear()
-            self._hash_of.clear()
-        self._remembered[secret_hash] = known
-        self._hash_of[holder.token_id] = secret_hash
-        if holder.last_used_at is None or now - holder.last_used_at > TOUCH_EVERY:
-            self._spawn(self._touch(holder.token_id, holder.caller.id))
-        return known
 
-    def _forget(self, secret_hash: str) -> None:
-        known = self._remembered.pop(secret_hash, None)
-        if known is not None and known.caller.token_id is not None:
-            self._hash_of.pop(known.caller.token_id, None)
+    def _touch_soon(self, holder: TokenHolder) -> None:
+        if holder.token_id not in self._touching:
+            self._touching.add(holder.token_id)
+            self._spawn(self._touch(holder.token_id, holder.caller.id))
 
     async def _touch(self, token_id: str, caller_id: str) -> None:
         try:
             await self._store.write(touch_token, token_id, caller_id)
         except StoreError as error:
             log.warning("the use of a token was not noted", token=token_id, error=str(error))
+        finally:
+            self._touching.discard(token_id)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
@@ -285,7 +257,6 @@ class Authenticator:
                 watcher.ended.set()
 
     def _revoked(self, token_id: str) -> None:
-        self._forget(self._hash_of.get(token_id, ""))
         for watcher in self._watchers:
             if watcher.caller.token_id == token_id:
                 watcher.ended.set()

@@ -136,7 +136,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "runner/schema_messages.py::issues_of",
         "runner/template_plan.py::Scope._missing",
         "runner/template_plan.py::_where",
-        "store/memory_uptake.py::due_runs",
         "store/vault.py::Cipher.open",
         "builtins/packs/doc/_office.py::_sheet",
         "builtins/packs/image/generate.py::generate",

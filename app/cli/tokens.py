@@ -106,7 +106,7 @@ def revoke(
     server: Server = None,
     as_json: Json = None,
 ) -> None:
-    """End a token; it stops working within 5 seconds."""
+    """End a token; requests with it are refused at once, and its open streams end within 5 seconds."""
     from app.cli import token_documents as documents
     from app.cli.client import Client
     from app.cli.output import Output, accept

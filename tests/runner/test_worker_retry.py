@@ -11,6 +11,7 @@ import pytest
 from store.dialects import Sql
 from store.runs import request_cancel
 from store.states import AttemptState, RunState, StepState
+from store.wakes import Topic
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, step
 from tests.support.engine_packs import Signals, engine_packs
 from tests.support.packs import Workbench
@@ -176,7 +177,7 @@ async def test_a_run_cancelled_after_its_last_result_is_resumed_to_success(lab: 
 
     def cancel_and_let_go(conn: Connection) -> None:
         request_cancel(conn, run_id, None)
-        conn.woken.discard(f"cancel:{run_id}")  # type: ignore[attr-defined]
+        conn.woken.discard((Topic.RUN_CANCELLING, run_id))  # type: ignore[attr-defined]
 
     await lab.store.write(cancel_and_let_go)
     bench.release.set()

@@ -12,6 +12,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from app.mcp.bridge import _lines
+from store.wakes import Topic
 from tests.app.mcp.test_http import wire
 from tests.support.front_door import save, step
 from tests.support.mcp_agent import MODES, ToolRefused, agent, stdio_agent, stdio_environment, told
@@ -203,7 +204,7 @@ async def test_a_wait_that_is_cancelled_on_stdin_ends_and_the_run_goes_on(tmp_pa
     async with stdio_agent([*PACKLINE, "--server", house.url("").rstrip("/")], env, mode) as client:
         run = told(await client.call_tool("run_pack", {"pack": "test.slow", "wait_seconds": 0}))
         await bench.started.wait()
-        waits, flag = house.services.engine.bus._flags, f"end:{run['run_id']}"
+        waits, flag = house.services.engine.bus._flags, (Topic.RUN_ENDED, run["run_id"])
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         await eventually(lambda: flag in waits)
         waiting.cancel()

@@ -14,6 +14,7 @@ from structlog.testing import capture_logs
 from app.mcp import resource_handlers
 from app.mcp.mount import BODY_BYTES
 from app.mcp.session import Session
+from store.wakes import Topic
 from tests.support.mcp_agent import agent, told
 from tests.support.product import ADMIN_TOKEN
 from tests.support.waiting import eventually
@@ -156,7 +157,7 @@ async def test_a_call_of_the_handshake_versions_is_cancelled_by_its_client_alone
     async with agent(house) as client:
         run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
     await bench.started.wait()
-    flag = f"end:{run['run_id']}"
+    flag = (Topic.RUN_ENDED, run["run_id"])
     waits = house.services.engine.bus._flags
     other = await house.token_for("ben", "READ", "OBSERVE")
 
@@ -237,7 +238,7 @@ async def test_an_abandoned_connection_leaves_neither_task_nor_wait(house, bench
     async with agent(house) as client:
         run = told(await client.call_tool("run_pack", {"pack": "test.slow", "input": {"text": "x"}, "wait_seconds": 0}))
     await bench.started.wait()
-    waits, flag = house.services.engine.bus._flags, f"end:{run['run_id']}"
+    waits, flag = house.services.engine.bus._flags, (Topic.RUN_ENDED, run["run_id"])
     headers, body = wire(era, "tools/call", name="wait_run", arguments={"run_id": run["run_id"], "wait_seconds": 50})
     request = (
         b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n"

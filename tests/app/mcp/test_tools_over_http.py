@@ -13,6 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from app.mcp.answers import ANSWER_BYTES
+from store.wakes import Topic
 from tests.support.mcp_agent import MODES, ToolRefused, agent, fits, told
 from tests.support.mcp_clients import RefusedByServer, typescript
 from tests.support.waiting import eventually
@@ -137,10 +138,10 @@ async def test_cancelling_a_call_ends_the_wait_and_not_the_run(house, bench, mod
         waiting = asyncio.create_task(client.call_tool("wait_run", {"run_id": run["run_id"], "wait_seconds": 50}))
         await bench.started.wait()
         waits = house.services.engine.bus._flags
-        await eventually(lambda: f"end:{run['run_id']}" in waits)
+        await eventually(lambda: (Topic.RUN_ENDED, run["run_id"]) in waits)
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
-        await eventually(lambda: f"end:{run['run_id']}" not in waits)
+        await eventually(lambda: (Topic.RUN_ENDED, run["run_id"]) not in waits)
         assert told(await client.call_tool("get_run", {"run_id": run["run_id"]}))["state"] == "RUNNING"
     assert bench.cancelled == 0
 

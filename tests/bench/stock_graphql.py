@@ -8,13 +8,13 @@ python -m tests.bench.stock_graphql up …
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import strawberry
 from strawberry.asgi import GraphQL
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
-import app.main
 from app.auth import bearer_token
 from app.cli import main
 from schema.mutation import Mutation
@@ -59,5 +59,5 @@ class StockGraphQL(GraphQL[Any, None]):
 
 
 if __name__ == "__main__":
-    app.main.GraphQLApp = StockGraphQL  # type: ignore[misc, assignment]
-    main()
+    with patch("app.main.GraphQLApp", StockGraphQL):
+        main()

@@ -122,7 +122,13 @@ async def test_a_use_case_may_refuse_a_read() -> None:
         result = await GuardedSchema(Query).execute("{ run }")
     [error] = result.errors or []
     assert error.message == "There is no run `run_1`."
-    assert error.extensions == {"code": "NOT_FOUND", "retryable": False, "hint": "List the runs.", "ref": "run_1"}
+    assert error.extensions == {
+        "code": "NOT_FOUND",
+        "retryable": False,
+        "hint": "List the runs.",
+        "hintParts": {"text": "List the runs.", "operation": None, "closest": None},
+        "ref": "run_1",
+    }
     assert logs == []
 
 

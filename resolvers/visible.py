@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from resolvers.access import visible_to
 from store import artifacts as stored_artifacts
-from store import events, logs, run_reads, sessions, spending, start_reads, step_reads, transcripts
+from store import events, logs, pipeline_reads, run_reads, sessions, spending, start_reads, step_reads, transcripts
 from store.callers import find_callers
-from store.pipeline_reads import current_versions, find_bodies, find_pipelines, find_versions
 from store.run_heads import find_run_by_id
 
 if TYPE_CHECKING:
@@ -98,13 +97,13 @@ artifacts_of_attempts = _visible(stored_artifacts.artifacts_of_attempts)
 #: Callers by id; their names are no secret among callers.
 callers = _open(find_callers)
 #: Pipelines by id, deleted ones too.
-pipelines = _open(find_pipelines)
+pipelines = _open(pipeline_reads.find_pipelines)
 #: Pipeline versions by id.
-versions = _open(find_versions)
+versions = _open(pipeline_reads.find_versions)
 #: The version new runs use, by pipeline id.
-versions_now = _open(current_versions)
+current_versions = _open(pipeline_reads.current_versions)
 #: Texts of versions, by version id.
-version_bodies = _open(find_bodies)
+version_bodies = _open(pipeline_reads.find_bodies)
 
 
 async def latest_runs(context: Context, pipeline_ids: Sequence[str]) -> Mapping[str, RunRecord]:

@@ -75,6 +75,6 @@ class Loaders:
     pipeline = _found(visible.pipelines)
     pipeline_usage = _of_each(visible.pipeline_usage)
     version = _found(visible.versions)
-    current_version = _found(visible.versions_now)
+    current_version = _found(visible.current_versions)
     version_body = _found(visible.version_bodies)
     pack_usage = _of_each(visible.pack_usage)

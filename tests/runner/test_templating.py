@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runner.failures import FailureCode
+from runner.issues import Hint
 from runner.templating import TemplateError, compile_template, escape_text
 from tests.support.effort import at_most
 
@@ -143,7 +144,7 @@ class TestAbsence:
         assert text in error.failure.message
 
     def test_the_nearest_field_is_named(self):
-        assert failure("${{ inputs.o.nam }}", {"o": {"name": 1}}).hint == "Did you mean `name`?"
+        assert failure("${{ inputs.o.nam }}", {"o": {"name": 1}}).hint == Hint(closest="name")
 
 
 class TestSyntax:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.issues import did_you_mean, nearest
+from runner.issues import Hint, did_you_mean, nearest
 
 KNOWN = ["web.scrape", "web.search", "doc.parse", "max_attempts", "timeout_seconds"]
 
@@ -30,7 +30,7 @@ def test_a_name_that_is_right_but_for_its_case_wins():
 
 
 def test_few_names_are_listed_when_none_is_near():
-    assert did_you_mean("zzz", ["a", "b"]) == "Known here: `a`, `b`."
+    assert did_you_mean("zzz", ["a", "b"]) == Hint("Known here: `a`, `b`.")
     assert did_you_mean("zzz", [f"name{n}" for n in range(13)]) is None
     assert did_you_mean("zzz", []) is None
 

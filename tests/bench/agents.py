@@ -61,7 +61,7 @@ async def agents(folder: Path, counts: Counts) -> list[Figure]:
         grown = max(server.resident_bytes() - before, 0)
     return [
         Figure("agents", "CPU of a mocked step, persistence included", cold / steps * 1e3, "ms", 8),
-        Figure("agents", "CPU of a replayed step", cached / steps * 1e3, "ms", 1.5),
+        Figure("agents", "CPU of a replayed step", cached / steps * 1e3, "ms", 3),
         Figure("agents", "masking of output with 80 secrets", _masking(counts.of(300)), "MB/s", 50, True),
         Figure("agents", f"{megabytes} MB of output, taken and kept", megabytes / seconds, "MB/s"),
         Figure("agents", f"memory more after {megabytes} MB of output", grown / 1e6, "MB", 30),

@@ -55,7 +55,7 @@ async def step(folder: Path, counts: Counts) -> list[Figure]:
     return [
         Figure("step", "one durable commit here", commit * 1e3, "ms"),
         Figure("step", MARGINAL_STEP, marginal * 1e3, "ms", commit * 1e3 + 0.35, fixed=commit * 1e3),
-        Figure("run", TEN_STEPS, statistics.median(tens) * 1e3, "ms", 8),
+        Figure("run", TEN_STEPS, statistics.median(tens) * 1e3, "ms", 10),
         Figure("run", "10 steps, submit to final by subscription, p50", statistics.median(watched) * 1e3, "ms", 15),
     ]
 
@@ -109,7 +109,7 @@ async def throughput(folder: Path, counts: Counts) -> list[Figure]:
         cpu = server.cpu_seconds_since(cpu)
     return [
         Figure("throughput", AT_ONCE, runs * 10 / seconds, "steps/s", 3000, True),
-        Figure("throughput", "CPU for each step, submit included", cpu / (runs * 10) * 1e3, "ms", 0.25),
+        Figure("throughput", "CPU for each step, submit included", cpu / (runs * 10) * 1e3, "ms", 0.35),
         Figure("throughput", "submits", runs / submitted, "runs/s"),
     ]
 
@@ -125,7 +125,7 @@ async def latency(folder: Path, counts: Counts) -> list[Figure]:
         pages, messages = await _delays(client, slow, page_document("RunEvents"), subscribers)
         cpu = server.cpu_seconds_since(cpu)
     return [
-        Figure("latency", "transition to subscriber, p50", _quantile(alone, 0.5), "ms", 3),
+        Figure("latency", "transition to subscriber, p50", _quantile(alone, 0.5), "ms", 3.5),
         Figure("latency", "transition to subscriber, p99", _quantile(alone, 0.99), "ms", 10),
         Figure("latency", "transition to the page of the run, p50", _quantile(page, 0.5), "ms"),
         Figure("latency", "transition to the page of the run, p99", _quantile(page, 0.99), "ms"),
@@ -211,7 +211,7 @@ async def recovery(folder: Path, counts: Counts) -> list[Figure]:
         async with serving(folder / "data") as (_, client):
             await wait_until(functools.partial(_has_more_attempts, client, run, before))
             times.append(time.perf_counter() - begun)
-    return [Figure("recovery", "kill -9, restart, next step runs", statistics.median(times), "s", 1.0)]
+    return [Figure("recovery", "kill -9, restart, next step runs", statistics.median(times), "s", 1.5)]
 
 
 async def _is_begun(client: Client, run: str) -> bool:
@@ -298,8 +298,8 @@ async def history(folder: Path, counts: Counts) -> list[Figure]:
             figures[size] = (statistics.median(pages), statistics.median(appends))
     small, large = figures[few], figures[many]
     return [
-        Figure("history", f"list page with {many:,} runs against {few:,}", large[0] / small[0], "x", 1.3),
-        Figure("history", f"one-step run with {many:,} runs against {few:,}", large[1] / small[1], "x", 1.3),
+        Figure("history", f"list page with {many:,} runs against {few:,}", large[0] / small[0], "x", 1.2),
+        Figure("history", f"one-step run with {many:,} runs against {few:,}", large[1] / small[1], "x", 1.2),
     ]
 
 

@@ -132,7 +132,8 @@ class Gate:
 
 
 @both_ways
-async def test_waiting_units_share_one_commit(embedded: SQLiteStore, way: str):
+async def test_waiting_units_share_one_commit(embedded: SQLiteStore, way: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 60.0)  # however busy the machine is
     commits = []
     embedded._writer._raw.set_trace_callback(lambda sql: commits.append(sql) if sql == "COMMIT" else None)
     answers = await Gate().batch(embedded, way, *(lambda conn, n=n: add(conn, f"c{n}") for n in range(40)))
@@ -141,7 +142,10 @@ async def test_waiting_units_share_one_commit(embedded: SQLiteStore, way: str):
 
 
 @both_ways
-async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(embedded: SQLiteStore, way: str):
+async def test_a_failed_commit_reaches_every_unit_of_the_batch_and_nobody_is_woken(
+    embedded: SQLiteStore, way: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 60.0)  # however busy the machine is
     heard = Heard(embedded)
 
     answers = await Gate().batch(

@@ -139,18 +139,18 @@ def _link(artifact: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def field_error(issue: Issue, schema: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """An issue as agents are told it: where, what, and what would be right.
+    """An issue as agents read it: where, what, and what would be right.
 
     Args:
         issue: What is wrong.
-        schema: Of the arguments; words a parameter takes are told from it.
+        schema: Of the arguments; the words that a parameter takes are read from it.
     """
-    told: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
+    found: dict[str, Any] = {"path": ".".join(issue.path), "rule": issue.rule, "problem": issue.message}
     place = (schema or {}).get("properties", {}).get(issue.path[0] if issue.path else "", {})
     allowed = place.get("enum") or place.get("items", {}).get("enum")
     if allowed:
-        told["allowed"] = allowed
-    return told | (hinted(asdict(issue.hint)) if issue.hint else {})
+        found["allowed"] = allowed
+    return found | (hinted(asdict(issue.hint)) if issue.hint else {})
 
 
 def hinted(parts: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -159,8 +159,8 @@ def hinted(parts: Mapping[str, Any] | None) -> dict[str, Any]:
     Args:
         parts: The parts of its hint, as `runner.issues.Hint` names them.
     """
-    told = {"closest": parts.get("closest"), "hint": parts.get("text")} if parts else {}
-    return {name: value for name, value in told.items() if value}
+    found = {"closest": parts.get("closest"), "hint": parts.get("text")} if parts else {}
+    return {name: value for name, value in found.items() if value}
 
 
 def dumped(value: Any) -> bytes:  # noqa: ANN401 - JSON

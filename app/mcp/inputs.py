@@ -124,8 +124,7 @@ class _Maker:
         self._defaults: dict[str, Any] = {}
 
     def argument(self, name: str, argument: GraphQLArgument) -> None:
-        told = self._told(name)
-        if told.hidden:
+        if self._declared(name).hidden:
             return
         kind = get_nullable_type(argument.type)
         required = is_required_argument(argument)
@@ -185,8 +184,8 @@ class _Maker:
         """The fields that are shown, by the name of their parameter."""
         found: dict[str, dict[str, GraphQLInputField]] = {}
         for part, each in kind.fields.items():
-            if not self._told(part).hidden:
-                called = (self._told(part).name if _takes_one(kind) else None) or part
+            if not self._declared(part).hidden:
+                called = (self._declared(part).name if _takes_one(kind) else None) or part
                 found.setdefault(called, {})[part] = each
         return found
 
@@ -202,7 +201,7 @@ class _Maker:
         schema = {"anyOf": [_schema_of(each.type) for each in fields.values()]}
         self._parameter(name, argument, binding, required=required, schema=schema)
 
-    def _told(self, name: str) -> Parameter:
+    def _declared(self, name: str) -> Parameter:
         return self._tool.parameters.get(to_snake_case(name), _PLAIN)
 
     def _parameter(
@@ -214,23 +213,23 @@ class _Maker:
         required: bool,
         schema: dict[str, Any] | None = None,
     ) -> None:
-        told = self._told(name)
-        called = told.name or to_snake_case(name)
+        declared = self._declared(name)
+        called = declared.name or to_snake_case(name)
         written = dict(schema or _schema_of(argument.type))
-        for key, value in (("minimum", told.minimum), ("maximum", told.maximum)):
+        for key, value in (("minimum", declared.minimum), ("maximum", declared.maximum)):
             if value is not None:
                 written[key] = value
-        if told.one_of:
-            written["enum"] = list(told.one_of)
-        if told.has_default:
-            written["default"] = self._defaults[called] = told.default
+        if declared.one_of:
+            written["enum"] = list(declared.one_of)
+        if declared.has_default:
+            written["default"] = self._defaults[called] = declared.default
         elif argument.default_value is not Undefined and argument.default_value is not None:
             default = argument.default_value
             written["default"] = default.name if isinstance(default, Enum) else default
-        if told.nullable:
+        if declared.nullable:
             # No list of types: not every client takes one.
             written = {"anyOf": [written, {"type": "null"}]}
-        written["description"] = told.description or argument.description or called
+        written["description"] = declared.description or argument.description or called
         if called in self._properties:
             raise ValueError(f"Two parameters of the tool {self._tool.title} are called {called}.")
         self._properties[called] = written

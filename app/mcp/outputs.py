@@ -186,19 +186,19 @@ class _Walk:
         required: list[str] = []
         members: dict[str, tuple[str, Shaper | None]] = {}
         for node, holder in self._fields(kind, selection):
-            told = node.alias.value if node.alias else node.name.value
-            if told == "__typename":
+            name = node.alias.value if node.alias else node.name.value
+            if name == "__typename":
                 continue
-            key = to_snake_case(told)
+            key = to_snake_case(name)
             part, always = self._field(holder, node)
             properties[key] = part.schema
-            members[told] = key, part.shape
+            members[name] = key, part.shape
             if always and holder is kind and not node.directives:
                 required.append(key)
         if lone and len(members) == 1:
-            ((told, (key, shape)),) = members.items()
+            ((name, (key, shape)),) = members.items()
             if shape is None:
-                return _Part(properties[key], lambda value, _: value[told])
+                return _Part(properties[key], lambda value, _: value[name])
         is_artifact = kind.name == "Artifact" and "id" in properties
         if is_artifact:
             properties["uri"] = {"type": "string"}

@@ -74,7 +74,7 @@ class Bus:
         self._flags: dict[Wake, set[Flag]] = {}
         self._collectors: set[Collector] = set()
         for topic in (Topic.RUN, Topic.RUN_ENDED, Topic.RUN_DELETED, Topic.OUTPUT):
-            store.wakes.listen(topic, partial(self._woken, topic))
+            store.wakes.listen(topic, partial(self._woken, topic), partial(self._wants, topic))
 
     @contextmanager
     def watch(self, *wanted: Wake) -> Iterator[Flag]:
@@ -100,6 +100,9 @@ class Bus:
             yield collector
         finally:
             self._collectors.discard(collector)
+
+    def _wants(self, topic: Topic, id: str) -> bool:
+        return (topic, id) in self._flags or bool(self._collectors) or id == EVERYTHING
 
     def _woken(self, topic: Topic, id: str) -> None:
         for collector in self._collectors:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from typing import Any
 
 import orjson
 import psycopg
 import structlog
-from broadcaster import BroadcastBackend, Event
 
-from store.wakes import EVERYTHING, Wake
+from store.wakes import EVERYTHING, LocalBackend, Wake
 
 log = structlog.get_logger(__name__)
 
@@ -33,8 +31,8 @@ def payload(origin: str, wake: Wake) -> str:
     return orjson.dumps([origin, *wake]).decode()
 
 
-class PostgresBackend(BroadcastBackend):
-    """Hears what other processes' transactions sent; what this one publishes, it hears at once.
+class PostgresBackend(LocalBackend):
+    """Hears what other processes' transactions sent, too; the transaction itself tells them (`store.postgres_writer`).
 
     Args:
         url: `postgresql://…`.
@@ -42,12 +40,12 @@ class PostgresBackend(BroadcastBackend):
     """
 
     def __init__(self, url: str, origin: str) -> None:
+        super().__init__()
         self.connected = asyncio.Event()
         self.backend_pid: int | None = None
         self._url = url
         self._origin = origin
         self._channels: set[str] = set()
-        self._heard: asyncio.Queue[Event] = asyncio.Queue()
         self._task: asyncio.Task[None] | None = None
 
     async def connect(self) -> None:
@@ -68,14 +66,6 @@ class PostgresBackend(BroadcastBackend):
     async def unsubscribe(self, channel: str) -> None:
         """Forgets a channel."""
         self._channels.discard(channel)
-
-    async def publish(self, channel: str, message: Any) -> None:  # noqa: ANN401 - broadcaster's
-        """Publishes in this process; the transaction itself has told the others (`store.postgres_writer`)."""
-        self._heard.put_nowait(Event(channel, message))
-
-    async def next_published(self) -> Event:
-        """Waits for a wake-up, of this process or another."""
-        return await self._heard.get()
 
     async def _serve(self) -> None:
         delay = 0.05
@@ -99,12 +89,12 @@ class PostgresBackend(BroadcastBackend):
             await connection.execute(f"LISTEN {CHANNEL}".encode())
             self.backend_pid = connection.info.backend_pid
             for channel in self._channels:
-                self._heard.put_nowait(Event(channel, EVERYTHING))
+                self.publish_soon(channel, EVERYTHING)
             self.connected.set()
             while True:
                 async for heard in connection.notifies(timeout=HEARTBEAT_SECONDS):
                     origin, channel, message = orjson.loads(heard.payload)
                     if origin != self._origin:
-                        self._heard.put_nowait(Event(channel, message))
+                        self.publish_soon(channel, message)
                 async with asyncio.timeout(HEARTBEAT_SECONDS):
                     await connection.execute("SELECT 1")

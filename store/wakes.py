@@ -1,22 +1,21 @@
 """Wake-ups: after a commit, tell who waits that something changed, never what.
 
 `broadcaster` carries them, a channel for each topic. They hold an id and nothing else, and all of them may be lost: who
-waits reads the store again after a while anyway.
+waits reads the store again after a while anyway. What nobody in this process waits for is not published: most steps
+run unwatched, and a wake-up takes two turns of the event loop.
 """
 
 from __future__ import annotations
 
 import asyncio
 from enum import StrEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import structlog
-from broadcaster import Broadcast
+from broadcaster import Broadcast, BroadcastBackend, Event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-
-    from broadcaster import BroadcastBackend
 
 log = structlog.get_logger(__name__)
 
@@ -43,6 +42,37 @@ class Topic(StrEnum):
 Wake: TypeAlias = "tuple[Topic, str]"
 
 
+class LocalBackend(BroadcastBackend):
+    """Hands what this process publishes to this process; Broadcast itself drops what has no subscriber."""
+
+    def __init__(self) -> None:
+        self._published: asyncio.Queue[Event] = asyncio.Queue()
+
+    async def connect(self) -> None:
+        """Does nothing: there is nothing to connect to."""
+
+    async def disconnect(self) -> None:
+        """Does nothing."""
+
+    async def subscribe(self, channel: str) -> None:
+        """Does nothing: every channel is heard."""
+
+    async def unsubscribe(self, channel: str) -> None:
+        """Does nothing."""
+
+    async def publish(self, channel: str, message: Any) -> None:  # noqa: ANN401 - broadcaster's
+        """Publishes in this process."""
+        self.publish_soon(channel, message)
+
+    def publish_soon(self, channel: str, message: str) -> None:
+        """Does the same for callers that cannot wait."""
+        self._published.put_nowait(Event(channel, message))
+
+    async def next_published(self) -> Event:
+        """Waits for a wake-up."""
+        return await self._published.get()
+
+
 class Wakes:
     """Publishes what commits woke and calls those who listen, on the event loop.
 
@@ -50,37 +80,46 @@ class Wakes:
         backend: Reaches other processes; without one, wake-ups stay in this process.
     """
 
-    def __init__(self, backend: BroadcastBackend | None = None) -> None:
-        self._broadcast = Broadcast("memory://") if backend is None else Broadcast(backend=backend)
-        self._committed: asyncio.Queue[Iterable[Wake]] = asyncio.Queue()
+    def __init__(self, backend: LocalBackend | None = None) -> None:
+        self._backend = backend or LocalBackend()
+        self._broadcast = Broadcast(backend=self._backend)
+        self._wanted: dict[Topic, list[Callable[[str], bool]]] = {}
         self._tasks: list[asyncio.Task[None]] = []
+        self._started = False
 
     async def start(self) -> None:
         """Begins to carry wake-ups."""
+        self._started = True
         await self._broadcast.connect()
-        self._tasks.append(asyncio.create_task(self._publish(), name="packline-wakes"))
 
     async def stop(self) -> None:
         """Carries nothing more. A second call does nothing."""
         tasks, self._tasks = self._tasks, []
         for task in tasks:
             task.cancel()
-        if tasks:
-            await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._started:
+            self._started = False
             await self._broadcast.disconnect()
 
     def committed(self, woken: Iterable[Wake]) -> None:
-        """Publishes, soon, what a commit woke."""
-        self._committed.put_nowait(woken)
+        """Publishes what a commit woke, as far as somebody in this process waits for it."""
+        for topic, id in woken:
+            if any(wants(id) for wants in self._wanted.get(topic, ())):
+                self._backend.publish_soon(topic, id)
 
-    def listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
-        """Calls `listener(id)` after each commit that woke an id of the topic; the id may be `EVERYTHING`."""
+    def listen(
+        self, topic: Topic, listener: Callable[[str], None], wants: Callable[[str], bool] = lambda _: True
+    ) -> None:
+        """Calls `listener(id)` after each commit that woke an id of the topic; the id may be `EVERYTHING`.
+
+        Args:
+            topic: What to listen for.
+            listener: What is called; also with ids it does not want, since others may.
+            wants: Whether the listener has a use for an id now.
+        """
+        self._wanted.setdefault(topic, []).append(wants)
         self._tasks.append(asyncio.create_task(self._listen(topic, listener), name=f"packline-wakes-{topic}"))
-
-    async def _publish(self) -> None:
-        while True:
-            for topic, id in await self._committed.get():
-                await self._broadcast.publish(topic, id)
 
     async def _listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
         async with self._broadcast.subscribe(topic) as subscriber:

@@ -58,14 +58,14 @@ class Deaf:
         self._share = share
         self._chance = random.Random(7)
 
-    def listen(self, topic: Topic, listener: Callable[[str], None]) -> None:
+    def listen(self, topic: Topic, listener: Callable[[str], None], wants: Callable[[str], bool]) -> None:
         def hear(id: str) -> None:
             if self._chance.random() < self._share:
                 self.lost += 1
             else:
                 listener(id)
 
-        self._store.wakes.listen(topic, hear)
+        self._store.wakes.listen(topic, hear, wants)
 
 
 async def run_with_worker(store: Store, steps: int = 2) -> Worker:

@@ -248,3 +248,15 @@ async def test_a_listener_hears_of_its_topic_alone(store: Store):
     await store.write(unit)
     await heard.until((Topic.RUN, "run_1"), (Topic.RUN_ENDED, "run_2"))
     assert [id for id in ended if id != EVERYTHING] == ["run_2"], "PostgreSQL's connection may say everything meanwhile"
+
+
+async def test_what_nobody_waits_for_is_not_published(store: Store):
+    told: list[str] = []
+    store.wakes.listen(Topic.RUN, told.append, {"watched"}.__contains__)
+    ended: list[str] = []
+    store.wakes.listen(Topic.RUN_ENDED, ended.append)
+    for id in ("unwatched", "watched"):
+        await store.write(lambda conn, id=id: conn.wake(Topic.RUN, id))
+    await store.write(lambda conn: conn.wake(Topic.RUN_ENDED, "last"))
+    await eventually(lambda: "last" in ended)
+    assert [id for id in told if id != EVERYTHING] == ["watched"], "PostgreSQL's connection may say everything"

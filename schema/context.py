@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import strawberry
 from strawberry.extensions import SchemaExtension
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from resolvers.context import Caller, Context
 
 
-@runtime_checkable
-class OperationContext(Protocol):
+class OperationContext:
     """A context that adds to answers and serves one event of a subscription after the other."""
+
+    __slots__ = ()
 
     @property
     def extensions(self) -> dict[str, object]:
         """What the answer carries in `extensions`."""
-        ...
+        return {}
 
     def next_event(self) -> None:
         """Forget what one event of a subscription has read."""
-        ...
 
 
 class ContextExtension(SchemaExtension):
@@ -48,7 +48,7 @@ class ContextExtension(SchemaExtension):
         yield
 
 
-class RequestContext:
+class RequestContext(OperationContext):
     """The context of one operation; a socket gets a new one for each of its operations.
 
     Attributes:

@@ -13,6 +13,7 @@ from strawberry.dataloader import DataLoader
 from strawberry.types import Info
 
 from app.graphql import GraphQLApp, TransportLimits
+from schema.context import OperationContext
 from schema.directives import Cost, Mcp, Requires, Scope
 from schema.guarded import GuardedSchema
 from schema.masking import PublicError
@@ -65,7 +66,7 @@ class World:
 
 
 @dataclass
-class Context:
+class Context(OperationContext):
     """One operation's."""
 
     world: World
@@ -79,10 +80,6 @@ class Context:
     async def _owners(self, keys: list[int]) -> list[str]:
         self.world.batches.append(keys)
         return [f"{self.world.owner} {key}" for key in keys]
-
-    @property
-    def extensions(self) -> dict[str, object]:
-        return {}
 
     def next_event(self) -> None:
         self.loader = DataLoader(self._owners)

@@ -346,6 +346,8 @@ class TextsRedactor:
 
 def _merged(found: list[Span]) -> list[Span]:
     """Spans in order, those that overlap as one."""
+    if len(found) < 2:
+        return found
     found.sort(key=lambda span: (span[0], -span[1]))
     merged: list[Span] = []
     for begin, end, name in found:

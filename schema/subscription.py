@@ -9,7 +9,6 @@ import strawberry
 from strawberry.types.nodes import SelectedField, Selection
 
 from resolvers.problems import Problem as Refusal
-from resolvers.runs import get_run
 from resolvers.watching import Behind, Output, OutputGap, watch_attempt, watch_run, watch_runs
 from runner.tail import Batch, Gap
 from schema.attempts import Attempt, LogLine
@@ -17,25 +16,21 @@ from schema.context import Info
 from schema.cursors import EVENTS, OUTPUT, event_position, output_position
 from schema.directives import Cost, Requires
 from schema.masking import PublicError
-from schema.run_events import RunEvent, event_of
+from schema.run_events import AttemptStateChanged, RunEvent, StepStateChanged, event_of
 from schema.run_lists import RunFilter
-from schema.runs import Run
+from schema.runs import Run, load_run
 from schema.scalars import Cursor, Long
+from schema.steps import RunStep
 from schema.transcripts import TranscriptEntry
 from store.states import Scope
 
 
-async def _run_now(info: Info, run_id: str) -> Run:
-    """The run as it is now; loaders would tell it as it was when the stream began."""
-    found = await get_run(info.context.context, id=run_id)
-    if found is None:
-        raise PublicError(f"Run {run_id} has been deleted.", "NOT_FOUND")
-    return Run.of(found)
-
-
 async def _run_of(root: Any, info: Info) -> Run:  # noqa: ANN401 - of any message that names its run
     """The run a message is about; read only for those who ask for it."""
-    return await _run_now(info, root.run_id)
+    found = await load_run(info, root.run_id)
+    if found is None:
+        raise PublicError(f"Run {root.run_id} has been deleted.", "NOT_FOUND")
+    return found
 
 
 @strawberry.type(description="Events, oldest first.")
@@ -43,8 +38,18 @@ class RunEventBatch:
     """A batch of stored events."""
 
     events: list[RunEvent] = strawberry.field(description="One or more events.")
+    run: Run = strawberry.field(resolver=_run_of, description="The run as it is now.")
     cursor: Cursor = strawberry.field(description="Position to go on after.")
     live: bool = strawberry.field(description="Whether everything stored has now been sent; what follows is live.")
+    run_id: strawberry.Private[str]
+
+    @strawberry.field(description="Steps whose state or attempts these events changed, as they are now; each once.")
+    async def changed_steps(self, info: Info) -> list[RunStep]:
+        """Read together, however many events are about them."""
+        about = [event.record for event in self.events if isinstance(event, StepStateChanged | AttemptStateChanged)]
+        ids = dict.fromkeys(record.step_id for record in about if record.step_id is not None)
+        found = await info.context.loaders.step.load_many(ids)
+        return [RunStep.of(step) for step in found if step is not None]
 
 
 @strawberry.type(
@@ -159,7 +164,8 @@ class Subscription:
                 cursor = EVENTS.encode((id, message.position))
                 match message:
                     case Batch(events, live):
-                        yield RunEventBatch(events=[event_of(event) for event in events], cursor=cursor, live=live)
+                        told = [event_of(event) for event in events]
+                        yield RunEventBatch(events=told, cursor=cursor, live=live, run_id=id)
                     case Gap(_, missed) | Behind(_, missed):
                         yield RunEventGap(cursor=cursor, missed=None if missed is None else Long(missed), run_id=id)
                     case _:

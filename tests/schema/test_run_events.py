@@ -14,6 +14,7 @@ from schema.cursors import EVENTS, OUTPUT
 from tests.support.front_door import command, look, ran, save, start, step
 from tests.support.graphql_client import PATIENCE_SECONDS, OperationFailed
 from tests.support.packs import Echoed, Text, Workbench
+from tests.support.page_documents import page_document
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -129,6 +130,64 @@ async def test_a_run_is_told_while_it_goes_on(it: Product, bench: Workbench) -> 
     assert any(message.get("live") for message in seen)
     assert told(events_in(seen)[-1]) == "run SUCCEEDED"
     assert [event["sequence"] for event in events_in(seen)] == list(range(1, len(events_in(seen)) + 1))
+
+
+async def test_what_batches_tell_of_a_run_and_its_steps_keeps_the_page_of_the_run_true(
+    it: Product, bench: Workbench
+) -> None:
+    await save(
+        it,
+        "page",
+        step("wait", "test.slow"),
+        step("file", "test.artifact", name="a.txt"),
+        step("tell", "test.progress", count=3),
+        step("fail", "test.switch", text="no"),
+        step("never", "test.echo", text="x"),
+    )
+    run_id = (await start(it, "page"))["run"]["id"]
+    await bench.started.wait()
+    shown = (await it.query(page_document("RunPage"), {"id": run_id}))["run"]
+    steps = {step["id"]: step for step in shown["steps"]}
+    bench.release.set()
+
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        async for message in it.subscribe(page_document("RunEvents"), {"id": run_id, "after": shown["eventCursor"]}):
+            shown |= message.get("run", {})
+            ids = [step["id"] for step in message.get("changedSteps", ())]
+            assert len(ids) == len(set(ids))
+            for changed in (
+                *message.get("changedSteps", ()),
+                *(e.get("runStep", {}) for e in message.get("events", ())),
+            ):
+                if changed:
+                    steps[changed["id"]] |= changed
+
+    now = (await it.query(page_document("RunPage"), {"id": run_id}))["run"]
+    assert now["state"] == "FAILED"
+    assert list(steps.values()) == now["steps"]
+    derived = {"steps", "currentStep", "workSeconds"}  # the page makes the latter two from the steps
+    assert {**shown, **dict.fromkeys(derived)} == {**now, **dict.fromkeys(derived)}
+
+
+async def test_a_batch_names_the_steps_that_its_events_changed_and_no_other(it: Product) -> None:
+    await save(it, "three", *(step(key, "test.echo", text="x") for key in ("a", "b", "c")))
+    run = await ran(it, "three")
+    document = """subscription ($id: ID!, $after: Cursor) { runEvents(id: $id, after: $after) {
+        ... on RunEventBatch { run { state } changedSteps { key state } events { cursor } } } }"""
+
+    async def batch(after: str | None) -> dict[str, Any]:
+        async for message in it.subscribe(document, {"id": run["id"], "after": after}):
+            assert isinstance(message, dict)
+            return message
+        raise AssertionError("nothing was told")
+
+    everything = await batch(None)
+    assert everything["run"] == {"state": "SUCCEEDED"}
+    assert everything["changedSteps"] == [{"key": key, "state": "SUCCEEDED"} for key in ("a", "b", "c")]
+    last_four = await batch(everything["events"][-6]["cursor"])
+    assert [step["key"] for step in last_four["changedSteps"]] == ["c"]
+    end = await batch(everything["events"][-2]["cursor"])
+    assert end["changedSteps"] == []
 
 
 async def test_server_sent_events_tell_the_same(it: Product) -> None:

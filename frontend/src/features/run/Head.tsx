@@ -7,6 +7,7 @@ import { serverNow, useNow } from "../../lib/clock.ts";
 import { duration, money, tokens, when } from "../../lib/format.ts";
 import { isFinal, isLive } from "../../lib/states.ts";
 import { workSeconds } from "./axis.ts";
+import { currentStep } from "./currentStep.ts";
 import type { RunWholeFragment } from "./run.generated.ts";
 
 /** What the run was for, how it stands, who started it, how long it took and what it cost. */
@@ -55,8 +56,8 @@ export const Head = memo(function Head({ run, actions }: { run: RunWholeFragment
 function doing(run: RunWholeFragment): string | null {
   // What waits for a moment tells which.
   if (run.wait !== null) return run.wait.until === null ? run.wait.message : `${run.wait.message}, at ${when(run.wait.until, serverNow())}`;
-  const place = run.steps.findIndex((step) => step.id === run.currentStep?.id) + 1;
-  return place === 0 ? null : `step ${place} of ${run.steps.length}`;
+  const step = currentStep(run);
+  return step === null ? null : `step ${run.steps.indexOf(step) + 1} of ${run.steps.length}`;
 }
 
 const STARTED_BY: Record<RunWholeFragment["cause"], (name: string) => string> = {

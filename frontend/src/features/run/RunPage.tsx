@@ -17,12 +17,12 @@ import { usePaced } from "../../lib/usePaced.ts";
 import { useWhileSeen } from "../../lib/useWhileSeen.ts";
 import { adviceFor } from "./advice.ts";
 import { Attempts } from "./Attempts.tsx";
+import { currentStep } from "./currentStep.ts";
 import type { Asked } from "./dialogs.tsx";
 import { FailurePanel } from "./FailurePanel.tsx";
 import { first, forward } from "./forward.ts";
 import { Head } from "./Head.tsx";
 import { reuseOf } from "./reuse.ts";
-import { resumeStep } from "./resumeStep.ts";
 import { AcknowledgeRunDocument, RunEventsDocument, RunPageDocument, type RunWholeFragment, type StepRowFragment } from "./run.generated.ts";
 import type { RunSearch } from "./search.ts";
 import { StepTabs, type Tab, tabFor } from "./StepTabs.tsx";
@@ -147,12 +147,12 @@ const Whole = memo(function Whole({ run }: { run: RunWholeFragment }): ReactNode
 });
 
 function currentOf(run: RunWholeFragment): StepRowFragment | null {
-  return run.steps.find((step) => step.id === run.currentStep?.id) ?? run.steps.findLast((step) => step.state !== "PENDING") ?? run.steps[0] ?? null;
+  return currentStep(run) ?? run.steps.at(-1) ?? null;
 }
 
 /** What can be done, as the server lists it, best first. The first is primary unless the failure has a better remedy. */
 function Actions({ run, primary, onAsk }: { run: RunWholeFragment; primary: boolean; onAsk: (what: Asked) => void }): ReactNode {
-  const next = resumeStep(run);
+  const next = currentStep(run);
   const words: Partial<Record<RunWholeFragment["actions"][number], { word: string; ask: Asked }>> = {
     RESUME: { word: next === null ? "Resume" : `Resume from step ${run.steps.indexOf(next) + 1}`, ask: "resume" },
     RERUN: { word: "Run again", ask: "rerun" },
@@ -227,7 +227,7 @@ function ReusedFrom({ step }: { step: StepRowFragment }): ReactNode {
 /** Tells screen readers of every step politely, and of a failure at once. */
 function Announcer({ run }: { run: RunWholeFragment }): ReactNode {
   const failed = run.state === "FAILED";
-  const step = run.currentStep;
+  const step = currentStep(run);
   return (
     <>
       <p role="status" className="sr-only">

@@ -12,9 +12,9 @@ import { Unread } from "../../components/Page.tsx";
 import { type Draft, ValueForm } from "../../components/ValueForm.tsx";
 import { humanise } from "../../lib/format.ts";
 import { useSettled } from "../../lib/useSettled.ts";
+import { currentStep } from "./currentStep.ts";
 import { difference } from "./difference.ts";
 import { Plan } from "./Plan.tsx";
-import { resumeStep } from "./resumeStep.ts";
 import {
   CancelRunDocument,
   ChangeableStepDocument,
@@ -58,7 +58,7 @@ export function RunDialog({ asked, ...props }: Props & { asked: Asked }): ReactN
 
 /** Reads the failed step's input first: it may be long, and only this dialog wants all of it. */
 function ChangeDialog(props: Props): ReactNode {
-  const key = resumeStep(props.run)?.key ?? "";
+  const key = currentStep(props.run)?.key ?? "";
   const [{ data, fetching, error }] = useQuery({ query: ChangeableStepDocument, variables: { id: props.run.id, key }, requestPolicy: "network-only" });
   const found = data?.run?.step;
   // Half an answer would be sent back as if it were the whole input.
@@ -88,7 +88,7 @@ function ResumeDialog({ run, onClose, step: changing }: Props & { step?: { input
   const [{ fetching }, resume] = useMutation(ResumeRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
   const plan = data?.run?.resumePreview ?? null;
-  const step = resumeStep(run);
+  const step = currentStep(run);
   const field = run.failure?.field?.split(".")[0];
 
   async function go(): Promise<void> {
@@ -231,7 +231,7 @@ function Definition({ run, chosen, newer, onChoose }: { run: RunWholeFragment; c
 function CancelDialog({ run, onClose }: Props): ReactNode {
   const [{ fetching }, cancel] = useMutation(CancelRunDocument);
   const [problem, setProblem] = useState<Refusal | null>(null);
-  const step = run.currentStep;
+  const step = currentStep(run);
 
   async function go(): Promise<void> {
     const answer = await cancel({ id: run.id });

@@ -313,7 +313,7 @@ export type RunWholeFragment = { eventCursor: string, inputs: unknown, deadlineA
       | { packName: string, key: string, position: number, pack: { id: string, credentials: Array<string> } | null }
      | null, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> }>, fromMemory: Array<{ field: LearnedField, value: string }>, version: { id: string, number: number } | null, rerunOf: { id: string, title: string } | null, pipeline: { id: string, key: string, name: string, currentVersion: { id: string, number: number } } | null, caller: { id: string, name: string }, pack: { id: string, name: string } | null, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null };
 
-export type RunNowFragment = { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null };
+export type RunNowFragment = { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null } };
 
 export type RunEventsSubscriptionVariables = Exact<{
   id: string;
@@ -322,12 +322,12 @@ export type RunEventsSubscriptionVariables = Exact<{
 
 
 export type RunEventsSubscription = { runEvents:
-    | { __typename: 'RunEventBatch', cursor: string, live: boolean, events: Array<
-        | { __typename: 'ArtifactChanged', sequence: number, at: string, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'AttemptStateChanged', sequence: number, at: string, attempt: { id: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> } }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'RunStateChanged', sequence: number, at: string, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'StepProgressed', sequence: number, at: string, runStep: { id: string, progress: number | null, milestones: Array<{ at: string, fraction: number | null, message: string }> }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
-        | { __typename: 'StepStateChanged', sequence: number, at: string, runStep: { id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> }, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, workSeconds: number, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, currentStep: { id: string, key: string, state: StepState } | null } }
+    | { __typename: 'RunEventBatch', cursor: string, live: boolean, run: { id: string, state: RunState, startedAt: string | null, endedAt: string | null, progress: number, resumeCount: number, acknowledgedAt: string | null, actions: Array<RunAction>, eventCursor: string, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, wait: { reason: WaitReason, message: string, until: string | null } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null } }, changedSteps: Array<{ id: string, key: string, packVersion: string | null, agent: string | null, state: StepState, progress: number | null, startedAt: string | null, endedAt: string | null, warnings: Array<string>, wait: { reason: WaitReason, message: string, until: string | null } | null, milestones: Array<{ at: string, fraction: number | null, message: string }>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, cost: { amountUsd: number | null, usage: { input: number, output: number } | null }, artifacts: Array<{ id: string, name: string, mediaType: string, sizeBytes: number, status: ArtifactStatus, createdAt: string, expiresAt: string | null, pinned: boolean, verifiedBy: { id: string, key: string } | null }>, attempts: Array<{ id: string, number: number, state: AttemptState, startedAt: string, endedAt: string | null, models: Array<string>, notes: Array<string>, failure: { code: FailureCode, class: FailureClass, message: string, cause: string, field: string | null, hint: string | null, retryable: boolean, retryAfterSeconds: number | null, safeToRepeat: boolean, stepKey: string | null, detail: unknown } | null, reuse: { madeBy: { id: string, runStep: { id: string, key: string, run: { id: string, title: string } } } | null } | null }> }>, events: Array<
+        | { __typename: 'ArtifactChanged' }
+        | { __typename: 'AttemptStateChanged' }
+        | { __typename: 'RunStateChanged' }
+        | { __typename: 'StepProgressed', runStep: { id: string, progress: number | null, milestones: Array<{ at: string, fraction: number | null, message: string }> } }
+        | { __typename: 'StepStateChanged' }
       > }
     | { __typename: 'RunEventGap', cursor: string, missed: number | null }
     | { __typename: 'RunEventsEnd', cursor: string }
@@ -745,7 +745,6 @@ export const RunNowFragmentDoc = /*#__PURE__*/ gql`
   progress
   resumeCount
   acknowledgedAt
-  workSeconds
   actions
   eventCursor
   failure {
@@ -756,11 +755,6 @@ export const RunNowFragmentDoc = /*#__PURE__*/ gql`
   }
   cost {
     ...CostParts
-  }
-  currentStep {
-    id
-    key
-    state
   }
 }
     ` as unknown as DocumentNode<RunNowFragment, unknown>;
@@ -833,18 +827,14 @@ export const RunEventsDocument = /*#__PURE__*/ gql`
     ... on RunEventBatch {
       cursor
       live
+      run {
+        ...RunNow
+      }
+      changedSteps {
+        ...StepNow
+      }
       events {
         __typename
-        sequence
-        at
-        run {
-          ...RunNow
-        }
-        ... on StepStateChanged {
-          runStep {
-            ...StepNow
-          }
-        }
         ... on StepProgressed {
           runStep {
             id
@@ -853,14 +843,6 @@ export const RunEventsDocument = /*#__PURE__*/ gql`
               at
               fraction
               message
-            }
-          }
-        }
-        ... on AttemptStateChanged {
-          attempt {
-            id
-            runStep {
-              ...StepNow
             }
           }
         }

@@ -69,7 +69,7 @@ async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
 run_payloads = _visible(run_reads.find_payloads)
 #: How many queued runs are ahead of a queued run, by run id.
 queue_places = _visible(start_reads.queue_places)
-#: Spending on models of each run, by run id.
+#: Spending on models of each run and its steps, by run id.
 run_spending = _visible(spending.spending_of_runs)
 #: Steps by id.
 steps = _visible(step_reads.find_steps)
@@ -77,8 +77,6 @@ steps = _visible(step_reads.find_steps)
 steps_of_runs = _visible(step_reads.steps_of_runs)
 #: Milestones of steps as JSON, by step id.
 milestones = _visible(step_reads.milestones_of)
-#: Spending on models of each step, by run id and step id.
-step_spending = _visible(spending.spending_of_steps)
 #: Sessions by id.
 sessions_by_id = _visible(sessions.find_sessions)
 #: Attempts by id.

@@ -60,7 +60,6 @@ class Loaders:
     queue_place = _found(visible.queue_places)
     step = _found(visible.steps)
     steps = _of_each(visible.steps_of_runs)
-    step_spending = _of_each(visible.step_spending)
     milestones = _found(visible.milestones)
     session = _found(visible.sessions_by_id)
     attempt = _found(visible.attempts)

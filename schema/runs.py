@@ -187,7 +187,8 @@ class Run(Node):
     @strawberry.field(description="Cost of all attempts so far.")
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
-        return SpendingCost.of(await info.context.loaders.run_spending.load(self.record.id))
+        spent = await info.context.loaders.run_spending.load(self.record.id)
+        return SpendingCost.of(spent.total)
 
     @strawberry.field(description="The run this one repeats.")
     async def rerun_of(self, info: Info) -> "Run | None":

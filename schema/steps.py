@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import strawberry
 
-from resolvers.records import StepRecord
+from resolvers.records import NOTHING, StepRecord
 from resolvers.versions import compiled
 from runner.agents.definition import AGENT
 from runner.definition_models import RetryPolicy
@@ -227,7 +227,8 @@ class RunStep(Node):
     @strawberry.field(description="Cost of all attempts.")
     async def cost(self, info: Info) -> SpendingCost:
         """What the models of all its attempts were paid for."""
-        return SpendingCost.of(await info.context.loaders.step_spending.load((self.record.run_id, self.record.id)))
+        spent = await info.context.loaders.run_spending.load(self.record.run_id)
+        return SpendingCost.of(spent.by_step.get(self.record.id, NOTHING))
 
     @strawberry.field(description="What was not quite right although it went on.")
     def warnings(self) -> list[str]:

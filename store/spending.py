@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 import sqlalchemy as sa
 
-from store.models.declaring import columns_of
-from store.models.runs import ATTEMPT, RUN, RUN_STEP
+from store.lookups import Lookup, of_run
+from store.models.runs import ATTEMPT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from sqlalchemy import ColumnElement, Subquery
 
@@ -32,67 +32,90 @@ class Spending:
 
 
 NOTHING = Spending()
+_UNKNOWN = Spending(None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpending:
+    """What all attempts of a run spent together.
+
+    Attributes:
+        by_step: The same by step id, for steps that asked a model.
+    """
+
+    total: Spending = NOTHING
+    by_step: Mapping[str, Spending] = field(default_factory=dict)
+
+
+class _Paid(NamedTuple):
+    run_id: str
+    step_id: str
+    input_tokens: int | None
+    output_tokens: int | None
+    cost_micros: int | None
+
+
+class _Lost(NamedTuple):
+    run_id: str
+    step_id: str
+
+
+# Both are read from an index or from the front of the rows, never from behind their payloads.
+_PAID = Lookup(ATTEMPT, _Paid, "attempt.run_id", also="attempt.models IS NOT NULL", visible=of_run("attempt.run_id"))
+# By way of the steps: attempts that asked no model have no index by run.
+_LOST = Lookup(
+    ATTEMPT,
+    _Lost,
+    "run_step.run_id",
+    source="run_step JOIN attempt ON attempt.step_id = run_step.id",
+    also="attempt.state = 'lost'",
+    visible=of_run("run_step.run_id"),
+)
 
 
 async def spending_of_runs(
     store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
-) -> dict[str, Spending]:
-    """Sums over all attempts of each run, by run id; every id asked for has an entry.
+) -> dict[str, RunSpending]:
+    """What each run spent, by run id; every id asked for has an entry.
 
     Of other callers' runs than `visible_to` nothing is known to be spent.
     """
-    wanted = [ATTEMPT.c.run_id.in_(run_ids), *_visible(visible_to)]
-    return await _spending(store, ATTEMPT.c.run_id, wanted, run_ids, run_ids)
-
-
-async def spending_of_steps(
-    store: Store, steps: Sequence[tuple[str, str]], *, visible_to: str | None = None
-) -> dict[tuple[str, str], Spending]:
-    """Sums over all attempts of each step, by run id and step id, as `spending_of_runs` has them."""
-    run_ids = {run_id for run_id, _ in steps}
-    step_ids = {step for _, step in steps}
-    wanted = [ATTEMPT.c.run_id.in_(run_ids), ATTEMPT.c.step_id.in_(step_ids), *_visible(visible_to)]
-    found = await _spending(store, ATTEMPT.c.step_id, wanted, [step for _, step in steps], run_ids)
-    return {(run_id, step): found[step] for run_id, step in steps}
-
-
-def _visible(visible_to: str | None) -> list[ColumnElement[bool]]:
-    if visible_to is None:
-        return []
-    return [sa.select(RUN.c.id).where(RUN.c.id == ATTEMPT.c.run_id, RUN.c.caller_id == visible_to).exists()]
-
-
-async def _spending(
-    store: Store,
-    by: ColumnElement[str],
-    wanted: Sequence[ColumnElement[bool]],
-    ids: Sequence[str],
-    run_ids: Collection[str],
-) -> dict[str, Spending]:
-    told = columns_of(ATTEMPT, Spending)
-    # Both are read from an index or from the front of the rows, never from behind their payloads.
-    rows = await store.read(
-        sa.select(
-            by.label("id"),
-            sa.func.count().label("attempts"),
-            *(sa.func.count(column).label(f"{column.name}_told") for column in told),
-            *(sa.cast(sa.func.sum(column), sa.BigInteger).label(column.name) for column in told),
-        )
-        .where(*wanted, ATTEMPT.c.models.is_not(None))
-        .group_by(by)
-    )
-    asked = {row["id"]: row for row in rows.mappings()}
-    found = dict.fromkeys(ids, NOTHING)
-    if not asked:
+    found = dict.fromkeys(run_ids, RunSpending())
+    paid: dict[str, list[_Paid]] = {}
+    for attempt in await _PAID.read(store, run_ids, visible_to=visible_to):
+        paid.setdefault(attempt.run_id, []).append(attempt)
+    if not paid:
         return found
-    # By way of the steps: attempts that asked no model have no index by run.
-    own = sa.select(RUN_STEP.c.id).where(RUN_STEP.c.run_id.in_(run_ids))
-    untold = sa.select(by).where(ATTEMPT.c.step_id.in_(own), by.in_(asked), ATTEMPT.c.state == "lost").distinct()
-    lost = set((await store.read(untold)).scalars())
-    for name, sums in asked.items():
-        is_told = {column.name: name not in lost and sums[f"{column.name}_told"] == sums["attempts"] for column in told}
-        found[name] = Spending(**{column: sums[column] if known else None for column, known in is_told.items()})
+    lost: dict[str, set[str]] = {}
+    for run_id, step_id in await _LOST.read(store, [*paid], visible_to=visible_to):
+        lost.setdefault(run_id, set()).add(step_id)
+    for run_id, attempts in paid.items():
+        of_steps: dict[str, list[_Paid]] = {}
+        for attempt in attempts:
+            of_steps.setdefault(attempt.step_id, []).append(attempt)
+        untold = lost.get(run_id, set())
+        by_step = {step: _sum(some) for step, some in of_steps.items() if step not in untold}
+        by_step |= dict.fromkeys(of_steps.keys() & untold, _UNKNOWN)
+        found[run_id] = RunSpending(_UNKNOWN if untold else _sum(attempts), by_step)
     return found
+
+
+def _sum(attempts: Sequence[_Paid]) -> Spending:
+    return Spending(
+        _total(attempt.input_tokens for attempt in attempts),
+        _total(attempt.output_tokens for attempt in attempts),
+        _total(attempt.cost_micros for attempt in attempts),
+    )
+
+
+def _total(amounts: Iterable[int | None]) -> int | None:
+    """The sum; None when one of them is not known."""
+    total = 0
+    for amount in amounts:
+        if amount is None:
+            return None
+        total += amount
+    return total
 
 
 def costs_by(column: ColumnElement[str]) -> Subquery:

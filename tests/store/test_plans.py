@@ -12,6 +12,7 @@ import sqlite3
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pytest
 from sqlalchemy import event
@@ -24,7 +25,7 @@ from store.paging import PageWindow
 from store.run_reads import RunFilter, find_payloads, list_runs, newest_runs
 from store.runs import Spent, Succeed
 from store.schema import ensure_sqlite_schema
-from store.spending import spending_of_runs, spending_of_steps
+from store.spending import spending_of_runs
 from store.start_reads import queue_places
 from store.states import RunState
 from store.step_reads import (
@@ -100,6 +101,20 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
+@contextmanager
+def rows_asked(opened: Store) -> Iterator[list[tuple[str, tuple[object, ...]]]]:
+    """The prepared reads meanwhile, with their parameters."""
+    asked: list[tuple[str, tuple[object, ...]]] = []
+    rows = opened.rows
+
+    async def noted(statement: Sql, parameters: Any = (), **how: bool) -> Any:
+        asked.append((statement.sqlite, statement.bound(parameters)))
+        return await rows(statement, parameters, **how)
+
+    with patch.object(opened, "rows", noted):
+        yield asked
+
+
 def plan_of(folder: Path, statement: str, parameters: Any) -> list[str]:
     """How SQLite answers a statement, line by line."""
     with closing(sqlite3.connect(folder / DATABASE)) as raw:
@@ -142,25 +157,17 @@ async def test_what_models_cost_is_summed_without_walking_all_attempts(tmp_path:
         worker = await working(opened, started.run_id)
         await worker.start()
         await worker.settle(Succeed(), spent=Spent(1, 2, 3, "[]"))
-        with statements() as asked:
+        with rows_asked(opened) as asked:
             for only in (None, who):
                 await spending_of_runs(opened, [started.run_id], visible_to=only)
-                await spending_of_steps(opened, [(started.run_id, worker.step_id)], visible_to=only)
     plans = [line for statement in asked for line in plan_of(tmp_path, *statement)]
-    assert len(asked) == 8, "what was paid, and what was lost, of runs and of steps, of all and of one caller"
+    assert len(asked) == 4, "what was paid, and what was lost, of all and of one caller"
     assert [line for line in plans if "SCAN" in line] == [], plans
+    assert sum("ix_attempt_spent" in line for line in plans) == 2, plans
 
 
 async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
-    statements: list[tuple[str, tuple[object, ...]]] = []
     async with sqlite_store(tmp_path) as opened:
-        rows = opened.rows
-
-        async def noted(statement: Sql, parameters: Any = (), **how: bool) -> Any:
-            statements.append((statement.sqlite, statement.bound(parameters)))
-            return await rows(statement, parameters, **how)
-
-        opened.rows = noted  # type: ignore[method-assign]
         reads = (
             find_payloads,
             find_steps,
@@ -172,9 +179,11 @@ async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
             find_artifacts,
             artifacts_of_runs,
             artifacts_of_attempts,
+            spending_of_runs,
         )
-        for read in reads:
-            await read(opened, ["a", "b"], visible_to="call_1")
+        with rows_asked(opened) as statements:
+            for read in reads:
+                await read(opened, ["a", "b"], visible_to="call_1")
     with closing(sqlite3.connect(tmp_path / "packline.db")) as raw:
         plans = {
             statement: [row[-1] for row in raw.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)]

@@ -6,7 +6,6 @@ printed directive and the check cannot drift apart.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import strawberry
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
 
     from resolvers.operations import Operation
-    from runner.failures import JSONValue
 
 described_enum(
     Scope,
@@ -73,7 +71,7 @@ class Cost:
     "hints its annotations.",
 )
 class Mcp:
-    """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `publication_of`.
+    """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `find_directive`.
 
     An argument left at its default is not printed on the field.
     """
@@ -95,33 +93,12 @@ class Mcp:
     defaults: JSON | None = strawberry.field(
         description="Argument defaults that differ for the tool.", default=strawberry.UNSET
     )
-    select: str | None = strawberry.field(
-        description="Selection set sent for the tool, as GraphQL text; kept beside the MCP server when absent.",
-        default=strawberry.UNSET,
-    )
 
     def __post_init__(self) -> None:
         # The printer writes every argument that is set; what equals the default is left out of the SDL.
         for name, default in _MCP_DEFAULTS.items():
             if getattr(self, name) == default:
                 setattr(self, name, strawberry.UNSET)
-
-
-@dataclass(frozen=True, slots=True)
-class Publication:
-    """How a root field appears as an MCP tool; `Mcp` with its defaults filled in."""
-
-    #: None: the field name in snake_case.
-    tool: str | None = None
-    toolset: str = "default"
-    read_only: bool = False
-    destructive: bool = False
-    idempotent: bool = False
-    open_world: bool = False
-    #: Argument defaults that differ for the tool, by GraphQL argument name.
-    defaults: "dict[str, JSONValue] | None" = None
-    #: Selection set as GraphQL text; None: kept with the operation.
-    select: str | None = None
 
 
 _MCP_DEFAULTS: dict[str, object] = {
@@ -162,15 +139,6 @@ def find_directive(field: "GraphQLField", kind: type[DirectiveT]) -> DirectiveT 
     if not isinstance(definition, StrawberryField):
         return None
     return next((directive for directive in definition.directives if isinstance(directive, kind)), None)
-
-
-def publication_of(field: "GraphQLField") -> Publication | None:
-    """Return how a field is published as a tool, or None when it is not."""
-    mark = find_directive(field, Mcp)
-    if mark is None:
-        return None
-    given = {part.name: getattr(mark, part.name) for part in fields(Publication)}
-    return Publication(**{name: value for name, value in given.items() if value is not strawberry.UNSET})
 
 
 def describe_directives(schema: "GraphQLSchema") -> None:

@@ -21,7 +21,7 @@ from app.mcp.tool_documents import document_of
 from app.mcp.waiting import ACTION_TOOLS, FIRST_SECONDS, hurried, next_of, next_of_route, waited
 from resolvers.artifacts import small_picture
 from resolvers.operations import OPERATIONS
-from schema.directives import publication_of
+from schema.directives import Mcp, find_directive
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -170,7 +170,7 @@ def build_tools(schema: GraphQLSchema) -> dict[str, OperationTool]:
     found: dict[str, OperationTool] = {}
     for root in (schema.query_type, schema.mutation_type):
         for name, field in (root.fields if root else {}).items():
-            mark = publication_of(field)
+            mark = find_directive(field, Mcp)
             if mark is None:
                 continue
             operation = declared.get(mark.tool)

@@ -10,7 +10,7 @@ import strawberry
 from structlog.testing import capture_logs
 
 from resolvers.problems import NotFound
-from schema.directives import Cost, Mcp, Publication, Requires, Scope, publication_of
+from schema.directives import Cost, Mcp, Requires, Scope, find_directive
 from schema.enums import described_enum
 from schema.guarded import GuardedSchema
 from schema.masking import PublicError
@@ -266,11 +266,10 @@ def test_directives_print_as_written_and_read_back_whole() -> None:
     assert '"""Tool name; the field name in snake_case when absent."""' in printed
     query_type = own._schema.query_type
     assert query_type is not None
-    assert publication_of(query_type.fields["plain"]) == Publication()
-    assert publication_of(query_type.fields["unpublished"]) is None
-    assert publication_of(query_type.fields["run"]) == Publication(
-        tool="get_run", read_only=True, idempotent=True, defaults={"waitSeconds": 25}
-    )
+    assert find_directive(query_type.fields["unpublished"], Mcp) is None
+    mark = find_directive(query_type.fields["run"], Mcp)
+    assert mark is not None
+    assert (mark.tool, mark.read_only, mark.idempotent, mark.defaults) == ("get_run", True, True, {"waitSeconds": 25})
 
 
 def test_an_enum_needs_a_description_for_each_member() -> None:

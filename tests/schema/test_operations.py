@@ -7,7 +7,7 @@ from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.operations import OPERATIONS
 from schema.build import build_schema
-from schema.directives import Requires, find_directive, publication_of
+from schema.directives import Mcp, Requires, find_directive
 
 _SCHEMA = build_schema()._schema
 FIELDS = {
@@ -24,7 +24,7 @@ def operation_of(name: str):
 
 def published_by(name: str):
     """The operation whose tool a field carries."""
-    mark = publication_of(FIELDS[name])
+    mark = find_directive(FIELDS[name], Mcp)
     return next((it for it in OPERATIONS.values() if mark and it.tool and (it.tool.name or it.name) == mark.tool), None)
 
 
@@ -36,12 +36,12 @@ def test_every_tool_that_is_declared_is_a_field() -> None:
 
 @pytest.mark.parametrize("name", sorted(FIELDS))
 def test_directives_say_what_the_operation_declares(name: str) -> None:
-    declared, tool = operation_of(name), publication_of(FIELDS[name])
+    declared, tool = operation_of(name), find_directive(FIELDS[name], Mcp)
     if declared is None:
         assert name in ("node", "nodes"), "every other field is a use case"
         return
     required = find_directive(FIELDS[name], Requires)
     assert (required.scope if required else None) == declared.scope
     if tool is not None:
-        told = (tool.read_only, tool.idempotent, tool.destructive)
+        told = (bool(tool.read_only), bool(tool.idempotent), bool(tool.destructive))
         assert told == (declared.kind == "query", declared.idempotent, declared.destructive)

@@ -11,7 +11,7 @@ import pytest_asyncio
 from graphql import GraphQLObjectType, get_named_type
 
 from schema.build import build_schema
-from schema.directives import publication_of
+from schema.directives import Mcp, find_directive
 from tests.support.front_door import command, ran, save, start, step
 from tests.support.graphql_client import OperationFailed
 from tests.support.mcp_agent import ToolRefused, agent, told
@@ -316,7 +316,7 @@ async def test_fields_below_need_the_scope_they_declare(world: World) -> None:
 PUBLISHED = sorted(
     name
     for name, root in FIELDS.items()
-    if root != "Subscription" and publication_of(build_schema()._schema.type_map[root].fields[name]) is not None  # type: ignore[union-attr]
+    if root != "Subscription" and find_directive(build_schema()._schema.type_map[root].fields[name], Mcp) is not None  # type: ignore[union-attr]
 )
 
 
@@ -324,8 +324,8 @@ PUBLISHED = sorted(
 async def test_a_tool_needs_the_scope_of_its_field_and_no_other(world: World, name: str) -> None:
     scope = scope_of(root_fields(FIELDS[name])[name])
     assert scope is not None
-    publication = publication_of(build_schema()._schema.type_map[FIELDS[name]].fields[name])  # type: ignore[union-attr]
-    (tool,) = [each for each in tools().values() if publication and each.text.name == publication.tool]
+    mark = find_directive(build_schema()._schema.type_map[FIELDS[name]].fields[name], Mcp)  # type: ignore[union-attr]
+    (tool,) = [each for each in tools().values() if mark and each.text.name == mark.tool]
 
     for scopes in (without(scope), [scope]):
         given = given_of(tool, await asked_with(world, name))

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
-from pydantic_settings import SettingsError as SourceError
 
 from app import settings_agents, settings_models, settings_mounts
 from app.addresses import is_loopback
@@ -55,7 +54,9 @@ if TYPE_CHECKING:
 class Settings(BaseSettings):
     """All settings; `Settings.load` reads and checks them."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     # -- where it runs
     data_dir: Folder = Field(
@@ -219,13 +220,6 @@ class Settings(BaseSettings):
         given = {name: value for name, value in (overrides or {}).items() if value is not None}
         try:
             settings = cls(**cast("dict[str, Any]", given))
-        except SourceError as error:
-            # A table in a variable that is no JSON. The cause holds the text, which may be a secret.
-            table = next((name for name in cls.model_fields if f'"{name}"' in str(error)), "")
-            raise SettingsError(
-                f"{PREFIX}{table.upper()} cannot be read: it should be JSON. Unset it, or write `{table}` into the "
-                "settings file."
-            ) from None
         except ValidationError as error:
             file = read_file(given, cls.model_fields)
             raise SettingsError(explain(error, given, file, cls.model_fields)) from error

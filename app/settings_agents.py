@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from app.settings_values import Table
 from runner.agents.isolation import best_isolation
 from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
 from runner.agents.reading import RESERVED_VARIABLES
@@ -96,7 +97,7 @@ def _named(agents: dict[str, AgentSetting]) -> dict[str, AgentSetting]:
 
 
 #: Profiles by name.
-Profiles = Annotated[dict[str, AgentSetting], AfterValidator(_named)]
+Profiles = Annotated[Table[dict[str, AgentSetting]], AfterValidator(_named)]
 
 
 def agents_of(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from app.settings_values import Table
 from runner.mounts.spec import KEY, MountSpec, MountSpecError, SecretRef, checked_command
 from runner.web_address import WebAddressError, read_web_address
 
@@ -83,7 +84,7 @@ def _named(servers: dict[str, McpServerSetting]) -> dict[str, McpServerSetting]:
 
 
 #: Servers by name.
-Servers = Annotated[dict[str, McpServerSetting], AfterValidator(_named)]
+Servers = Annotated[Table[dict[str, McpServerSetting]], AfterValidator(_named)]
 
 
 def mount_specs(servers: Mapping[str, McpServerSetting], commands: Sequence[str]) -> list[MountSpec]:

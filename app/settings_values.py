@@ -5,15 +5,18 @@ A message begins in lower case and stands behind the setting's name and value (`
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from pydantic_settings import NoDecode
 
 from runner.web_address import WebAddress, WebAddressError, read_web_address, read_web_host
+
+T = TypeVar("T")
 
 Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
 Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
@@ -28,6 +31,15 @@ def _words(value: object) -> object:
 def _folders(value: object) -> object:
     if isinstance(value, str):
         return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
+    return value
+
+
+def _table(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("it should be a table, in a variable as JSON") from None
     return value
 
 
@@ -103,6 +115,8 @@ def _web_address(value: str, what: str = "") -> WebAddress:
         raise ValueError(f"{what}an address such as https://host.example is needed: {error.reason}") from error
 
 
+#: Of the settings file; a variable holds it as JSON.
+Table = Annotated[T, NoDecode, BeforeValidator(_table)]
 #: Texts, separated by commas.
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 Hosts = Annotated[Words, AfterValidator(_hosts)]

@@ -145,13 +145,24 @@ def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, tab
     assert "tuple" not in text
 
 
-def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch):
-    monkeypatch.setenv("PACKLINE_AGENTS", "{hunter22")
+@pytest.mark.parametrize("variable", ["PACKLINE_AGENTS", "PACKLINE_MCP_SERVERS"])
+def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch, variable):
+    monkeypatch.setenv(variable, "{hunter22")
 
-    with pytest.raises(SettingsError, match=r"PACKLINE_AGENTS cannot be read: it should be JSON\. Unset it") as raised:
+    with pytest.raises(SettingsError) as raised:
         Settings.load()
 
-    assert "hunter22" not in str(raised.value)
+    assert str(raised.value) == (
+        f"{variable} cannot be used: it should be a table, in a variable as JSON. Unset it to go without."
+    )
+
+
+def test_a_variable_holds_a_table_as_json(monkeypatch):
+    monkeypatch.setenv("PACKLINE_MCP_SERVERS", '{"time": {"command": ["uvx", "mcp-server-time"], "call_seconds": 5}}')
+
+    time = Settings.load().mcp_servers["time"]
+
+    assert (time.command, time.call_seconds) == (("uvx", "mcp-server-time"), 5)
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from runner.registry import builtins_folder, load_registry
 from scripts import reference_pages
 from store.states import EventType, Scope
 from tests.support.front_door import ran, save
+from tests.support.pack_harness import load_module
 from tests.support.product import product
 
 if TYPE_CHECKING:
@@ -69,6 +70,21 @@ def test_every_setting_is_documented():
     described = [info.name for info in Settings.load({}).describe()]
     assert described
     assert [name for name in described if f"`{name}`" not in page] == []
+
+
+def test_the_limits_of_documents_are_the_packs():
+    page = (ROOT / "docs" / "operators.md").read_text("utf-8")
+    bounds, convert, formats, pdf = (
+        load_module(name) for name in ("_bounds.py", "doc/_convert.py", "doc/_formats.py", "doc/_pdf.py")
+    )
+    limits = (
+        f"{pdf.MAX_PAGES:,} pages",
+        f"{bounds.MAX_HTML_ELEMENTS:,} elements, {bounds.MAX_HTML_OPEN:,} of them open",
+        f"{bounds.MAX_XML_ELEMENTS:,} elements in one part, {bounds.MAX_XML_DEPTH:,} within",
+        f"{formats.MAX_UNPACKED_BYTES >> 20} MiB unpacked, in {formats.MAX_ARCHIVE_ENTRIES:,} parts",
+        f"{convert.CPU_SECONDS} seconds of processor time; {convert.MEMORY_BYTES >> 20} MiB",
+    )
+    assert [limit for limit in limits if limit not in page] == []
 
 
 def test_every_problem_scope_and_event_is_documented():

@@ -7,13 +7,17 @@ documents with different variables.
 from __future__ import annotations
 
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphql import (
     GraphQLError,
+    Lexer,
     OperationDefinitionNode,
     OperationType,
+    Source,
+    TokenKind,
     parse,
     specified_rules,
     validate,
@@ -124,13 +128,14 @@ class Documents:
                 "characters of the document", "document_characters", len(text), self.limits.document_characters
             )
             return CheckedDocument(None, (refusal,), {}, {})
+        most = self.limits.lexemes
         if not text.strip():
             return CheckedDocument(None, (GraphQLError(QUERY_MISSING, extensions={"code": "BAD_REQUEST"}),), {}, {})
         try:
-            document = parse(text, max_tokens=self.limits.lexemes)
+            document = parse(text, max_lexical_tokens=most, max_comments=most)
         except GraphQLError as error:
-            if "tokens" in error.message and "Parsing aborted" in error.message:
-                error.extensions = {"code": TOO_COMPLEX, "limit": "lexemes", "maximum": self.limits.lexemes}
+            if _lexemes(text[: min(error.positions or (0,))]) >= most:
+                error.extensions = {"code": TOO_COMPLEX, "limit": "lexemes", "maximum": most}
             return CheckedDocument(None, (error.with_traceback(None),), {}, {})
         operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
         kinds: dict[str | None, OperationType] = {
@@ -154,6 +159,15 @@ class Documents:
         # With the names that were probably meant: nobody comes here who has not signed in and could not read the whole
         # schema. They are looked for once for each error, of which there are few.
         return tuple(validate(self._schema, document, _RULES, max_errors=_MAX_ERRORS))
+
+
+def _lexemes(text: str) -> int:
+    """Count the lexical units of a text up to one that is none; comments do not count."""
+    lexer, count = Lexer(Source(text)), 0
+    with suppress(GraphQLError):
+        while lexer.advance().kind is not TokenKind.EOF:
+            count += 1
+    return count
 
 
 class DocumentGuard(SchemaExtension):

@@ -60,9 +60,9 @@ class RequestLimits:
     variables: int = 60
     #: Pairs of fields that share a response name in one place, where validation compares each pair.
     name_pairs: int = 2_000
-    #: Lexical units of the document.
+    #: Lexical units of the document; as many comments besides.
     lexemes: int = 1_500
-    #: Characters of the document; a comment or a text of any length is one lexeme. Data belongs into variables.
+    #: Characters of the document; a text of any length is one lexeme. Data belongs into variables.
     document_characters: int = 65_536
     #: Cost, page sizes multiplied out; see `schema.cost`.
     cost: int = 10_000

@@ -79,6 +79,27 @@ async def test_too_much_is_refused_naming_the_limit(query: str, limit: str) -> N
 @pytest.mark.parametrize(
     "query",
     [
+        "{ itemList { " + "id " * 1_400 + "}",
+        "{ hello } }" + " fragment F on Query { hello }" * 300,
+        "{ hello " + "{" * 1_000,
+        '{ echo(text: "a) }\n' + "{ hello }" * 500,
+    ],
+)
+async def test_another_fault_of_a_text_is_not_taken_for_its_size(query: str) -> None:
+    result = await execute(query)
+    assert [error.extensions for error in result.errors or ()] == [{}]
+
+
+async def test_comments_are_bounded_too() -> None:
+    assert (await execute("{ hello " + "# c\n" * 1_500 + "}")).errors is None
+    with at_most(calls=100_000):
+        result = await execute("{ hello " + "#\n" * 30_000 + "}")
+    assert "1500 comments" in str(result.errors)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
         "{ " + "{" * 5_000,
         "{ hello" + "(a: " * 3 + "[" * 5_000,
         chain(100),

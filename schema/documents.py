@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphql import (
+    FieldsOnCorrectTypeRule,
     GraphQLError,
     Lexer,
     OperationDefinitionNode,
@@ -35,7 +36,22 @@ if TYPE_CHECKING:
 
     from graphql import DocumentNode, GraphQLSchema
 
-_RULES = (*specified_rules, MaybeNullValidationRule, OneOfInputValidationRule)
+
+class _FieldsRule(FieldsOnCorrectTypeRule):
+    """Refuses fields that a type does not have, and names the type in the error's extensions."""
+
+    def report_error(self, error: GraphQLError) -> None:
+        """Report an unknown field; see `graphql.ASTValidationRule.report_error`."""
+        kind = self.context.get_parent_type()
+        if kind is not None:
+            error.extensions = {"type": kind.name}
+        super().report_error(error)
+
+
+_RULES = (
+    *(_FieldsRule if rule is FieldsOnCorrectTypeRule else rule for rule in specified_rules),
+    *(MaybeNullValidationRule, OneOfInputValidationRule),
+)
 _MAX_ERRORS = 20
 _MAX_DOCUMENTS = 512
 #: A parsed document takes some 170 times its text; together they stay below 100 MB whatever is sent.

@@ -42,6 +42,13 @@ _HELP: Final = {
         "list_runs tells the runs under way; wait_run or cancel_run make room.", ("list_runs", "wait_run", "cancel_run")
     ),
 }
+
+
+def _fields_of(kind: str) -> Advice:
+    query = f'{{ __type(name: "{kind}") {{ fields {{ name args {{ name }} }} }} }}'
+    return Advice(f"`{query}` lists the fields of {kind}; name any other type to see its fields.")
+
+
 _DEFINITION: Final = Advice(
     "get_pipeline with detail: full tells the current definition; clone_pipeline copies it.",
     ("get_pipeline", "clone_pipeline"),
@@ -61,10 +68,7 @@ _WRITTEN_HELP: Final = {
         "get_pipeline with detail: full tells the whole definition; check_pipeline tells every issue of one.",
         ("get_pipeline", "check_pipeline"),
     ),
-    "query": Advice(
-        '`{ __type(name: "Query") { fields { name args { name } } } }` tells what can be asked; name any other type to '
-        "see its fields."
-    ),
+    "query": _fields_of("Query"),
 }
 
 #: What does what can be done with a run; a run that can be cancelled can be waited for, too.
@@ -134,7 +138,7 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
         message,
         retryable=bool(told.get("retryable", code == "INTERNAL")),
         field_errors=errors,
-        advice=[*advice, *_help(code, arguments, errors)],
+        advice=[*advice, *([_fields_of(told["type"])] if "type" in told else _help(code, arguments, errors))],
         requires=told.get("scope"),
         request_id=told.get("id"),
     )

@@ -98,7 +98,6 @@ async def agrees(client: Client, query: str, plain: dict[str, Any]) -> None:
 async def test_an_agent_is_told_how_to_ask_for_the_fields_there_are(tmp_path: Path) -> None:
     async with product(tmp_path) as it, agent(it) as client:
         error = await refused(client, "{ runs { nodes { colour } } }")
-        assert "on type 'Run'" in error["message"]
-        asked = error["hint"].split("`")[1].replace('"Query"', '"Run"')
+        asked = error["hint"].split("`")[1]
         answer = told(await client.call_tool("graphql_query", {"query": asked}))
     assert "title" in {field["name"] for field in answer["data"]["__type"]["fields"]}

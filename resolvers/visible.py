@@ -12,7 +12,6 @@ from resolvers.access import visible_to
 from store import artifacts as stored_artifacts
 from store import events, logs, pipeline_reads, run_reads, sessions, spending, start_reads, step_reads, transcripts
 from store.callers import find_callers
-from store.run_heads import find_run_by_id
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -56,15 +55,8 @@ def _open(read: Callable[[Store, Sequence[K]], Awaitable[Mapping[K, V]]]) -> Bat
     return batch
 
 
-async def runs(context: Context, ids: Sequence[str]) -> Mapping[str, RunRecord]:
-    """Runs by id."""
-    store, only = context.services.store, visible_to(context.caller)
-    if len(ids) == 1:
-        found = await find_run_by_id(store, ids[0], visible_to=only)
-        return {} if found is None else {found.id: found}
-    return await run_reads.find_runs(store, ids, visible_to=only)
-
-
+#: Runs by id.
+runs = _visible(run_reads.find_runs)
 #: Inputs of runs, by run id.
 run_payloads = _visible(run_reads.find_payloads)
 #: How many queued runs are ahead of a queued run, by run id.

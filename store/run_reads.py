@@ -106,7 +106,18 @@ class RunFilter:
 #: First character of a search text that holds plain words; earlier releases stored JSON.
 FOUND_BY_WORDS = "\n"
 _COLUMNS = columns_of(RUN, RunRecord)
-_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible="run.caller_id = :visible_to")
+_OF_CALLER = "run.caller_id = :visible_to"
+BY_ID = Lookup(
+    RUN,
+    RunRecord,
+    "run.id",
+    visible=_OF_CALLER,
+    decode={
+        "state": {state.value: state for state in RunState}.__getitem__,
+        "cause": {cause.value: cause for cause in RunCause}.__getitem__,
+    },
+)
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible=_OF_CALLER)
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -123,10 +134,7 @@ _CLOCKS_APART = timedelta(hours=1)
 
 async def find_runs(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunRecord]:
     """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
-    wanted = sa.select(*_COLUMNS).where(RUN.c.id.in_(ids))
-    if visible_to is not None:
-        wanted = wanted.where(RUN.c.caller_id == visible_to)
-    return {row["id"]: _record(row) for row in (await store.read(wanted)).mappings()}
+    return {run.id: run for run in await BY_ID.read(store, ids, visible_to=visible_to)}
 
 
 async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:

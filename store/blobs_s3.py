@@ -16,7 +16,7 @@ import os
 import re
 import secrets
 import time
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
@@ -27,7 +27,7 @@ from store.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, Qu
 from store.blobs import BlobStore
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator, Sequence
     from pathlib import Path
 
     from obstore.store import S3Config, S3Store
@@ -160,7 +160,8 @@ class S3Blobs:
             async with self._lock(digest), self._asking(f"remove {digest}"):
                 found = await _head(self._store, key)
                 if found is not None and found[1] < time.time() - grace_seconds:
-                    await obstore.delete_async(self._store, key)
+                    with self._missing_bucket():
+                        await obstore.delete_async(self._store, key)
                     removed += 1
                     size += found[0]
         await asyncio.to_thread(self._cache.remove, digests, grace_seconds=grace_seconds)
@@ -179,7 +180,8 @@ class S3Blobs:
 
         probe = f"probe/{secrets.token_hex(8)}"
         async with self._asking("use it"):
-            await obstore.put_async(self._store, probe, b"packline")
+            with self._missing_bucket():
+                await obstore.put_async(self._store, probe, b"packline")
             await obstore.get_range_async(self._store, probe, start=0, end=1)
             await obstore.delete_async(self._store, probe)
         used = await self._used_bytes()
@@ -198,7 +200,8 @@ class S3Blobs:
                 await asyncio.to_thread(self._cache.remove, [digest], grace_seconds=-1.0)
                 raise QuotaExceededError(size, await self._used_bytes(), self._quota_bytes)
             path = self._cache.path(digest)
-            await obstore.put_async(self._store, key, path, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
+            with self._missing_bucket():
+                await obstore.put_async(self._store, key, path, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
             if found is None and self._used is not None:
                 self._used += size
         await self._bound()
@@ -249,15 +252,19 @@ class S3Blobs:
                 "and PACKLINE_ARTIFACT_STORE_SECRET (or the AWS_ variables), and that they may read, list, write and "
                 "delete there."
             ) from error
-        except (exceptions.NotFoundError, FileNotFoundError) as error:
-            if not isinstance(error, exceptions.NotFoundError) and "bucket" not in str(error).lower():
-                raise
+        except exceptions.BaseError as error:
+            raise BlobsAwayError(f"{self.bucket} could not {what} now: {_said(error)}.") from error
+
+    @contextmanager
+    def _missing_bucket(self) -> Iterator[None]:
+        """Takes "not found" for a missing bucket: where no object need exist, as for putting and removing one."""
+        try:
+            yield
+        except FileNotFoundError as error:
             raise BlobsRefusedError(
                 f"There is no bucket {self.bucket.name}, or not there: create it, or mend PACKLINE_ARTIFACT_STORE, "
                 f"PACKLINE_ARTIFACT_STORE_ENDPOINT and PACKLINE_ARTIFACT_STORE_REGION. ({_said(error)})"
             ) from error
-        except exceptions.BaseError as error:
-            raise BlobsAwayError(f"{self.bucket} could not {what} now: {_said(error)}.") from error
 
 
 class _Object:
@@ -319,11 +326,10 @@ def _connect(bucket: Bucket) -> S3Store:
 async def _head(store: S3Store, key: str) -> tuple[int, float] | None:
     """Size and time of an object, in epoch seconds; None when there is none."""
     import obstore
-    from obstore import exceptions
 
     try:
         found = await obstore.head_async(store, key)
-    except (exceptions.NotFoundError, FileNotFoundError):
+    except FileNotFoundError:
         return None
     return found["size"], found["last_modified"].timestamp()
 
@@ -344,6 +350,5 @@ def _touched(path: Path) -> bool:
 
 
 def _said(error: BaseException) -> str:
-    """The service's own words, in a line; the library appends its whole state after them."""
-    text = str(error).split("\n\nDebug source:", 1)[0]
-    return " ".join(text.split()).rstrip(".")
+    """The service's own words, in a line: the first paragraph, which the library's whole state follows."""
+    return " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, event
 from store.dialects import NOTHING
 from store.engine import StoreBusyError, StoreClosedError
 from store.schema import ensure_sqlite_schema
-from store.sqlite_connection import SQLiteConnection, classified, named
+from store.sqlite_connection import SQLiteConnection, classified, named, result_code
 from store.sqlite_writer import SQLiteWriter
 from store.wakes import Wakes
 
@@ -127,7 +127,7 @@ class SQLiteStore:
                 near = self._near or self._connect_near()
                 return named(near.execute(statement.sqlite, statement.bound(parameters)).fetchall())
             except sqlite3.Error as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                if result_code(error) != sqlite3.SQLITE_BUSY:
                     raise classified(error) from error
         with self._under_way():
             try:

@@ -99,11 +99,19 @@ def connect(path: Path) -> sqlite3.Connection:
     return raw
 
 
+def result_code(error: sqlite3.Error) -> int | None:
+    """The primary result code, such as `SQLITE_BUSY` (sqlite.org/rescode.html).
+
+    Errors of the module itself, such as a parameter that was not given, carry none.
+    """
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
 def classified(error: BaseException) -> BaseException:
     """The store's own name for what SQLite raised; anything else stays what it is."""
     if isinstance(error, sqlite3.Error):
-        # Errors of the module itself, such as a parameter that was not given, carry no code.
-        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL or "disk I/O error" in str(error):
+        if result_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
             full = StoreFullError("The disk is full: the change was not recorded. Free space and try again.")
             full.__cause__ = error
             return full

@@ -110,6 +110,18 @@ async def test_nothing_is_written_by_way_of_a_read_of_a_few_rows(embedded: SQLit
 both_ways = pytest.mark.parametrize("way", ["write", "write_few"])
 
 
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE])
+@both_ways
+async def test_a_full_disk_is_recognised_by_its_code(embedded: SQLiteStore, way: str, code: int):
+    def unit(conn: Connection) -> None:
+        full = sqlite3.OperationalError("in other words")
+        full.sqlite_errorcode = code
+        raise full
+
+    with pytest.raises(StoreFullError):
+        await getattr(embedded, way)(unit)
+
+
 class Gate:
     """Holds the writer inside one unit, so that what is queued meanwhile becomes one batch."""
 

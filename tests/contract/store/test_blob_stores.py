@@ -234,6 +234,19 @@ async def test_wrong_settings_are_told_apart(
         assert "Debug" not in str(told.value)
 
 
+async def test_a_content_that_goes_while_it_is_read_is_not_taken_for_a_missing_bucket(
+    server: S3Server, tmp_path: Path
+) -> None:
+    blobs = S3Blobs(
+        Bucket(BUCKET, "bucket", server.endpoint, REGION, KEY_ID, SECRET), tmp_path, quota_bytes=None, cache_bytes=10
+    )
+    digest, size = await blobs.put(b"hello")
+    content = await blobs.content(digest)
+    server.objects.clear()
+    with pytest.raises(FileNotFoundError):
+        _ = [part async for part in content.read(0, size)]
+
+
 async def test_a_service_that_is_away_is_told(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ import sqlite3
 import time
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy.dialects import postgresql, sqlite
@@ -22,13 +23,12 @@ from store.engine import NEEDS_PSYCOPG, StoreBusyError, StoreError, StoreSchemaE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     import psycopg
     from sqlalchemy.engine import Dialect
 
-#: Every revision of `store/migrations/versions`, oldest first.
-REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+#: Every revision of `store/migrations/versions`, oldest first: the beginnings of its files' names.
+REVISIONS = tuple(sorted(path.name[:4] for path in Path(__file__).parent.glob("migrations/versions/[0-9]*.py")))
 #: `pg_advisory_xact_lock` key of whoever makes or changes the schema: "packline" as eight ASCII bytes.
 ADVISORY_LOCK = int.from_bytes(b"packline", "big")
 #: How long a second process waits for the one that migrates.

@@ -3,7 +3,7 @@
     python -m store.migrations.draft 0002 "Add the schedule tables"
     ruff format store/migrations/versions
 
-Read it, correct it and add the revision to `store.schema.REVISIONS`; tests fail until all agree.
+Read it and correct it; tests fail until all agree.
 """
 
 from __future__ import annotations

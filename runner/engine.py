@@ -105,6 +105,9 @@ class Engine:
                 if not answer.done():
                     answer.set_exception(error)
                 return None
+            except asyncio.CancelledError:
+                answer.cancel()
+                raise
             if not answer.done():
                 answer.set_result(submitted)
             return None if taken is None else await self.worker.go_on(taken)

@@ -260,6 +260,25 @@ async def test_a_run_goes_on_when_whoever_submits_it_is_gone(tmp_path: Path, sig
         assert (await lab.ended(crowd.order[0])).state is RunState.SUCCEEDED
 
 
+async def test_a_start_whose_lane_is_cut_off_waits_no_longer(tmp_path: Path, signals: Signals):
+    async with lab_with(tmp_path, signals) as lab:
+        new = await lab.new_run(SLOW)
+        asked = asyncio.Event()
+
+        async def never(*_args: object, **_kwargs: object) -> None:
+            asked.set()
+            await asyncio.Event().wait()
+
+        write, lab.store.write_few = lab.store.write_few, never  # type: ignore[method-assign, assignment]
+        submitting = asyncio.create_task(lab.engine.submit(new))
+        await asked.wait()
+        lab.store.write_few = write  # type: ignore[method-assign]
+        await lab.crash()
+        with pytest.raises(asyncio.CancelledError):
+            async with asyncio.timeout(5):
+                await submitting
+
+
 async def test_a_run_has_nothing_of_the_request_that_submits_it(tmp_path: Path, signals: Signals):
     asking = ContextVar("asking", default="nobody")
     seen: list[str] = []

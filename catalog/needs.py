@@ -12,7 +12,7 @@ from catalog.concepts import thesaurus
 from catalog.routing_inputs import suggest_inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from catalog.concepts import Role
     from catalog.facts import Facts
@@ -64,15 +64,14 @@ def fed_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Fa
         facts: What the request says and has.
         wish: What it speaks of.
     """
-    found = list(scores)
     had = kinds_had(facts, wish)
-    place = max(range(len(found)), key=found.__getitem__)
+    place = _likeliest(range(len(entries)), scores)
     pack = entries[place]
     if pack.kind == "pipeline" or not lacks_input(pack, facts, had):
-        return found
+        return [*scores]
     at_hand = frozenset(kind for fact in facts.facts for kind in fact.kinds)
     if not at_hand and kinds_given(facts, wish):
-        return found
+        return [*scores]
     makers = [
         other
         for other, entry in enumerate(entries)
@@ -85,10 +84,7 @@ def fed_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Fa
             else not suggest_inputs(entry.input_schema, facts.text, facts, {}).missing
         )
     ]
-    if makers:
-        best = max(makers, key=found.__getitem__)
-        found[place], found[best] = found[best], found[place]
-    return found
+    return _exchanged(scores, place, makers)
 
 
 def new_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Facts, wish: Wish) -> list[float]:
@@ -96,19 +92,28 @@ def new_first(entries: Sequence[Entry[RefT]], scores: Sequence[float], facts: Fa
 
     The likeliest entry that takes what is given and makes what is named changes places with it.
     """
-    found = list(scores)
-    place = max(range(len(found)), key=found.__getitem__)
+    place = _likeliest(range(len(entries)), scores)
     given = kinds_given(facts, wish)
     named = (_kinds(wish, "wanted") | _kinds(wish, "plain")) - given
     if not named or not given.issuperset(entries[place].metadata.produces):
-        return found
+        return [*scores]
     makers = [
         other
         for other, entry in enumerate(entries)
         if not named.isdisjoint(entry.metadata.produces) and not given.isdisjoint(entry.metadata.accepts)
     ]
-    if makers:
-        best = max(makers, key=found.__getitem__)
+    return _exchanged(scores, place, makers)
+
+
+def _likeliest(places: Iterable[int], scores: Sequence[float]) -> int:
+    return max(places, key=scores.__getitem__)
+
+
+def _exchanged(scores: Sequence[float], place: int, rivals: Sequence[int]) -> list[float]:
+    """Scores in which the likeliest of some rivals, if there are any, has changed places with an entry."""
+    found = list(scores)
+    if rivals:
+        best = _likeliest(rivals, scores)
         found[place], found[best] = found[best], found[place]
     return found
 

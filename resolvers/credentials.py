@@ -311,9 +311,8 @@ async def _get(context: Context, ref: str) -> CredentialRecord:
     Raises:
         NotFound: there is none.
     """
-    found = (await find_credentials(context.services.store, [ref])).get(ref) or await find_credential(
-        context.services.store, ref
-    )
+    store = context.services.store
+    found = (await find_credentials(store, [ref])).get(ref) or await find_credential(store, ref)
     if found is None:
         raise _not_found(ref)
     return found

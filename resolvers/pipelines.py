@@ -188,7 +188,8 @@ async def delete(context: Context, *, pipeline: str, confirm_key: str) -> str:
     if confirm_key != found.key:
         message = f"confirm_key is `{confirm_key}`, but the pipeline's key is `{found.key}`."
         raise Invalid([error(("confirm_key",), "confirmation", message, f"Give `{found.key}`.")])
-    await context.commit(lambda conn: delete_pipeline(conn, found.id), lambda _: found.id)
+    context.audit_target(found.id)
+    await context.commit(lambda conn: delete_pipeline(conn, found.id))
     return found.id
 
 

@@ -119,16 +119,15 @@ async def _of_pipeline(context: Context, run: RunRecord, name: str | None) -> di
 
 
 async def _chain(context: Context, run: RunRecord, include: Sequence[str] | None) -> list[CallRecord]:
+    store = context.services.store
     if include is None:
-        last = (await find_calls(context.services.store, [run.id]))[run.id]
-        before = await calls_before(context.services.store, run.caller_id, run.id, limit=CALLS_LOOKED_AT)
-        by_id = {call.run_id: call for call in (last, *before)}
-    else:
-        by_id = await find_calls(context.services.store, [run.id, *include])
-        by_id = {key: call for key, call in by_id.items() if call.caller_id == run.caller_id}
-    if include is None:
+        last = (await find_calls(store, [run.id]))[run.id]
+        before = await calls_before(store, run.caller_id, run.id, limit=CALLS_LOOKED_AT)
         found = chain_of(await _call(context, last), [await _call(context, call) for call in before])
+        by_id = {call.run_id: call for call in (last, *before)}
         return [by_id[call.run_id] for call in found][-context.services.limits.steps :]
+    calls = await find_calls(store, [run.id, *include])
+    by_id = {key: call for key, call in calls.items() if call.caller_id == run.caller_id}
     missing = [run_id for run_id in include if run_id not in by_id]
     if missing:
         message = f"{missing[0]} is no successful pack call of the caller of {run.id}."

@@ -34,9 +34,8 @@ class RoutingDesk:
         try:
             routed = await find_route(Context(self._services, caller), request, context, models)
         except Invalid as refused:
-            raise PackError(
-                FailureCode.INVALID_INPUT, refused.message, hint=str(refused.hint or "") or None
-            ) from refused
+            hint = None if refused.hint is None else str(refused.hint)
+            raise PackError(FailureCode.INVALID_INPUT, refused.message, hint=hint) from refused
         return as_json(routed)
 
 

@@ -69,7 +69,11 @@ def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]
                 issue,
                 path=("steps", key, *place),
                 message=f"Step `{key}`: {issue.message}",
-                hint=Hint(f"{issue.hint} {_REMEDY}" if issue.hint else _REMEDY),
+                hint=_with_remedy(issue.hint or Hint()),
             ),
         )
     return tuple(told.values())
+
+
+def _with_remedy(hint: Hint) -> Hint:
+    return replace(hint, text=f"{hint.text} {_REMEDY}" if hint.text else _REMEDY)

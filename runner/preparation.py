@@ -15,7 +15,7 @@ from runner.stand_ins import find_pack, misfit
 from runner.step_inputs import SESSION_FIELD, idempotency_key
 from runner.stretch import Prepared, Refused, Stretch
 from runner.templating import TemplateError
-from store.ids import new_id
+from store.ids import new_id, with_prefix
 from store.runs import AttemptStart
 from store.states import StepState
 
@@ -90,7 +90,7 @@ class Preparation:
             return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message, hint=hint))
         start = AttemptStart(
             step_id=step.id,
-            attempt_id=new_id("att"),
+            attempt_id=_attempt_id(step, stretch),
             number=stretch.numbers[step.key] + 1,
             input=text.decode(),
             idempotency_key=key,
@@ -103,7 +103,7 @@ class Preparation:
     def _refused(self, stretch: Stretch, step: ClaimedStep, failure: Failure) -> Refused:
         start = AttemptStart(
             step_id=step.id,
-            attempt_id=new_id("att"),
+            attempt_id=_attempt_id(step, stretch),
             number=stretch.numbers[step.key] + 1,
             input=None,
             idempotency_key="",
@@ -139,6 +139,11 @@ class Preparation:
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)
+
+
+def _attempt_id(step: ClaimedStep, stretch: Stretch) -> str:
+    """The id of a step's next attempt; the first one's is the step's but for the prefix, and mostly the only one."""
+    return new_id("att") if stretch.numbers[step.key] else with_prefix("att", step.id)
 
 
 def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONValue]:

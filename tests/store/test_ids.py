@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ulid import ULID
 
-from store.ids import new_id
+from store.ids import new_id, with_prefix
 
 
 def test_an_id_is_a_prefix_and_a_ulid_of_now():
@@ -26,3 +26,8 @@ def test_threads_never_share_an_id():
     with ThreadPoolExecutor(4) as threads:
         made = [made for many in threads.map(lambda _: [new_id("att") for _ in range(5000)], range(4)) for made in many]
     assert len(set(made)) == len(made)
+
+
+def test_an_id_of_another_differs_in_its_prefix_alone():
+    step = new_id("step")
+    assert with_prefix("att", step) == f"att_{step.removeprefix('step_')}"

@@ -53,7 +53,6 @@ class SavedPipeline:
     tool=Tool(
         title="Create a pipeline",
         description="Saves a new pipeline; check_pipeline first. Returns its key for run_pipeline.",
-        lift="pipeline",
         parameters={"definition": DEFINITION},
     ),
 )
@@ -80,7 +79,6 @@ async def create(context: Context, *, definition: DefinitionText, note: str | No
     tool=Tool(
         title="Change a pipeline",
         description="Saves a new version of a pipeline: a whole definition, or only the top-level keys that change.",
-        lift="pipeline",
         toolset="author",
         parameters={"yaml": DEFINITION, "document": DEFINITION},
     ),
@@ -139,7 +137,6 @@ async def update(
     tool=Tool(
         title="Copy a pipeline",
         description="Copies a pipeline, starters included, into one you may change with update_pipeline.",
-        lift="pipeline",
         toolset="author",
     ),
 )

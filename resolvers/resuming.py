@@ -137,7 +137,6 @@ async def preview_rerun(
         title="Resume a run",
         description="Goes on with a failed or cancelled run at the step that failed; what succeeded is reused. "
         "Give step_input or inputs to repair what was wrong.",
-        lift="run",
         open_world=True,
         parameters={"id": RUN_ID, "step_input": Parameter(nullable=True), "wait_seconds": WAIT},
     ),
@@ -194,7 +193,6 @@ def _instead_of_resuming(state: RunState) -> str:
         title="Run again",
         description="Starts a new run like an earlier one, with changed inputs or from a later step if wanted. "
         "It uses the version that run executed, even when the pipeline has been deleted.",
-        lift="run",
         open_world=True,
         parameters={
             "id": RUN_ID,

@@ -193,7 +193,6 @@ async def count_visible_runs(context: Context, query: RunQuery) -> int:
         title="Wait for a run",
         description="Waits until a run has ended, at most some seconds; running out of time is no error, call again. "
         "Cancelling the call does not cancel the run.",
-        lift="run",
         parameters={
             "id": RUN_ID,
             "wait_seconds": Parameter(minimum=0, maximum=WAIT_SECONDS_MAX, description="Longest wait."),
@@ -260,7 +259,6 @@ async def _wait_changed(context: Context, run_id: str, position: int, seconds: f
     tool=Tool(
         title="Cancel a run",
         description="Stops a run. It is CANCELLING until its step has let go; resume_run can go on later.",
-        lift="run",
         parameters={"id": RUN_ID},
     ),
 )

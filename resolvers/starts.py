@@ -78,7 +78,6 @@ class Started:
         title="Run a pipeline",
         description="Starts a pipeline and waits some seconds for its end. Inputs are those get_pipeline tells. "
         "Returns the run; while it goes on, call wait_run.",
-        lift="run",
         open_world=True,
         parameters={
             "inputs": Parameter(description="Inputs by name, as input_schema of get_pipeline asks."),
@@ -189,7 +188,6 @@ def _agents_of(steps: Sequence[NewStep]) -> str:
         title="Run one pack",
         description="Calls a single pack, recorded like a run of one step. Prefer a pipeline when one fits. "
         "Its input_schema is told by search_catalog with detail `full`.",
-        lift="run",
         open_world=True,
         parameters={
             "input": Parameter(description="Input by name, as the pack's input_schema asks."),

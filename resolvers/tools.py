@@ -65,7 +65,6 @@ class Tool:
         toolset: Who is shown it.
         open_world: Whether it may reach outside systems.
         parameters: By the argument's name in snake_case; fields of a filter object stand for themselves.
-        lift: A member of the answer whose content stands at the top instead of below its name.
         when_empty: What an empty page says, and which tool helps.
     """
 
@@ -75,7 +74,6 @@ class Tool:
     toolset: Toolset = "default"
     open_world: bool = False
     parameters: Mapping[str, Parameter] = field(default_factory=dict)
-    lift: str | None = None
     when_empty: str | None = None
 
 

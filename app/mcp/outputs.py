@@ -25,6 +25,7 @@ from graphql import (
 )
 from strawberry.utils.str_converters import to_snake_case
 
+from app.mcp.tool_documents import ANSWER
 from app.mcp.uris import artifact_uri
 
 if TYPE_CHECKING:
@@ -112,7 +113,8 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, selection: SelectionS
     kind: Any = get_nullable_type(field.type)
     if isinstance(kind, GraphQLUnionType):
         kind = next(member for member in kind.types if not member.name.endswith("Problem"))
-        part = walk.object(kind, _of_type(kind.name, selection), lone=False)
+        selection = _of_type(kind.name, selection)
+        part = walk.object(kind, selection, lone=False)
     elif isinstance(kind, GraphQLList):
         inner = walk.object(get_named_type(kind), selection, lone=False)
         items = _each(inner.shape)
@@ -125,10 +127,10 @@ def outputs_of(schema: GraphQLSchema, field: GraphQLField, selection: SelectionS
         part = walk.object(kind, selection, lone=False)
     answer, shape = part.schema, part.shape
     assert shape is not None
-    if tool.lift is not None:
-        answer, shape = _lifted(answer, shape, tool.lift)
-    told: Any = get_named_type(kind.fields[tool.lift].type) if tool.lift is not None else kind
-    tells_run, tells_route = told.name == "Run", told.name == "RouteResult"
+    if (inner_kind := walk.answer_in(kind, selection)) is not None:
+        kind = inner_kind
+        answer, shape = _lifted(answer, shape)
+    tells_run, tells_route = kind.name == "Run", kind.name == "RouteResult"
     if tells_run or tells_route:
         answer = {**answer, "properties": {**answer["properties"], "next": {"type": "object"}}}
     return Outputs(answer, shape, tells_run, tells_route)
@@ -152,12 +154,13 @@ def _page(inner: _Part, when_empty: str | None) -> Outputs:
     return Outputs(schema, shape)
 
 
-def _lifted(answer: dict[str, Any], shape: Shaper, name: str) -> tuple[dict[str, Any], Shaper]:
-    inner = answer["properties"][name]
+def _lifted(answer: dict[str, Any], shape: Shaper) -> tuple[dict[str, Any], Shaper]:
+    """An answer with the content of its member `answer` at the top."""
+    inner = answer["properties"][ANSWER]
     properties = {**inner["properties"], **answer["properties"]}
-    del properties[name]
-    required = [each for each in answer.get("required", []) if each != name]
-    if name in answer.get("required", []):
+    del properties[ANSWER]
+    required = [each for each in answer.get("required", []) if each != ANSWER]
+    if ANSWER in answer.get("required", []):
         required = [*inner.get("required", []), *required]
     lifted: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
@@ -165,7 +168,7 @@ def _lifted(answer: dict[str, Any], shape: Shaper, name: str) -> tuple[dict[str,
 
     def lift(value: Any, found: list[dict[str, Any]]) -> dict[str, Any]:  # noqa: ANN401
         shaped = shape(value, found)
-        return {**shaped.pop(name, {}), **shaped}
+        return {**shaped.pop(ANSWER, {}), **shaped}
 
     return lifted, lift
 
@@ -206,6 +209,13 @@ class _Walk:
         if required:
             schema["required"] = required
         return _Part(schema, _object_shaper(members, is_artifact=is_artifact))
+
+    def answer_in(self, kind: Any, selection: SelectionSetNode) -> Any | None:  # noqa: ANN401
+        """The type of the member that is the answer itself; None when the whole object is."""
+        for node, holder in self._fields(kind, selection):
+            if node.alias is not None and node.alias.value == ANSWER:
+                return get_named_type(holder.fields[node.name.value].type)
+        return None
 
     def nodes(self, kind: Any, selection: SelectionSetNode, *, lone: bool = True) -> _Part:  # noqa: ANN401
         """What selecting some of the nodes of a page leads to, for one of them."""

@@ -1,7 +1,8 @@
 """What each tool asks of the schema: the GraphQL documents in `documents/`.
 
-`documents/<tool>.graphql` holds one operation that asks for one field, under the alias `answer`; fragments that several
-documents share are in `documents/fragments.graphql`.
+`documents/<tool>.graphql` holds one operation that asks for one field, under the alias `answer`. A member of that field
+with the same alias is the answer itself, and its neighbours are added to it. Fragments that several documents share are
+in `documents/fragments.graphql`.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from graphql import FragmentSpreadNode, SelectionSetNode
 
 FOLDER: Final = Path(__file__).with_name("documents")
+#: The alias of what a document asks for.
+ANSWER: Final = "answer"
 
 
 @dataclass(frozen=True, slots=True)

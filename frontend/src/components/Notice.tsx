@@ -55,16 +55,16 @@ function hintOf(parts: HintParts | null): string | null {
 export function refusalOf(problem: Told, known: readonly string[] = []): Refusal {
   const fields = new Map<string, string>();
   const details: string[] = [];
-  for (const issue of problem.issues ?? []) {
+  for (const [place, issue] of (problem.issues ?? []).entries()) {
     const name = issue.path.findLast((part) => known.includes(part));
     const text = issue.hint === null ? issue.message : `${issue.message} ${issue.hint}`;
-    if (name === undefined) details.push(text);
-    else fields.set(name, fields.has(name) ? `${fields.get(name)} ${text}` : text);
+    if (name !== undefined) fields.set(name, fields.has(name) ? `${fields.get(name)} ${text}` : text);
+    else if (place > 0) details.push(text); // the message and the hint are those of the first
   }
   for (const missing of problem.missing ?? []) {
     details.push(missing.hint === null ? missing.message : `${missing.message} ${missing.hint}`);
   }
-  return { message: problem.message ?? "The server refused it.", hint: hintOf(problem.hintParts ?? null), details: [...new Set(details)].filter((text) => text !== problem.message), fields: Object.fromEntries(fields) };
+  return { message: problem.message ?? "The server refused it.", hint: hintOf(problem.hintParts ?? null), details: [...new Set(details)], fields: Object.fromEntries(fields) };
 }
 
 /** What an answer that never came, or came broken, says. */

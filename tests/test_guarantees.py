@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from app.settings import Settings
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "guarantees.md").read_text("utf-8")
 #: A guarantee: its id, then everything up to the next one or the next blank line.
@@ -48,6 +50,15 @@ def test_every_guarantee_is_held_by_tests_that_exist(name, text):
     assert len(held) == text.count("`tests/"), f"{name} names something else than a test"
     lost = [f"{file}::{test}" for file, test in held if not (ROOT / file).is_file() or test not in named_in(file)]
     assert lost == []
+
+
+def test_the_numbers_are_the_defaults_of_their_settings():
+    seconds = {"s": 1, "minutes": 60, "": 1}
+    told = re.findall(r"`PACKLINE_(\w+)` \(([\d,]+)(?: (s|minutes))?\)", " ".join(PAGE.split()))
+    assert {name: int(number.replace(",", "")) * seconds[unit] for name, number, unit in told} == {
+        name: Settings.model_fields[name.lower()].default for name, _, _ in told
+    }
+    assert len(told) > 5
 
 
 def files() -> list[Path]:

@@ -171,3 +171,20 @@ async def test_words_decide_when_no_model_answers(tmp_path: Path, models: ModelS
         routed = await ask(it, "make slides of https://example.org/a")
     assert (routed["decidedBy"], routed["recommendation"]["id"]) == ("lexical", "builtin.scrape-deck")
     assert "No routing model answered" in routed["reasoning"]
+
+
+async def test_no_model_is_asked_unless_the_settings_name_one(tmp_path: Path, models: ModelServer) -> None:
+    asked: list[Asked] = []
+
+    def noted(one: Asked) -> str:
+        asked.append(one)
+        return json.dumps(podcast_on_tides())
+
+    models.answer = noted
+    request = "make slides of https://example.org/a"
+    async with product(tmp_path / "unnamed", builtins=True, **models.settings()) as it:
+        assert (await ask(it, request))["decidedBy"] == "lexical"
+    assert asked == []
+    async with product(tmp_path / "named", builtins=True, **models.settings(writer=["good"])) as it:
+        assert (await ask(it, request))["decidedBy"].endswith(":good")
+    assert asked != []

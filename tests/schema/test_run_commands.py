@@ -220,7 +220,8 @@ async def test_only_failed_and_cancelled_runs_are_resumed(it: Product, bench: Wo
     assert await preview(it, run["id"]) is None
     bench.release.set()
     done = await ended(it, run["id"])
-    assert (await command(it, "resumeRun", id=done["id"]))["run"]["state"] == "SUCCEEDED"
+    refused = await command(it, "resumeRun", id=done["id"])
+    assert (refused["__typename"], refused["run"]["state"]) == ("WrongStateProblem", "SUCCEEDED")
     missing = await command(it, "resumeRun", id="run_01J00000000000000000000000")
     assert missing["__typename"] == "NotFoundProblem"
 

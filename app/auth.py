@@ -150,7 +150,7 @@ class Authenticator:
         return caller
 
     async def _failed(self, address: str) -> None:
-        # One row for a burst of failures: whoever floods us must not fill the audit.
+        # One row for a burst of failures, so that a flood of them does not fill the audit.
         if self.throttle.failed(address):
             await self.note_refusal("authenticate", None, {"address": address})
 

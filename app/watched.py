@@ -1,4 +1,4 @@
-"""Answers that take long, for as long as whoever asked may be answered."""
+"""Answers that take long, for as long as their caller may be answered."""
 
 from __future__ import annotations
 

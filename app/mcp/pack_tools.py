@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: Longest tool name; some clients refuse longer ones together with the server's name.
 NAME_CHARACTERS: Final = 48
 _INPUT_SCHEMA: Final = Advice("Its input schema says what it takes.")
-_REST: Final = "get_run tells the output, get_artifact reads artifacts in stretches."
+_REST: Final = "get_run shows the output; get_artifact reads artifacts in stretches."
 
 
 @dataclass(frozen=True, slots=True)

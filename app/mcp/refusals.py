@@ -20,26 +20,26 @@ if TYPE_CHECKING:
     from app.mcp.session import Unanswered
 
 _KINDS: Final = Advice(
-    "search_catalog without it tells what there is, and what each takes and makes.", ("search_catalog",)
+    "search_catalog without it lists every entry, with the kinds it takes and makes.", ("search_catalog",)
 )
-_CHECK: Final = Advice("check_pipeline tells every issue of a definition.", ("check_pipeline",))
-#: Which tool tells what there is, by the parameter that named something there is not.
+_CHECK: Final = Advice("check_pipeline lists every issue of a definition.", ("check_pipeline",))
+#: Which tool finds the right name, by the parameter that holds a wrong one.
 _FINDERS: Final = {
-    "run_id": ("run", Advice("list_runs tells the runs there are.", ("list_runs",))),
+    "run_id": ("run", Advice("list_runs lists the runs you may see.", ("list_runs",))),
     "pipeline": ("pipeline", Advice("search_catalog finds pipelines.", ("search_catalog",))),
     "pack": ("pack", Advice("search_catalog finds packs.", ("search_catalog",))),
-    "artifact_id": ("artifact", Advice("get_run tells the artifacts of a run.", ("get_run",))),
+    "artifact_id": ("artifact", Advice("get_run lists the artifacts of a run.", ("get_run",))),
     "target": ("pack or pipeline", Advice("search_catalog finds packs and pipelines.", ("search_catalog",))),
-    "scope": ("memory", Advice("get_defaults tells the packs and pipelines that are remembered.", ("get_defaults",))),
+    "scope": ("memory", Advice("get_defaults lists the packs and pipelines that are remembered.", ("get_defaults",))),
     "accepts": ("kind", _KINDS),
     "produces": ("kind", _KINDS),
 }
 #: Which tool helps, by the code of a refusal; more precise where the call names what it is about.
 _HELP: Final = {
-    "WRONG_STATE": Advice("get_run tells the run's state and what can be done with it.", ("get_run",)),
-    "UNAVAILABLE": Advice("search_catalog with usable: true tells what can run here.", ("search_catalog",)),
+    "WRONG_STATE": Advice("get_run shows the run's state and what can be done with it.", ("get_run",)),
+    "UNAVAILABLE": Advice("search_catalog with usable: true lists what can run here.", ("search_catalog",)),
     "LIMITED": Advice(
-        "list_runs tells the runs under way; wait_run or cancel_run make room.", ("list_runs", "wait_run", "cancel_run")
+        "list_runs lists the runs under way; wait_run or cancel_run make room.", ("list_runs", "wait_run", "cancel_run")
     ),
 }
 
@@ -50,14 +50,14 @@ def _fields_of(kind: str) -> Advice:
 
 
 _DEFINITION: Final = Advice(
-    "get_pipeline with detail: full tells the current definition; clone_pipeline copies it.",
+    "get_pipeline with detail: full shows the current definition; clone_pipeline copies it.",
     ("get_pipeline", "clone_pipeline"),
 )
-#: Where the input of a pack is told, of a tool that calls any.
-PACK_INPUT: Final = Advice("search_catalog with detail: full tells the input it takes.", ("search_catalog",))
-#: Which tool tells what inputs there may be, by the parameter that names what takes them.
+#: For tools that call any pack, whose input schemas therefore say nothing of a pack's input.
+PACK_INPUT: Final = Advice("search_catalog with detail: full shows the input it takes.", ("search_catalog",))
+#: Which tool shows the inputs, by the parameter that names what takes them.
 _INPUT_HELP: Final = {
-    "pipeline": Advice("get_pipeline tells the inputs it takes.", ("get_pipeline",)),
+    "pipeline": Advice("get_pipeline shows the inputs it takes.", ("get_pipeline",)),
     "pack": PACK_INPUT,
 }
 #: Which tool helps with what is written, by the parameter that holds it.
@@ -65,15 +65,15 @@ _WRITTEN_HELP: Final = {
     "definition": _CHECK,
     "yaml": _CHECK,
     "fields": Advice(
-        "get_pipeline with detail: full tells the whole definition; check_pipeline tells every issue of one.",
+        "get_pipeline with detail: full shows the whole definition; check_pipeline lists every issue of one.",
         ("get_pipeline", "check_pipeline"),
     ),
     "query": _fields_of("Query"),
 }
 
-#: What does what can be done with a run; a run that can be cancelled can be waited for, too.
+#: The tools for each action of a run; a run that can be cancelled can be waited for, too.
 _OF_ACTION: Final = {"RESUME": ("resume_run",), "RERUN": ("rerun_run",), "CANCEL": ("wait_run", "cancel_run")}
-#: Addresses that answers tell, where an id is asked for.
+#: Addresses from answers, which agents send in place of an id.
 _ADDRESS: Final = re.compile(r"packline://(?:run|artifact|pipeline)/([^/]+)")
 
 
@@ -87,7 +87,7 @@ def missing(arguments: Mapping[str, Any]) -> CallError:
                 field_errors=[{"path": name, "problem": f"no such {noun}"} | _within(arguments[name])],
                 advice=[finder],
             )
-    finder = Advice("search_catalog tells what there is.", ("search_catalog",))
+    finder = Advice("search_catalog lists packs and pipelines.", ("search_catalog",))
     return CallError("NOT_FOUND", "There is no such thing.", advice=[finder])
 
 
@@ -124,7 +124,7 @@ def failed(error: Unanswered, arguments: Mapping[str, Any]) -> CallError:
     code = told.get("code") or "INVALID"
     message, errors, advice = first["message"], _unfound(told, arguments), _of_hint(told.get("hintParts"))
     if told.get("reason") == "BAD_CURSOR" and "cursor" in arguments:
-        message = "`cursor` is none that this tool told."
+        message = "`cursor` is not one that this tool returned."
         errors = [{"path": "cursor", "problem": message}]
         told_as = "cursor" if "run_id" in arguments else "next_cursor"
         advice = [Advice(f"Pass `{told_as}` of the last answer as it is, or leave it out to start at the beginning.")]
@@ -173,7 +173,7 @@ def _argument(variable: str, arguments: Mapping[str, Any]) -> str | None:
 
 
 def _unfound(told: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The argument that names something there is not, with the closest there is."""
+    """The argument whose name was not found, with the closest known name."""
     ref = told.get("ref")
     if ref is None:
         return []

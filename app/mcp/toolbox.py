@@ -130,7 +130,7 @@ class Toolbox:
         tool = self._tools.get(name)
         hidden = None if tool is None else self._hides(session, tool)
         if hidden is None:
-            near = did_you_mean(name, shown) if nearest(name, shown) else "tools/list tells the tools there are."
+            near = did_you_mean(name, shown) if nearest(name, shown) else "Call tools/list to see the tools."
             raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {near}")
         return hidden
 

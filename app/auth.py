@@ -242,9 +242,7 @@ class Authenticator:
     async def _check_watched(self) -> None:
         watchers, now = list(self._watchers), self._clock()
         ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
-        found = {}
-        for start in range(0, len(ids), 500):
-            found.update(await find_tokens(self._store, ids[start : start + 500]))
+        found = await find_tokens(self._store, ids)
         for watcher in watchers:
             record = found.get(watcher.caller.token_id or "")
             if (

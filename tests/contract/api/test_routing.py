@@ -111,7 +111,7 @@ async def test_what_exists_for_practice_is_offered_only_by_name(api: Api) -> Non
     )
     kept = await api.save(
         step("review", "practice.review", markdown="${{ inputs.markdown }}", practice_failure=False),
-        key=f"{api.key}-kept",
+        key=api.key.replace("pipeline", "offered"),
         metadata={"intent_keywords": [word], "accepts": ["markdown"], "produces": ["json"], "practice": False},
     )
 

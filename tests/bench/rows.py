@@ -212,10 +212,9 @@ async def recovery(folder: Path, counts: Counts) -> list[Figure]:
             await wait_until(functools.partial(_is_begun, client, run))
             before = await _attempts(client, run)
             server.kill()
-        begun = time.perf_counter()
-        async with serving(folder / "data") as (_, client):
+        async with serving(folder / "data") as (server, client):
             await wait_until(functools.partial(_has_more_attempts, client, run, before))
-            times.append(time.perf_counter() - begun)
+            times.append(time.perf_counter() - server.begun)
     return [Figure("recovery", "kill -9, restart, next step runs", statistics.median(times), "s", 1.5)]
 
 

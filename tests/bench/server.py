@@ -44,6 +44,7 @@ class Server:
     Attributes:
         settings: Further PACKLINE_ variables.
         program: What is started with `up` and its options.
+        begun: When the command was given, of `time.perf_counter`.
     """
 
     data_dir: Path
@@ -51,6 +52,7 @@ class Server:
     program: tuple[str, ...] = PROGRAM
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    begun: float = 0.0
 
     def start(self) -> float:
         """Starts it; seconds until `/healthz` answered 200.
@@ -78,19 +80,19 @@ class Server:
             "--data-dir",
             str(self.data_dir),
         ]
-        begun = time.perf_counter()
+        self.begun = time.perf_counter()
         self.process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
         while True:
             try:
                 with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
                     connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
                     if b" 200 " in connection.recv(64):
-                        return time.perf_counter() - begun
+                        return time.perf_counter() - self.begun
             except OSError:
                 pass
             if self.process.poll() is not None:
                 raise RuntimeError(f"the server ended with {self.process.returncode}")
-            if time.perf_counter() - begun > _PATIENCE_SECONDS:
+            if time.perf_counter() - self.begun > _PATIENCE_SECONDS:
                 raise RuntimeError(f"the server did not answer within {_PATIENCE_SECONDS} s")
             time.sleep(0.002)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 import sqlalchemy as sa
@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnElement, RowMapping, Select
+    from sqlalchemy import ColumnElement, Row, RowMapping, Select
 
     from store.engine import Store
     from store.ids import Prefix
+
+T = TypeVar("T")
 
 _JSON_MARKS = frozenset("{}[]:,")
 #: Counts stop here: beyond it nobody wants to know exactly, and counting on would cost more than the page.
@@ -64,10 +66,19 @@ async def fetch_page(
     store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
 ) -> list[RowMapping]:
     """Reads a page and one row more, in the order of the list."""
-    rows = list((await store.read(windowed(statement, keys, window))).mappings())
-    if window.reverse:
-        rows.reverse()
-    return rows
+    found = (await store.read(windowed(statement, keys, window))).mappings().all()
+    return _in_order(found, window)
+
+
+async def fetch_rows(
+    store: Store, statement: Select[Any], keys: Sequence[SortKey], window: PageWindow
+) -> list[Row[*tuple[Any, ...]]]:
+    """As `fetch_page`, of a statement whose rows are plain; see `store.lookups.Lookup.select`."""
+    return _in_order((await store.read(windowed(statement, keys, window))).all(), window)
+
+
+def _in_order(rows: Sequence[T], window: PageWindow) -> list[T]:
+    return [*reversed(rows)] if window.reverse else [*rows]
 
 
 async def capped_count(store: Store, statement: Select[Any]) -> int:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import sqlalchemy as sa
 
 from store.lookups import Lookup
-from store.models.declaring import columns_of
 from store.models.runs import RUN
-from store.paging import PageWindow, SortKey, capped_count, fetch_page, oldest_id, windowed, words_in, words_in_json
+from store.paging import PageWindow, SortKey, capped_count, fetch_rows, oldest_id, windowed, words_in, words_in_json
 from store.states import FINAL_RUN_STATES, RunCause, RunState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from sqlalchemy import ColumnClause, ColumnElement, RowMapping, Select
+    from sqlalchemy import ColumnClause, ColumnElement, Select
 
     from store.engine import Store
 
@@ -105,19 +104,18 @@ class RunFilter:
 
 #: First character of a search text that holds plain words; earlier releases stored JSON.
 FOUND_BY_WORDS = "\n"
-_COLUMNS = columns_of(RUN, RunRecord)
-_OF_CALLER = "run.caller_id = :visible_to"
-BY_ID = Lookup(
+#: Rows of runs as the driver hands them out become records here, whichever way they were found.
+RUNS = Lookup(
     RUN,
     RunRecord,
     "run.id",
-    visible=_OF_CALLER,
+    visible="run.caller_id = :visible_to",
     decode={
         "state": {state.value: state for state in RunState}.__getitem__,
         "cause": {cause.value: cause for cause in RunCause}.__getitem__,
     },
 )
-_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible=_OF_CALLER)
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible="run.caller_id = :visible_to")
 #: More values than this are one IN, not one branch each.
 _BRANCHES = 32
 
@@ -134,7 +132,7 @@ _CLOCKS_APART = timedelta(hours=1)
 
 async def find_runs(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunRecord]:
     """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
-    return {run.id: run for run in await BY_ID.read(store, ids, visible_to=visible_to)}
+    return {run.id: run for run in await RUNS.read(store, ids, visible_to=visible_to)}
 
 
 async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:
@@ -155,16 +153,16 @@ async def list_runs(
     """
     driver, values = _driver(wanted, visible_to)
     conditions = _conditions(wanted, visible_to)
-    statement = sa.select(*_COLUMNS).where(*conditions)
+    statement = RUNS.select.where(*conditions)
     if driver is not None and 1 < len(values) <= _BRANCHES:
         # An IN over an index loses the order, and sorting grows with history: one short ordered read for each value
         # instead, of which the newest are taken.
         branches = [
             sa.select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
         ]
-        statement = sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*branches)))
+        statement = RUNS.select.where(RUN.c.id.in_(sa.union_all(*branches)))
     order = _newest_of_few() if _only_active(wanted) else _newest()
-    return [_record(row) for row in await fetch_page(store, statement, order, window)]
+    return [*map(RUNS.make, await fetch_rows(store, statement, order, window))]
 
 
 async def list_matching(
@@ -172,8 +170,8 @@ async def list_matching(
 ) -> dict[str, RunRecord]:
     """Those of these runs that match, by id."""
     conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
-    rows = await store.read(sa.select(*_COLUMNS).where(*conditions))
-    return {row["id"]: _record(row) for row in rows.mappings()}
+    found = map(RUNS.make, await store.read(RUNS.select.where(*conditions)))
+    return {run.id: run for run in found}
 
 
 async def count_runs(store: Store, wanted: RunFilter, *, visible_to: str | None = None) -> int:
@@ -193,10 +191,11 @@ async def newest_runs(
         if visible_to is not None:
             some = some.where(RUN.c.caller_id == visible_to)
         newest.append(sa.select(some.subquery().c.id))
-    rows = await store.read(sa.select(*_COLUMNS).where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc()))
+    rows = await store.read(RUNS.select.where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc()))
     found: dict[str, list[RunRecord]] = {}
-    for row in rows.mappings():
-        found.setdefault(row["pipeline_id"], []).append(_record(row))
+    for run in map(RUNS.make, rows):
+        assert run.pipeline_id is not None, "it was looked up by it"
+        found.setdefault(run.pipeline_id, []).append(run)
     return found
 
 
@@ -275,7 +274,3 @@ def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[ColumnClause[Any
 
 def _page_of(branch: ColumnElement[bool], conditions: list[Any], window: PageWindow) -> Select[Any]:
     return windowed(sa.select(RUN.c.id).where(branch, *conditions), _newest(), window)
-
-
-def _record(row: RowMapping) -> RunRecord:
-    return RunRecord(**{**row, "state": RunState(row["state"]), "cause": RunCause(row["cause"])})

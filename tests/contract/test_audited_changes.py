@@ -18,7 +18,7 @@ import pytest_asyncio
 import schema.build  # noqa: F401 - declares every operation
 from resolvers.operations import OPERATIONS
 from store.dialects import Sql
-from tests.support.front_door import audit_rows, save, step
+from tests.support.front_door import GAP, audit_rows, save, step
 from tests.support.loopback_http import Reply, loopback_http
 from tests.support.packs import Workbench
 from tests.support.product import ADMIN_TOKEN, product
@@ -35,16 +35,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.slow
 
 TOOLS = Path(__file__).parents[1] / "support" / "mcp_tool_server.py"
-GAP = {
-    "missingCapability": "Nothing sings.",
-    "proposedPack": {
-        "name": "song.sing",
-        "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "object"},
-        "integrationPattern": "A pack.",
-        "whyUseful": "Songs.",
-    },
-}
 _COLUMNS = {
     "sqlite": Sql(
         """SELECT found.name, part.name FROM sqlite_master AS found JOIN pragma_table_info(found.name) AS part

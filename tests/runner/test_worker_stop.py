@@ -175,6 +175,7 @@ async def test_a_cancel_right_behind_the_claim_is_heard_at_once(tmp_path: Path, 
         assert run.state is RunState.CANCELLED
         assert run.step("a").state is StepState.CANCELLED
         assert run.ends() == ["cancelled"]
+        assert bench.cancelled == bench.calls("test.slow") <= 1, "a body that had begun was stopped"
 
 
 async def test_a_result_that_came_before_the_cancel_is_kept(lab: Laboratory, signals: Signals):

@@ -12,7 +12,7 @@ from graphql import GraphQLObjectType, get_named_type
 
 from schema.build import build_schema
 from schema.directives import Mcp, find_directive
-from tests.support.front_door import command, ran, save, start, step
+from tests.support.front_door import GAP, command, ran, save, start, step
 from tests.support.graphql_client import OperationFailed
 from tests.support.mcp_agent import ToolRefused, agent, told
 from tests.support.mcp_surface import given_of, tools
@@ -37,16 +37,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ALL = ("READ", "OBSERVE", "RUN", "WRITE", "MANAGE")
-GAP = {
-    "missingCapability": "Nothing sings.",
-    "proposedPack": {
-        "name": "song.sing",
-        "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "object"},
-        "integrationPattern": "A pack.",
-        "whyUseful": "Songs.",
-    },
-}
 _numbers = itertools.count(1)
 
 

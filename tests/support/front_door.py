@@ -34,6 +34,17 @@ _PROBLEMS = {
     "LimitedProblem": "retryAfterSeconds",
     "UnavailableProblem": "missing { kind name steps message hint }",
 }
+#: A gap as routing answers it, to be kept.
+GAP = {
+    "missingCapability": "Nothing sings.",
+    "proposedPack": {
+        "name": "song.sing",
+        "inputSchema": {"type": "object"},
+        "outputSchema": {"type": "object"},
+        "integrationPattern": "A pack.",
+        "whyUseful": "Songs.",
+    },
+}
 _SDL = Path(__file__).parents[2] / "schema" / "schema.graphql"
 #: A run as most tests look at it.
 RUN = """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from app.settings_sources import SettingsFile
     from runner.failures import JSONValue
 
-#: What should have been given instead, by pydantic's kind of error.
+#: What should have been given instead, by pydantic's kind of error, with the values of its context.
 _PLAIN = {
     **dict.fromkeys(("tuple_type", "list_type"), "it should be a list"),
     **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it should be a table"),
@@ -28,6 +28,13 @@ _PLAIN = {
     **dict.fromkeys(("float_type", "float_parsing"), "it should be a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "it should be true or false"),
     **dict.fromkeys(("path_type", "path_invalid"), "it should be a path"),
+    "greater_than": "it should be greater than {gt:.16g}",
+    "greater_than_equal": "it should be greater than or equal to {ge:.16g}",
+    "less_than_equal": "it should be less than or equal to {le:.16g}",
+    "literal_error": "it should be {expected}",
+    "string_too_short": "it should be at least {min_length} long",
+    "string_pattern_mismatch": "it should match the pattern {pattern}",
+    "value_error": "{error}",
     "string_type": "it should be text",
     "extra_forbidden": "there is no such key",
     "missing": "it is needed",
@@ -75,11 +82,8 @@ def _explain_one(
 
 def _plain(detail: ErrorDetails) -> str:
     """What is wrong with a value, in words for people who do not read Python; never the value itself."""
-    kind = detail["type"]
-    if kind in _PLAIN:
-        return _PLAIN[kind]
-    message = detail["msg"].removeprefix("Value error, ").removeprefix("Input ").removeprefix("String ")
-    return f"{'it ' if message.startswith('should') else ''}{message[0].lower()}{message[1:]}"
+    plain = _PLAIN.get(detail["type"])
+    return detail["msg"] if plain is None else plain.format(**detail.get("ctx", {}))
 
 
 def default_of(field: FieldInfo) -> JSONValue:

@@ -145,6 +145,26 @@ def test_what_is_wrong_in_a_table_is_named_and_nothing_in_it_shown(tmp_path, tab
     assert "tuple" not in text
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "told"),
+    [
+        ("PACKLINE_PORT", "99999", "it should be less than or equal to 65535"),
+        ("PACKLINE_LANES", "0", "it should be greater than or equal to 1"),
+        ("PACKLINE_LOGIN_DAYS", "0", "it should be greater than 0"),
+        ("PACKLINE_SESSION_IDLE_SECONDS", "99999999999", "it should be less than or equal to 31536000"),
+        ("PACKLINE_LOG_LEVEL", "loud", "it should be 'debug', 'info', 'warning' or 'error'"),
+        ("PACKLINE_BASE_PATH", "/{x}", "a path such as /tools/pipes is needed, of letters, digits and . _ ~ -"),
+    ],
+)
+def test_a_value_beyond_its_bounds_is_told_them(monkeypatch, variable, value, told):
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(SettingsError) as raised:
+        Settings.load()
+
+    assert str(raised.value).startswith(f"{variable} is `{value}`: {told}. Unset it ")
+
+
 @pytest.mark.parametrize("variable", ["PACKLINE_AGENTS", "PACKLINE_MCP_SERVERS"])
 def test_a_table_in_a_variable_that_is_no_json_is_told_without_it(monkeypatch, variable):
     monkeypatch.setenv(variable, "{hunter22")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { refusalOf } from "./Notice.tsx";
+import { lost, refusalOf } from "./Notice.tsx";
 
 const issue = (path: string, message: string, hint: string | null = null) => ({ path: [path], message, hint });
 const problem = { message: "The token cannot be made: a name is needed.", hintParts: { text: "Give one.", closest: null } };
@@ -14,6 +14,12 @@ test("what the message says of the first issue is not said again", () => {
 test("every other issue is a line, also one in the same words", () => {
   const issues = [issue("name", "a name is needed."), issue("label", "a name is needed."), issue("days", "Too many.", "At most 90.")];
   expect(refusalOf({ ...problem, issues }).details).toEqual(["a name is needed.", "Too many. At most 90."]);
+});
+
+test("the errors of an answer are said in their own words", () => {
+  const errors = [{ message: "[draft] is no key." }, { message: "Ask for less." }];
+  expect(lost({ graphQLErrors: errors }).message).toBe("[draft] is no key.\nAsk for less.");
+  expect(lost({ graphQLErrors: [], networkError: new Error("reset") }).message).toBe("The server did not answer.");
 });
 
 test("issues of inputs that a form shows go to these inputs", () => {

@@ -68,10 +68,10 @@ export function refusalOf(problem: Told, known: readonly string[] = []): Refusal
 }
 
 /** What an answer that never came, or came broken, says. */
-export function lost(error: { message: string; networkError?: Error | undefined }): Refusal {
+export function lost(error: { graphQLErrors: readonly { message: string }[]; networkError?: Error | undefined }): Refusal {
   const unreachable = error.networkError !== undefined;
   return {
-    message: unreachable ? "The server did not answer." : error.message.replace(/^\[\w+\] /, ""),
+    message: unreachable ? "The server did not answer." : error.graphQLErrors.map(({ message }) => message).join("\n"),
     hint: unreachable ? "Nothing is known to have been done. Check that it runs, then try again." : null,
     details: [],
     fields: {},

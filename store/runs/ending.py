@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from store.dialects import Connection
+    from store.runs.fence import FencedRun
     from store.runs.values import Fence, Spent
 
 LOCK_RUN = Sql(
@@ -89,16 +90,15 @@ def record_spent(conn: Connection, attempt_id: str, spent: Spent | None) -> None
         )
 
 
-def end_early(
-    conn: Connection, fence: Fence, ledger: Ledger, state: RunState, *, cancelled: bool, late: bool
-) -> Settled | None:
-    """Ends the run when a cancel or its deadline came first; writes the ledger then."""
-    if cancelled:
+def end_early(conn: Connection, fence: Fence, run: FencedRun, *, heeds_deadline: bool) -> Settled | None:
+    """Ends the run when a cancel, or its deadline where that counts, came first; writes the ledger then."""
+    ledger, state = run.ledger, run.state
+    if run.cancelled:
         close_steps(conn, fence.run_id, ledger, StepState.CANCELLED)
         end_run(conn, fence.run_id, fence.caller_id, ledger, state, RunState.CANCELLED)
         ledger.write()
         return Settled(RunState.CANCELLED)
-    if late:
+    if run.late and heeds_deadline:
         close_steps(conn, fence.run_id, ledger, StepState.FAILED)
         end_run(
             conn,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from store.dialects import Sql, instant
 from store.runs.ledger import Ledger
@@ -43,16 +43,31 @@ _FENCE_START = Sql(
 )
 
 
+class FencedRun(NamedTuple):
+    """A run that a unit has proved to be its worker's.
+
+    Attributes:
+        ledger: Where the unit notes its events.
+        cancelled: Whether a cancel is requested.
+        late: Whether the deadline has passed.
+    """
+
+    ledger: Ledger
+    state: RunState
+    cancelled: bool
+    late: bool
+
+
 def fenced(
     conn: Connection, fence: Fence, count: int, *, settles: bool = True, progress: float | None = None
-) -> tuple[Ledger, RunState, bool, bool]:
-    """The fenced UPDATE: ledger, state of the run, whether a cancel is requested, whether the deadline has passed.
+) -> FencedRun:
+    """Proves that the run is this worker's, renews its lease and reserves numbers for events.
 
     Args:
         conn: The transaction.
         fence: What the worker proves.
         count: Events to reserve numbers for.
-        settles: Whether an attempt came to a result, so that the count of lost ones starts anew.
+        settles: Whether an attempt came to a result, so that the count of lost ones begins at zero again.
         progress: New progress of the run, for units that settle.
     """
     now = conn.now()
@@ -71,7 +86,7 @@ def fenced(
         }
         if conn.run(_PASS if settles else _PASS_START, values):
             ledger = Ledger(conn, fence.run_id, now, next_seq=following, reserved=count)
-            return ledger, RunState.RUNNING, False, False
+            return FencedRun(ledger, RunState.RUNNING, cancelled=False, late=False)
     values = {
         "id": fence.run_id,
         "epoch": fence.epoch,
@@ -86,4 +101,4 @@ def fenced(
     deadline = instant(row.deadline_at)
     late = deadline is not None and deadline <= now
     ledger = Ledger(conn, fence.run_id, now, next_seq=row.next_seq, reserved=count)
-    return ledger, RunState(row.state), bool(row.cancel_requested), late
+    return FencedRun(ledger, RunState(row.state), bool(row.cancel_requested), late)

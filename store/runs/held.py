@@ -39,9 +39,10 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, _late = fenced(conn, fence, 1)
-    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=False)) is not None:
+    run = fenced(conn, fence, 1)
+    if (ended := end_early(conn, fence, run, heeds_deadline=False)) is not None:
         return ended
+    ledger, state = run.ledger, run.state
     close_steps(conn, fence.run_id, ledger, StepState.FAILED)
     end_run(
         conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message
@@ -56,7 +57,7 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, _state, _cancelled, _late = fenced(conn, fence, len(step_ids), settles=False)
+    ledger = fenced(conn, fence, len(step_ids), settles=False).ledger
     for step_id in step_ids:
         row = conn.one(_STEP_STATE, {"id": step_id})
         assert row is not None, "steps are never deleted under a run that is held"
@@ -80,11 +81,12 @@ def release(
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, _late = fenced(conn, fence, 3 if attempt else 1)
+    run = fenced(conn, fence, 3 if attempt else 1)
     if attempt is not None:
         record_spent(conn, attempt[1], spent)
-    if end_early(conn, fence, ledger, state, cancelled=cancelled, late=False) is not None:
+    if end_early(conn, fence, run, heeds_deadline=False) is not None:
         return
+    ledger = run.ledger
     now = ledger.stamp
     if attempt is not None:
         step_id, attempt_id = attempt
@@ -97,7 +99,7 @@ def release(
         conn.run(UNCOUNT_ATTEMPT, {"id": step_id})
         ledger.step(step_id, StepState.RUNNING, StepState.PENDING, reason)
     conn.run(_RELEASE_RUN, {"id": fence.run_id, "now": now})
-    ledger.run(state, RunState.QUEUED, reason)
+    ledger.run(run.state, RunState.QUEUED, reason)
     ledger.write()
     conn.wake(Topic.SLOT_FREE, fence.caller_id)
 
@@ -112,7 +114,7 @@ def record_progress(
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, _state, _cancelled, _late = fenced(conn, fence, 1, settles=False)
+    ledger = fenced(conn, fence, 1, settles=False).ledger
     conn.run(_PROGRESS_STEP, {"id": step_id, "fraction": fraction, "milestones": milestones})
     ledger.add(EventType.STEP_PROGRESS, step_id=step_id, data=milestone)
     ledger.write()

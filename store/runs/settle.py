@@ -117,11 +117,11 @@ def start_attempt(conn: Connection, fence: Fence, start: AttemptStart, before: S
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, late = fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
-    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
+    run = fenced(conn, fence, 1 if before is StepState.RUNNING else 2, settles=False)
+    if (ended := end_early(conn, fence, run, heeds_deadline=True)) is not None:
         return ended
-    _begin(conn, ledger, fence, start, before)
-    ledger.write()
+    _begin(conn, run.ledger, fence, start, before)
+    run.ledger.write()
     return _STARTED
 
 
@@ -144,7 +144,8 @@ def settle(
     following = type(then)
     reserved = 2 + len(end.artifacts) + (2 if following is GoOn else 0 if following is Pause else 1)
     progress = then.progress if isinstance(then, _GOES_ON) else None
-    ledger, state, cancelled, late = fenced(conn, fence, reserved, progress=progress)
+    run = fenced(conn, fence, reserved, progress=progress)
+    ledger, state = run.ledger, run.state
     now = ledger.stamp
     _record_artifacts(conn, ledger, fence.run_id, end)
     record_spent(conn, end.attempt_id, end.spent)
@@ -157,13 +158,12 @@ def settle(
         _verify_artifacts(conn, ledger, fence.run_id, end)
     if end.session_ended is not None:
         conn.run(_END_SESSION, {"id": end.session_ended, "now": now})
-    if isinstance(then, Wait) and not (cancelled or late):
+    if isinstance(then, Wait) and not (run.cancelled or run.late):
         conn.run(_WAIT_STEP, {"id": end.step_id, "warnings": end.warnings, "until": conn.later(then.seconds)})
         ledger.step(end.step_id, StepState.RUNNING, StepState.WAITING, then.reason)
     else:
         ledger.step(end.step_id, StepState.RUNNING, _end_step(conn, end, now))
-    late = late and following is not Fail
-    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
+    if (ended := end_early(conn, fence, run, heeds_deadline=following is not Fail)) is not None:
         return ended
     match then:
         case GoOn(start, before):
@@ -196,11 +196,11 @@ def finish_run(conn: Connection, fence: Fence, *, artifact_days: float) -> Settl
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, _late = fenced(conn, fence, 1)
-    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=False)) is not None:
+    run = fenced(conn, fence, 1)
+    if (ended := end_early(conn, fence, run, heeds_deadline=False)) is not None:
         return ended
-    outcome = _succeed(conn, ledger, fence, state, artifact_days)
-    ledger.write()
+    outcome = _succeed(conn, run.ledger, fence, run.state, artifact_days)
+    run.ledger.write()
     return outcome
 
 
@@ -210,9 +210,10 @@ def fail_step(conn: Connection, fence: Fence, start: AttemptStart, before: StepS
     Raises:
         LostLeaseError: somebody else owns the run.
     """
-    ledger, state, cancelled, late = fenced(conn, fence, 5)
-    if (ended := end_early(conn, fence, ledger, state, cancelled=cancelled, late=late)) is not None:
+    run = fenced(conn, fence, 5)
+    if (ended := end_early(conn, fence, run, heeds_deadline=True)) is not None:
         return ended
+    ledger, state = run.ledger, run.state
     _fail_at_once(conn, ledger, fence, start, before, fail.failure)
     end_run(
         conn, fence.run_id, fence.caller_id, ledger, state, RunState.FAILED, failure=fail.failure, said=fail.message

@@ -79,8 +79,8 @@ attempts_of_steps = _visible(step_reads.attempts_of_steps)
 attempt_payloads = _visible(step_reads.attempt_payloads)
 #: Artifacts by id, erased ones too.
 artifacts = _visible(stored_artifacts.find_artifacts)
-#: The artifacts of each run, oldest first, by run id.
-artifacts_of_runs = _visible(stored_artifacts.artifacts_of_runs)
+#: The artifacts of each step, oldest first, by step id.
+artifacts_of_steps = _visible(stored_artifacts.artifacts_of_steps)
 #: The artifacts of each attempt, oldest first, by attempt id.
 artifacts_of_attempts = _visible(stored_artifacts.artifacts_of_attempts)
 

@@ -66,7 +66,7 @@ class Loaders:
     attempts = _of_each(visible.attempts_of_steps)
     attempt_payload = _found(visible.attempt_payloads)
     artifact = _found(visible.artifacts)
-    artifacts_of_run = _of_each(visible.artifacts_of_runs)
+    artifacts_of_step = _of_each(visible.artifacts_of_steps)
     artifacts_of_attempt = _of_each(visible.artifacts_of_attempts)
     known_preview = _found(artifacts.known_previews)
     preview = _found(artifacts.made_previews)

@@ -194,8 +194,7 @@ class RunStep(Node):
     async def artifacts(self, info: Info) -> list[Artifact]:
         """Its artifacts."""
         loaders = info.context.loaders
-        found = await loaders.artifacts_of_run.load(self.record.run_id)
-        own = [Artifact.of(record) for record in found if record.step_id == self.record.id]
+        own = [Artifact.of(record) for record in await loaders.artifacts_of_step.load(self.record.id)]
         if own or self.record.attempt_id is None:
             return own
         attempt = await loaders.attempt.load(self.record.attempt_id)

@@ -117,7 +117,15 @@ _VISIBLE = """artifact.caller_id = :visible_to OR EXISTS (
         SELECT 1 FROM attempt JOIN run ON run.id = attempt.run_id
         WHERE attempt.reused_from = artifact.attempt_id AND run.caller_id = :visible_to)"""
 _BY_ID = Lookup(ARTIFACT, ArtifactRecord, "artifact.id", visible=_VISIBLE, decode=_DECODE)
-_OF_RUNS = Lookup(ARTIFACT, ArtifactRecord, "artifact.run_id", order="artifact.id", visible=_VISIBLE, decode=_DECODE)
+_OF_STEPS = Lookup(
+    ARTIFACT,
+    ArtifactRecord,
+    "attempt.step_id",
+    source="artifact JOIN attempt ON attempt.id = artifact.attempt_id",
+    order="artifact.id",
+    visible=_VISIBLE,
+    decode=_DECODE,
+)
 _OF_ATTEMPTS = Lookup(
     ARTIFACT, ArtifactRecord, "artifact.attempt_id", order="artifact.id", visible=_VISIBLE, decode=_DECODE
 )
@@ -262,14 +270,14 @@ async def count_artifacts(store: Store, wanted: ArtifactFilter, *, visible_to: s
     return await capped_count(store, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
 
 
-async def artifacts_of_runs(
-    store: Store, run_ids: Sequence[str], *, visible_to: str | None = None
+async def artifacts_of_steps(
+    store: Store, step_ids: Sequence[str], *, visible_to: str | None = None
 ) -> dict[str, list[ArtifactRecord]]:
-    """The artifacts of each run, oldest first, by run id; every id asked for has an entry."""
-    artifacts: dict[str, list[ArtifactRecord]] = {run_id: [] for run_id in run_ids}
-    for artifact in await _OF_RUNS.read(store, run_ids, visible_to=visible_to):
-        assert artifact.run_id is not None, "it was looked up by it"
-        artifacts[artifact.run_id].append(artifact)
+    """What all attempts of each step made, oldest first, by step id; every id asked for has an entry."""
+    artifacts: dict[str, list[ArtifactRecord]] = {step_id: [] for step_id in step_ids}
+    for artifact in await _OF_STEPS.read(store, step_ids, visible_to=visible_to):
+        assert artifact.step_id is not None, "it is its attempt's"
+        artifacts[artifact.step_id].append(artifact)
     return artifacts
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 import store.runs
-from store.artifacts import artifacts_of_attempts, artifacts_of_runs, find_artifacts
+from store.artifacts import artifacts_of_attempts, artifacts_of_steps, find_artifacts
 from store.dialects import Sql
 from store.paging import PageWindow
 from store.run_reads import RunFilter, find_payloads, list_runs, newest_runs
@@ -177,7 +177,7 @@ async def test_what_a_caller_may_see_is_looked_up_by_indexes(tmp_path: Path):
             attempts_of_steps,
             attempt_payloads,
             find_artifacts,
-            artifacts_of_runs,
+            artifacts_of_steps,
             artifacts_of_attempts,
             spending_of_runs,
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import func, select
 
-from store.artifacts import artifacts_of_runs
+from store.artifacts import artifacts_of_attempts, artifacts_of_steps
 from store.dialects import Sql
 from store.events import list_events
 from store.ids import new_id
@@ -350,7 +350,9 @@ async def test_artifacts_come_with_their_attempt_and_expire_after_success(store:
     await worker.start()
     files = tuple(NewArtifact(new_id("art"), f"f{n}", "text/plain", 2**33, "c" * 64, "stored") for n in range(2))
     await worker.settle(Succeed(), artifacts=files)
-    found = (await artifacts_of_runs(store, [made.run_id]))[made.run_id]
+    of_steps = await artifacts_of_steps(store, [worker.step_id, "step_x"])
+    assert of_steps["step_x"] == []
+    found = of_steps[worker.step_id]
     assert {each.id for each in found} == {each.id for each in files}
     assert {(each.caller_id, each.attempt_id, each.size_bytes) for each in found} == {
         (ada.id, worker.attempt_id, 2**33)
@@ -682,7 +684,7 @@ async def test_only_final_runs_are_deleted_with_all_they_made(store: Store):
     await worker.settle(Succeed(), artifacts=(NewArtifact(new_id("art"), "f", "t/p", 1, "c" * 64, "stored"),))
     await store.write(delete_run, made.run_id)
     assert await find_run_by_id(store, made.run_id) is None
-    assert (await artifacts_of_runs(store, [made.run_id]))[made.run_id] == []
+    assert (await artifacts_of_attempts(store, [worker.attempt_id]))[worker.attempt_id] == []
     with pytest.raises(WrongStateError):
         await store.write(delete_run, made.run_id)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from store.artifacts import artifacts_of_runs
+from store.artifacts import artifacts_of_attempts
 from store.dialects import Sql
 from store.engine import StoreError
 from store.ids import new_id
@@ -485,7 +485,7 @@ async def test_deleting_a_run_keeps_what_another_reuses_until_that_goes_too(stor
     await worker.settle(Succeed())
 
     async def kept() -> int:
-        return len((await artifacts_of_runs(store, [first]))[first])
+        return len((await artifacts_of_attempts(store, [attempt]))[attempt])
 
     await store.write(delete_run, first)
     assert await kept() == 1

@@ -19,12 +19,15 @@ from store.pipeline_reads import (
     PipelineRecord,
     VersionBody,
     VersionRecord,
+    current_versions,
     find_bodies,
     find_pipeline,
     find_version,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from resolvers.context import Context
     from runner.compiled import CompiledPipeline
     from runner.failures import JSONValue
@@ -95,10 +98,23 @@ class Versions:
                 hint=f"Its versions are 1 to {pipeline.current_number}.",
             )
         body = (await find_bodies(context.services.store, [record.id]))[record.id]
-        version = Version(record, body)
+        return self._keep(Version(record, body))
+
+    async def current(self, context: Context, pipelines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], Version]:
+        """The current versions of pipelines, given by id and current number; those not remembered are read at once."""
+        kept = {key: version for key in pipelines if (version := self._kept.get(key)) is not None}
+        if missing := [key for key in pipelines if key not in kept]:
+            records = await current_versions(context.services.store, [pipeline_id for pipeline_id, _ in missing])
+            bodies = await find_bodies(context.services.store, [record.id for record in records.values()])
+            for key in missing:
+                if (record := records.get(key[0])) is not None:
+                    kept[key] = self._keep(Version(record, bodies[record.id]))
+        return kept
+
+    def _keep(self, version: Version) -> Version:
         if len(self._kept) >= KEPT:
             self._kept.pop(next(iter(self._kept)))
-        self._kept[key] = version
+        self._kept[version.record.pipeline_id, version.record.number] = version
         return version
 
     async def misfits(

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from resolvers.context import Context
+    from resolvers.versions import Version
     from store.engine import Store
     from store.events import EventRecord
     from store.logs import LogLineRecord
@@ -90,10 +91,13 @@ callers = _open(find_callers)
 pipelines = _open(pipeline_reads.find_pipelines)
 #: Pipeline versions by id.
 versions = _open(pipeline_reads.find_versions)
-#: The version new runs use, by pipeline id.
-current_versions = _open(pipeline_reads.current_versions)
 #: Texts of versions, by version id.
 version_bodies = _open(pipeline_reads.find_bodies)
+
+
+async def current_versions(context: Context, wanted: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], Version]:
+    """The versions new runs use, with their texts, by pipeline id and its current number."""
+    return await context.services.versions.current(context, wanted)
 
 
 async def latest_runs(context: Context, pipeline_ids: Sequence[str]) -> Mapping[str, RunRecord]:

@@ -30,6 +30,7 @@ from schema.scalars import JSON, JSONSchema, Key
 from store.states import Scope
 
 if TYPE_CHECKING:
+    from resolvers.versions import Version
     from schema.callers import Caller
 
 described_enum(
@@ -171,13 +172,12 @@ class Pipeline(CatalogEntry):
     @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
     async def input_schema(self, info: Info) -> JSONSchema:
         """Of its current version."""
-        body = await _body(info, (await _current(info, self.record)).id)
-        return JSONSchema(orjson.loads(body.input_schema))
+        return JSONSchema(orjson.loads((await _current(info, self.record)).body.input_schema))
 
     @strawberry.field(description="The version new runs use.")
     async def current_version(self, info: Info) -> PipelineVersion:
         """Its latest save."""
-        return PipelineVersion.of(await _current(info, self.record))
+        return PipelineVersion.of((await _current(info, self.record)).record)
 
     @strawberry.field(description="One version by its number.")
     async def version_by_number(
@@ -205,14 +205,14 @@ class Pipeline(CatalogEntry):
     @strawberry.field(description="Steps of the current version, in the order they run.")
     async def steps(self, info: Info) -> list[Step]:
         """Its steps."""
-        return await steps_of_version(info, (await _current(info, self.record)).id)
+        return await steps_of_document(info, (await _current(info, self.record)).body.document)
 
     @strawberry.field(description="Whether it can run here, and if not, why not.")
     async def availability(self, info: Info) -> Availability:
         """What its steps lack."""
         context = info.context.context
-        version_id = (await _current(info, self.record)).id
-        lacks = await lacks_of_version(context, version_id, await _body(info, version_id), self.record.id)
+        current = await _current(info, self.record)
+        lacks = await lacks_of_version(context, current.record.id, current.body, self.record.id)
         return Availability.of(lacks, context.services.now())
 
     @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
@@ -282,8 +282,8 @@ async def load_version(info: Info, version_id: str) -> PipelineVersion | None:
     return None if found is None else PipelineVersion.of(found)
 
 
-async def _current(info: Info, pipeline: PipelineRecord) -> VersionRecord:
-    found = await info.context.loaders.current_version.load(pipeline.id)
+async def _current(info: Info, pipeline: PipelineRecord) -> "Version":
+    found = await info.context.loaders.current_version.load((pipeline.id, pipeline.current_number))
     if found is None:
         raise LookupError(f"pipeline {pipeline.id} has no current version")
     return found

@@ -43,7 +43,7 @@ class Choice(Generic[RefT]):
     Attributes:
         position: Its place in the index.
         confidence: How likely it is right, 0 to 1.
-        likely: How well it fits beside the others; of all entries together 1.
+        likely: Its share of the likelihood of all entries, 0 to 1.
     """
 
     entry: Entry[RefT]

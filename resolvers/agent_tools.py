@@ -1,4 +1,4 @@
-"""Which of Packline's own tools an agent step may name, told when its pipeline is checked."""
+"""Which of Packline's own tools an agent step may name, looked up when its pipeline is checked."""
 
 from __future__ import annotations
 

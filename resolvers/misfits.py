@@ -1,7 +1,7 @@
 """What a resume or a re-run would find not to fit: steps whose packs take something else than when they were recorded.
 
 A step that reads reused results alone is given what is known by now, so it is held to what its pack takes, word for
-word. Of the others only what can be proved of their schemas is told.
+word. Of the others only what can be proved from their schemas is reported.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class Limited(Problem):
 
 
 class Unavailable(Problem):
-    """Something the run needs is missing here; all of it is told, over all steps. Or the store cannot be used."""
+    """The run needs what is missing here, all of which is listed, over all steps; or the store cannot be used."""
 
     code = ProblemCode.UNAVAILABLE
     retryable = True

@@ -1,4 +1,4 @@
-"""What to run for a request, with inputs filled in and reasons told. Never runs anything."""
+"""What to run for a request, with suggested inputs and reasons. Never runs anything."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str 
 
 
 def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
-    """What is missing here, told in the same answer as what is wrong with the inputs."""
+    """What is missing here, as issues that go with those of the inputs."""
     return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
 
 

@@ -25,7 +25,7 @@ Noun = Literal["pack", "pipeline"]
 
 
 class UsageBook:
-    """Usage of packs by name and of pipelines by id, counted over the runs that whoever asks may see.
+    """Usage of packs by name and of pipelines by id, counted over the runs that the caller may see.
 
     Args:
         ticks: Seconds, monotonic.

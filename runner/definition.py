@@ -355,7 +355,7 @@ _SCHEMA_KEYS = frozenset(
     {"type", "title", "description", "properties", "required", "additionalProperties", "$schema", "$defs"}
 )
 
-#: The key that tells a step's kind, and how that kind is read.
+#: The key that marks a step's kind, and how that kind is read.
 STEP_KINDS: dict[str, Callable[[_Reader, Mapping[str, JSONValue], tuple[str, ...]], StepDefinition]] = {
     "pack": _Reader._pack_step,
     "agent": _Reader._agent_step,

@@ -36,7 +36,7 @@ class Engine:
 
     Attributes:
         resources: What it works with.
-        bus: Wake-ups, for whoever watches runs.
+        bus: Wake-ups, for those who watch runs.
     """
 
     def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
@@ -71,7 +71,7 @@ class Engine:
 
         Args:
             new: The run.
-            along: Called in the same transaction, with what the start led to; for what must stand or fall with it.
+            along: Called in the same transaction, with what the start led to.
 
         Raises:
             IdempotencyClashError: the idempotency key belongs to another request.

@@ -171,7 +171,7 @@ FORMAT_NAMES = {
 
 
 def name_of_format(name: str, text: object) -> str:
-    """A format as messages call it, with what is wrong with a text where that can be told."""
+    """A format as messages call it, with what is wrong with a text where that is known."""
     called = FORMAT_NAMES.get(name, f"of the format {name}")
     if name in ("uri", "iri") and isinstance(text, str) and text.strip().lower().startswith(("http://", "https://")):
         try:

@@ -215,7 +215,7 @@ def check_inputs(schema: Mapping[str, JSONValue], inputs: JSONValue) -> list[Iss
 
     Returns:
         Issues, all errors: inputs not declared or missing, of the wrong type, holding what is refused everywhere, or
-        nothing but a placeholder such as `{{REPO_URL}}`. Defaults that would stand for absent ones are
+        nothing but a placeholder such as `{{REPO_URL}}`. Defaults that would fill in for absent ones are
         held to the same.
     """
     if not isinstance(inputs, dict):

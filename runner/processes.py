@@ -80,7 +80,7 @@ async def run_in_process(
     preload: Sequence[str] | None = None,
     limits: ProcessLimits = NO_LIMITS,
 ) -> _Result:
-    """Runs a function in a worker process of its own.
+    """Runs a function in its own worker process.
 
     A caller has at most one per core at a time. There is one more, so that no caller holds all; callers who wait take
     turns.

@@ -44,7 +44,7 @@ class StepSnapshot:
         given_session: The session that an input given at a resume names.
         produced_session: The session it left.
         used_sessions: Sessions it was given.
-        mentioned_sessions: Ids of the sessions its output names, whoever left them.
+        mentioned_sessions: Ids of the sessions its output names, of any step.
         mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
         reads_inputs: Run inputs its input template reads.
         reads_steps: Steps whose output its input template reads.

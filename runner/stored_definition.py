@@ -37,7 +37,7 @@ class CompletedMetadata:
 
 
 def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
-    """What a pipeline is for, told from its packs where its author left it out.
+    """What a pipeline is for, derived from its packs where its author left it out.
 
     `accepts` comes from the steps that read run inputs, `produces` from the last step. A step that calls a pack
     for practice makes the pipeline one for practice. What is written as an empty list or as false stays so.

@@ -45,7 +45,7 @@ class TemplateError(Exception):
         return Failure(FailureCode.INVALID_INPUT, str(self), field=".".join(self.path) or None, hint=hint)
 
 
-#: Size of a resolved input in bytes of JSON, unless whoever resolves says otherwise.
+#: Size of a resolved input in bytes of JSON, unless `resolve` is given another limit.
 MAX_RESOLVED_BYTES = 1024 * 1024
 
 

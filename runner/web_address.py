@@ -69,7 +69,7 @@ class WebAddress:
 
     Attributes:
         scheme: `http` or `https`.
-        account: User name and password, as they stand before `@`.
+        account: User name and password, as written before `@`.
         host: A name in lower case and Punycode without a final dot, or an IP address in its usual form, unbracketed.
         port: The scheme's own when none is named.
         path: Begins with a slash and has no `.` or `..` in it.
@@ -117,7 +117,7 @@ def read_web_address(text: str, *, base: str | None = None) -> WebAddress:
 
     Args:
         text: As somebody gave it.
-        base: Address of the page or the answer it stands in, which it may be relative to.
+        base: Address of the page or answer that holds it, which it may be relative to.
 
     Raises:
         WebAddressError: for another scheme, no host, a host or port that cannot be one, and control characters.

@@ -1,7 +1,7 @@
 """Artifacts: named files of attempts and uploads. Their content lies in `store.blobs`, found by its digest.
 
 An artifact of a succeeded run goes some days after it unless pinned; those of failed or cancelled runs, and those that
-another run reuses, stay as long as the run. Erasing keeps the row, so that history tells what there was.
+another run reuses, stay as long as the run. Erasing keeps the row, so that the history of a run stays complete.
 """
 
 from __future__ import annotations

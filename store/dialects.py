@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     class Row(tuple[Any, ...]):
         """A row: a tuple whose values are attributes, too, under the names of their columns."""
 
-        def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401 - whatever the column holds
+        def __getattr__(self, name: str) -> Any: ...  # noqa: ANN401 - any value of a column
 
 else:
     Row = tuple

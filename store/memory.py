@@ -56,7 +56,7 @@ class MemoryRecord:
 
 
 class Evidence(NamedTuple):
-    """What a success tells about defaults; `revision` is that of its caller's memory when it was written."""
+    """A success that defaults are learned from; `revision` is that of its caller's memory when it was written."""
 
     kind: TargetKind
     target: str

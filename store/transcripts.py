@@ -93,7 +93,7 @@ def append_transcript(
             "lines": chunk.lines,
         },
     )
-    conn.wake(Topic.OUTPUT, attempt_id)  # whoever follows an attempt follows both
+    conn.wake(Topic.OUTPUT, attempt_id)  # those who follow an attempt follow both
 
 
 async def entries_after(store: Store, attempt_id: str, after: int, *, limit: int) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""What is questionable about an agent step, told by checks and by `packline doctor`."""
+"""What is questionable about an agent step, for checks and `packline doctor`."""
 
 from __future__ import annotations
 

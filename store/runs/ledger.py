@@ -115,6 +115,6 @@ class Ledger:
             if artifact_id is None and reason is None and data is None:
                 self._conn.run(_INSERT_STATES, values)
             else:
-                told = {"artifact_id": artifact_id, "reason": reason, "data": data}
-                self._conn.run(_INSERT, values | told)
+                more = {"artifact_id": artifact_id, "reason": reason, "data": data}
+                self._conn.run(_INSERT, values | more)
         self._conn.wake(Topic.RUN, self._run_id)

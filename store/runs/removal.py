@@ -1,4 +1,4 @@
-"""How a run goes, whoever removes it: its artifacts by the rules of guarantees F2 and F3, then everything below it."""
+"""Removes a run: its artifacts by the rules of guarantees F2 and F3, then everything below it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DELETE_RUN = Sql("DELETE FROM run WHERE id = :id AND ended_at IS NOT NULL")
 
 
 def remove_run(conn: Connection, run_id: str) -> None:
-    """Removes a run that has ended, with everything below it, and tells those who watch it.
+    """Removes a run that has ended, with everything below it, and wakes those who watch it.
 
     Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed.
     """

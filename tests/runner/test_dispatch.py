@@ -32,11 +32,6 @@ SLOW = [step("a", "test.scripted")]
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
 def parked(dispatcher: EmbeddedDispatcher) -> int:
     """Runs that wait for a slot of their callers."""
     return sum(len(runs) for runs in dispatcher._parked.values())

@@ -16,31 +16,15 @@ from store.runs import claim
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import QUICK, Laboratory, laboratory, step
 from tests.support.engine_packs import Anything, Signals, engine_packs
-from tests.support.packs import Workbench
 from tests.support.waiting import pass_time
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from packline import PackContext
     from store.dialects import Connection
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
-@pytest.fixture
-async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
-    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
-        yield made
+    from tests.support.packs import Workbench
 
 
 # ------------------------------------------------------------------------------------------------ crashes

@@ -13,30 +13,12 @@ from store.runs import request_cancel
 from store.states import AttemptState, RunState, StepState
 from store.wakes import Topic
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, step
-from tests.support.engine_packs import Signals, engine_packs
-from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from store.dialects import Connection
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
-@pytest.fixture
-async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
-    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
-        yield made
+    from tests.support.packs import Workbench
 
 
 HOUR = {"initial_seconds": 30, "max_seconds": 30, "jitter": 0}

@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -21,27 +20,12 @@ from tests.support.engine_packs import Signals, engine_packs
 from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    import pytest
 
     from packline import PackContext
     from tests.support.engine_packs import Anything
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
-@pytest.fixture
-async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
-    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
-        yield made
 
 
 def session_of(run: Fared, key: str) -> str:

@@ -16,33 +16,15 @@ from store.dialects import Sql
 from store.runs import WrongStateError, request_cancel
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, named, step, until
-from tests.support.engine_packs import Signals, engine_packs
-from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from packline import PackContext
     from store.dialects import Connection
     from store.runs import Settled
-    from tests.support.engine_packs import Anything
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
-
-
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
-@pytest.fixture
-async def lab(tmp_path: Path, bench: Workbench, signals: Signals) -> AsyncIterator[Laboratory]:
-    async with laboratory(tmp_path, [*bench.packs, *engine_packs(signals)]) as made:
-        yield made
+    from tests.support.engine_packs import Anything, Signals
+    from tests.support.packs import Workbench
 
 
 def queue_every_start(lab: Laboratory) -> None:

@@ -17,21 +17,12 @@ from store.paging import PageWindow
 from store.states import AttemptState, RunState, StepState
 from tests.support.engine import AT_ONCE, QUICK, Laboratory, laboratory, step
 from tests.support.engine_packs import Anything, Signals, Text, engine_packs
-from tests.support.packs import Workbench
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-
-@pytest.fixture
-def signals() -> Signals:
-    return Signals()
-
-
-@pytest.fixture
-def bench() -> Workbench:
-    return Workbench()
+    from tests.support.packs import Workbench
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ lint: dev
 
 imports:
 	PYTHONPATH=. $(BIN)/lint-imports --no-cache
-	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-cycles.ini
+	PYTHONPATH=. $(BIN)/lint-imports --no-cache --config importlinter-rooms.ini
 
 test: lint ui-check ui test-python ## everything CI runs; in CI a skipped test is a failure
 

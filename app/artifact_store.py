@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.blobs import BlobStore
+from store.files.blobs import BlobStore
 
 if TYPE_CHECKING:
-    from app.settings import Settings
-    from store.blob_port import Blobs
+    from app.settings.server import Settings
+    from store.files.blob_port import Blobs
 
 
 def artifact_store(settings: Settings) -> Blobs:
@@ -22,7 +22,7 @@ def artifact_store(settings: Settings) -> Blobs:
     from dataclasses import replace
 
     # Its library is large, and most servers keep contents on their disk.
-    from store.blobs_s3 import Bucket, S3Blobs
+    from store.files.blobs_s3 import Bucket, S3Blobs
 
     secret = settings.artifact_store_secret
     bucket = replace(

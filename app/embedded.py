@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from mcp.server.stdio import stdio_server
 
 from app.main import create_app
-from app.mcp.finishing import Heard, Said
-from app.mcp.server import build_server
 from app.mcp.session import Selection, Session
-from app.mcp.toolbox import Toolbox
+from app.mcp.tools.toolbox import Toolbox
+from app.mcp.transport.finishing import Heard, Said
+from app.mcp.transport.server import build_server
 from resolvers.context import Context
 from store.states import RunCause
 
 if TYPE_CHECKING:
-    from app.settings import Settings
+    from app.settings.server import Settings
 
 
 async def serve_embedded(settings: Settings, selection: Selection) -> None:

@@ -14,50 +14,52 @@ import structlog
 from starlette.applications import Starlette
 from starlette.routing import Route, WebSocketRoute
 
-from app.agent_files import agent_file_routes
-from app.auth import Authenticator
-from app.base_path import inside
-from app.downloads import Downloads
-from app.gate import AttemptGate
+from app.auth.gate import AttemptGate
+from app.auth.hosts import guard_for
+from app.auth.identity import Authenticator
 from app.graphiql import graphiql_routes
-from app.graphql import GraphQLApp, TransportLimits
-from app.hosts import guard_for
-from app.login import login_routes
-from app.mcp.mount import METADATA_PATHS, McpMount
-from app.mcp.mount import PATH as MCP_PATH
-from app.pages import health_route, nothing_here, page_routes, wrong_method
+from app.graphql.endpoint import GraphQLApp, TransportLimits
+from app.http.base_path import inside
+from app.http.downloads import Downloads
+from app.http.login import login_routes
+from app.http.pages import health_route, nothing_here, page_routes, wrong_method
+from app.http.uploads import Uploads
+from app.mcp.resources.agent_files import agent_file_routes
+from app.mcp.transport.mount import METADATA_PATHS, McpMount
+from app.mcp.transport.mount import PATH as MCP_PATH
 from app.resources import resources_of
-from app.settings_mounts import mount_specs
-from app.uploads import Uploads
-from catalog.defaults import DefaultsBook
-from catalog.memory import Memory
+from app.settings.mounts import mount_specs
+from catalog.memory.audit_memory import Memory
+from catalog.memory.defaults import DefaultsBook
+from resolvers.catalog.compiled_catalog import RoutingBook
+from resolvers.catalog.pack_routing import RoutingDesk
 from resolvers.context import Caller, Context, Services
-from resolvers.routing_desk import RoutingDesk
-from resolvers.versions import Versions
-from runner.egress import Egress, EgressPolicy
-from runner.engine import Engine
+from resolvers.pipelines.versions import Versions
+from resolvers.usage import UsageBook
+from runner.definitions.starters import seed_starters
+from runner.egress.client import Egress, EgressPolicy
 from runner.excerpts import excerpt, in_force
+from runner.files.previews import Previews
 from runner.mounts.mounts import Mounts
-from runner.previews import Previews
-from runner.processes import stop_processes
-from runner.redaction import Redactor
-from runner.registry import builtins_folder, load_registry
-from runner.starters import seed_starters
-from runner.tail import Tails
-from runner.vault_keeper import VaultKeeper
+from runner.packs.registry import builtins_folder, load_registry
+from runner.processes.processes import stop_processes
+from runner.running.engine import Engine
+from runner.secrets.redaction import Redactor
+from runner.secrets.vault_sync import VaultKeeper
+from runner.watching.tail import Tails
+from schema.base.context import RequestContext
 from schema.build import build_schema
-from schema.context import RequestContext
-from store.engine import open_store
+from store.database.engine import open_store
+from store.secrets.vault_key import key_source
 from store.states import RunCause
-from store.vault_key import key_source
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection, Request
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from app.settings import Settings
-    from runner.registry import Registry
-    from store.engine import Store
+    from app.settings.server import Settings
+    from runner.packs.registry import Registry
+    from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
 
@@ -292,4 +294,6 @@ def _services(
         mounts=mounts,
         memory=memory,
         defaults=DefaultsBook(store, memory),
+        usage=UsageBook(),
+        routing=RoutingBook(),
     )

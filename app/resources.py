@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.artifact_store import artifact_store
-from app.mcp.mount import PATH as MCP_PATH
-from app.settings_agents import agents_of, given_secrets
-from app.settings_models import given_keys, providers_of, roles_of
+from app.mcp.transport.mount import PATH as MCP_PATH
+from app.settings.agents import agents_of, given_secrets
+from app.settings.models import given_keys, providers_of, roles_of
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
-from runner.resources import Resources, RunLimits
-from runner.secret_forms import MIN_SECRET_LENGTH
-from store.retention import RetentionPolicy
+from runner.running.resources import Resources, RunLimits
+from runner.secrets.forms import MIN_SECRET_LENGTH
+from store.upkeep.retention import RetentionPolicy
 
 if TYPE_CHECKING:
-    from app.settings import Settings
-    from catalog.memory import Memory
-    from resolvers.routing_desk import RoutingDesk
-    from runner.egress import Egress
-    from runner.redaction import Redactor
-    from runner.registry import Registry
-    from runner.vault import Vault
-    from store.engine import Store
+    from app.settings.server import Settings
+    from catalog.memory.audit_memory import Memory
+    from resolvers.catalog.pack_routing import RoutingDesk
+    from runner.egress.client import Egress
+    from runner.packs.registry import Registry
+    from runner.secrets.redaction import Redactor
+    from runner.secrets.vault import Vault
+    from store.database.engine import Store
 
 
 def resources_of(

@@ -20,9 +20,9 @@ import structlog
 import uvicorn
 
 from app.addresses import is_loopback, url_of
-from app.client_settings import cli_address_path, cli_token_path
-from app.hosts import refuse
-from app.settings import SettingsError
+from app.auth.hosts import refuse
+from app.settings.client import cli_address_path, cli_token_path
+from app.settings.server import SettingsError
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from app.auth import Authenticator
-    from app.settings import Settings
+    from app.auth.identity import Authenticator
+    from app.settings.server import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -168,7 +168,7 @@ async def run_app(
         StartError: the address cannot be listened on.
         Exception: whatever the application's start raised.
     """
-    from app.uvicorn_protocols import HttpProtocol, SocketProtocol
+    from app.http.uvicorn_protocols import HttpProtocol, SocketProtocol
 
     sockets = bind(settings.host, settings.port)
     local_url = url_of(settings.host, sockets[0].getsockname()[1])
@@ -240,10 +240,10 @@ def serve(settings: Settings, *, announce: Announce | None = None) -> int:
         log.warning(warning)
     import uvloop
 
-    from app.login import link_url
+    from app.http.login import link_url
     from app.main import create_app
-    from runner.egress import EgressPolicyError
-    from store.engine import StoreError
+    from runner.egress.client import EgressPolicyError
+    from store.database.engine import StoreError
 
     try:
         # What people put into runs lies there: nobody else on this machine needs to look.

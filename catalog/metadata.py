@@ -16,9 +16,9 @@ from runner.issues import nearest
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from runner.metadata import Metadata
-    from runner.pack import Pack
-    from runner.registry import Registry
+    from runner.packs.metadata import Metadata
+    from runner.packs.pack import Pack
+    from runner.packs.registry import Registry
 
 MIN_EXAMPLE_INTENTS = 8
 MIN_INTENT_KEYWORDS = 5

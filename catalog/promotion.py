@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import orjson
 
 from runner.json_values import canonical_json
-from runner.references import escape_text
-from runner.schema_types import inlined
+from runner.schemas.shapes import inlined
+from runner.templates.references import escape_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from runner.failures import JSONValue
-    from runner.metadata import Metadata
+    from runner.packs.metadata import Metadata
 
 RefT = TypeVar("RefT")
 EntryKind = Literal["pack", "pipeline"]

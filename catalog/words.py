@@ -1,8 +1,8 @@
 """Words of a request or a description as routing compares them: folded, stemmed, without those that say nothing. Pure.
 
 Accents and case are folded and English endings taken off, so that `Präsentation`, `presentations` and `presented` come
-close or meet. What means the same is learned from the catalog (see `catalog.routing_index`) and told by
-`catalog.concepts`; what is misspelt or of another language is compared by its letters.
+close or meet. What means the same is learned from the catalog (see `catalog.routing.index`) and told by
+`catalog.routing.concepts`; what is misspelt or of another language is compared by its letters.
 """
 
 from __future__ import annotations

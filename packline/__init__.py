@@ -1,17 +1,17 @@
 """The pack authors' API: small, stable, and all a pack may import from Packline."""
 
-from runner.egress import raise_for_status
+from runner.egress.client import raise_for_status
+from runner.egress.web_address import OtherSchemeError, WebAddress, WebAddressError, is_web_address, read_web_address
 from runner.excerpts import excerpt
 from runner.failures import PackError
-from runner.memory import CallerMemory
-from runner.metadata import Metadata
-from runner.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
-from runner.pack import Pack, PostCondition, pack
-from runner.pack_context import AgentAnswer, ArtifactFile, ArtifactRef, PackContext, PackSession
-from runner.pack_needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
-from runner.picture_size import PictureSize, picture_size
-from runner.routing import CallerCatalog
-from runner.web_address import OtherSchemeError, WebAddress, WebAddressError, is_web_address, read_web_address
+from runner.files.picture_size import PictureSize, picture_size
+from runner.packs.context import AgentAnswer, ArtifactFile, ArtifactRef, PackContext, PackSession
+from runner.packs.memory import CallerMemory
+from runner.packs.metadata import Metadata
+from runner.packs.models import ImageAnswer, Models, Picture, SpeechAnswer, StructuredAnswer, TextAnswer
+from runner.packs.needs import CredentialNeed, Missing, ModelNeed, Service, program, python_module
+from runner.packs.pack import Pack, PostCondition, pack
+from runner.packs.routing import CallerCatalog
 
 __all__ = [
     "AgentAnswer",

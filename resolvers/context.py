@@ -6,32 +6,32 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from resolvers.routing_book import RoutingBook
-from resolvers.usage import UsageBook
-from runner.vault import Asker
+from runner.secrets.vault import Asker
 from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from catalog.defaults import DefaultsBook
-    from catalog.memory import Memory
+    from catalog.memory.audit_memory import Memory
+    from catalog.memory.defaults import DefaultsBook
+    from resolvers.catalog.compiled_catalog import RoutingBook
     from resolvers.operations import Trail
+    from resolvers.pipelines.versions import Versions
     from resolvers.problems import NotFound
-    from resolvers.versions import Versions
-    from runner.availability import Lacks
-    from runner.engine import Engine
+    from resolvers.usage import UsageBook
     from runner.failures import JSONValue
+    from runner.files.previews import Previews
     from runner.mounts.mounts import Mounts
-    from runner.previews import Previews
-    from runner.redaction import Redactor
-    from runner.registry import Registry
-    from runner.resources import RunLimits
-    from runner.tail import Tails
-    from runner.vault import Vault
-    from runner.vault_keeper import VaultKeeper
-    from store.dialects import Connection
-    from store.engine import Store
+    from runner.packs.availability import Lacks
+    from runner.packs.registry import Registry
+    from runner.running.engine import Engine
+    from runner.running.resources import RunLimits
+    from runner.secrets.redaction import Redactor
+    from runner.secrets.vault import Vault
+    from runner.secrets.vault_sync import VaultKeeper
+    from runner.watching.tail import Tails
+    from store.database.dialects import Connection
+    from store.database.engine import Store
 
 T = TypeVar("T")
 
@@ -94,8 +94,8 @@ class Services:
     mounts: Mounts
     memory: Memory
     defaults: DefaultsBook
-    usage: UsageBook = field(default_factory=UsageBook)
-    routing: RoutingBook = field(default_factory=RoutingBook)
+    usage: UsageBook
+    routing: RoutingBook
 
     def now(self) -> datetime:
         """The machine's clock, aware UTC."""
@@ -205,7 +205,7 @@ class Context:
         self.trail.target_id = target_id
 
     def missed(self, miss: NotFound) -> None:
-        """Notes a name that a read looked for in vain, to be told beside its answer (`resolvers.lookups`)."""
+        """Notes a name that a read looked for in vain, to be told beside its answer (`resolvers.not_found`)."""
         if len(self.misses) < MISSES_MAX and all(miss.ref != told.ref for told in self.misses):
             self.misses.append(miss)
 

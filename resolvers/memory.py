@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from catalog.learning import VALUE_CHARACTERS, LearnedField, is_learnable
-from catalog.memory import ScopeError, parse_scope
-from resolvers.lookups import no_pack, no_pipeline, no_target
+from catalog.memory.audit_memory import ScopeError, parse_scope
+from catalog.memory.learning import VALUE_CHARACTERS, LearnedField, is_learnable
+from resolvers.not_found import no_pack, no_pipeline, no_target
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound, Unavailable
 from resolvers.tools import Parameter, Tool
-from runner.availability import Requirement
 from runner.issues import Hint, did_you_mean, error
-from runner.vault_keeper import VaultLockedError
-from store.callers import find_callers
-from store.default_overrides import OverrideRecord, drop_override, override_place, put_override
-from store.memory import MemoryRecord, MemoryScope, count_memory, find_memory, forget, list_memory
-from store.memory_state import set_learning as store_learning
-from store.pipeline_reads import find_pipeline, find_pipelines
+from runner.packs.availability import Requirement
+from runner.secrets.vault_sync import VaultLockedError
+from store.access.callers import find_callers
+from store.memory.entries import MemoryRecord, MemoryScope, count_memory, find_memory, forget, list_memory
+from store.memory.overrides import OverrideRecord, drop_override, override_place, put_override
+from store.memory.state import set_learning as store_learning
+from store.pipelines.reads import find_pipeline, find_pipelines
+from store.secrets.vault_proof import VaultChangedError
 from store.states import Scope
-from store.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
-    from catalog.defaults import CallerDefaults
+    from catalog.memory.defaults import CallerDefaults
     from resolvers.context import Context
-    from store.dialects import Connection
-    from store.memory import TargetKind
-    from store.paging import PageWindow
+    from store.database.dialects import Connection
+    from store.database.paging import PageWindow
+    from store.memory.entries import TargetKind
 
 DefaultRule = Literal["learned", "pinned", "excluded"]
 

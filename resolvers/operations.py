@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, Generic, Literal, ParamSpec, Type
 import orjson
 
 from resolvers.problems import Forbidden, Invalid, NotFound, Problem
-from store.audit import append_audit
+from store.access.audit import append_audit
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from resolvers.tools import Tool
     from runner.failures import JSONValue
     from runner.issues import Hint
-    from runner.redaction import Redactor
-    from store.dialects import Connection
+    from runner.secrets.redaction import Redactor
+    from store.database.dialects import Connection
     from store.states import Scope
 
 P = ParamSpec("P")

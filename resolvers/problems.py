@@ -1,7 +1,7 @@
 """Why a command is refused: one tree, one code each, the same on every surface.
 
-`schema.problems` turns each into a union member, the MCP server into a structured tool error. What goes wrong inside a
-run is another matter: `runner.failures`.
+`schema.base.problems` turns each into a union member, the MCP server into a structured tool error. What goes wrong
+inside a run is another matter: `runner.failures`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from runner.excerpts import excerpt
 from runner.issues import Hint, hint_of
-from store.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
+from store.database.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from runner.availability import Requirement
     from runner.issues import Issue
+    from runner.packs.availability import Requirement
     from store.states import Scope
 
 #: Longest ref that a refusal tells; names, keys and ids are shorter.

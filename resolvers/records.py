@@ -3,23 +3,23 @@
 States and scopes are in `store.states`.
 """
 
-from store.artifacts import ArtifactRecord
-from store.audit import AuditFilter, AuditRecord
-from store.callers import CallerRecord
-from store.credentials import KEEP, CredentialRecord
-from store.events import EventRecord
-from store.gap_proposals import GapProposalRecord
-from store.logs import LogLineRecord
-from store.memory import MemoryRecord, TargetKind
-from store.paging import PageWindow
-from store.pipeline_reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
-from store.previews import PreviewKind, PreviewRecord
-from store.run_reads import RunRecord
-from store.sessions import SessionRecord
-from store.spending import NOTHING, Spending
-from store.step_reads import AttemptRecord, StepRecord
-from store.tokens import TokenRecord
-from store.usage import Usage
+from store.access.audit import AuditFilter, AuditRecord
+from store.access.callers import CallerRecord
+from store.access.tokens import TokenRecord
+from store.database.paging import PageWindow
+from store.files.artifacts import ArtifactRecord
+from store.files.previews import PreviewKind, PreviewRecord
+from store.memory.entries import MemoryRecord, TargetKind
+from store.pipelines.gaps import GapProposalRecord
+from store.pipelines.reads import ListedPipeline, PipelineOrder, PipelineRecord, VersionBody, VersionRecord
+from store.pipelines.usage import Usage
+from store.runs.events import EventRecord
+from store.runs.logs import LogLineRecord
+from store.runs.reads import RunRecord
+from store.runs.sessions import SessionRecord
+from store.runs.spending import NOTHING, Spending
+from store.runs.step_reads import AttemptRecord, StepRecord
+from store.secrets.credentials import KEEP, CredentialRecord
 
 __all__ = [
     "KEEP",

@@ -6,8 +6,8 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal
 
-from resolvers.access import visible_to
-from store.usage import Usage, usage_of_packs, usage_of_pipelines
+from resolvers.permissions import visible_to
+from store.pipelines.usage import Usage, usage_of_packs, usage_of_pipelines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from resolvers.access import visible_to
-from store import artifacts as stored_artifacts
-from store import events, logs, pipeline_reads, run_reads, sessions, spending, start_reads, step_reads, transcripts
-from store.callers import find_callers
+from resolvers.permissions import visible_to
+from store.access.callers import find_callers
+from store.files import artifacts as stored_artifacts
+from store.pipelines import reads as pipeline_reads
+from store.runs import events, logs, sessions, spending, start_reads, step_reads, transcripts
+from store.runs import reads as run_reads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from resolvers.context import Context
-    from resolvers.versions import Version
-    from store.engine import Store
-    from store.events import EventRecord
-    from store.logs import LogLineRecord
-    from store.paging import PageWindow
-    from store.run_reads import RunRecord
-    from store.usage import Usage
+    from resolvers.pipelines.versions import Version
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+    from store.pipelines.usage import Usage
+    from store.runs.events import EventRecord
+    from store.runs.logs import LogLineRecord
+    from store.runs.reads import RunRecord
 
 K = TypeVar("K")
 V = TypeVar("V")

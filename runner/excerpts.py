@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from runner.failures import JSONValue
-    from runner.redaction import Redactor
+    from runner.secrets.redaction import Redactor
 
 #: Longest excerpt of what a service answered, in a failure's detail.
 BODY_CHARACTERS = 2000
@@ -70,3 +70,8 @@ def cut(masked: str, limit: int, ending: str, *, from_end: bool) -> str:
         return masked
     kept = limit - len(ending)
     return f"{ending}{masked[len(masked) - kept :]}" if from_end else f"{masked[:kept]}{ending}"
+
+
+def plain_text(text: object) -> str:
+    """Text without what a database refuses: U+0000 and lone surrogates are replaced."""
+    return str(text).encode("utf-8", "replace").decode().replace("\0", "\ufffd")

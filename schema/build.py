@@ -8,24 +8,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, cast
 
-from schema.agents import AgentStep
-from schema.definitions import PackStep
-from schema.guarded import GuardedSchema
+from schema.base.problems import refuse_command
+from schema.guard.guarded_schema import GuardedSchema
 from schema.mutation import Mutation
-from schema.problems import refuse_command
+from schema.pipelines.agent_steps import AgentStep
+from schema.pipelines.definitions import PackStep
 from schema.query import Query
-from schema.run_events import (
-    ArtifactChanged,
-    AttemptStateChanged,
-    RunStateChanged,
-    StepProgressed,
-    StepStateChanged,
-)
+from schema.runs.events import ArtifactChanged, AttemptStateChanged, RunStateChanged, StepProgressed, StepStateChanged
 from schema.subscription import Subscription
 
 if TYPE_CHECKING:
-    from schema.directives import RefuseCommand
-    from schema.limits import RequestLimits
+    from schema.base.directives import RefuseCommand
+    from schema.guard.limits import RequestLimits
 
 #: Members of interfaces, which no field names.
 _MEMBERS = (

@@ -2,15 +2,15 @@
 
 import strawberry
 
-from schema.artifact_commands import ArtifactMutations
-from schema.callers import CallerMutations
-from schema.credential_commands import CredentialMutations
-from schema.gap_proposals import GapProposalMutations
-from schema.mcp_servers import McpServerMutations
-from schema.memory_commands import MemoryMutations
-from schema.pipeline_commands import PipelineMutations
-from schema.promotions import PromotionMutations
-from schema.run_commands import RunMutations
+from schema.access.callers import CallerMutations
+from schema.access.credential_commands import CredentialMutations
+from schema.artifacts.commands import ArtifactMutations
+from schema.catalog.gaps import GapProposalMutations
+from schema.memory.commands import MemoryMutations
+from schema.packs.mcp_servers import McpServerMutations
+from schema.pipelines.commands import PipelineMutations
+from schema.pipelines.promotions import PromotionMutations
+from schema.runs.commands import RunMutations
 
 
 # The fields appear in the opposite order of the bases.

@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import strawberry
 
-from resolvers.pipeline_lookups import find_listed_pipeline
-from schema.artifacts import load_artifact
-from schema.attempts import load_attempt
-from schema.audit import load_entry
-from schema.callers import load_caller, load_token
-from schema.context import Info
-from schema.credentials import load_credential
-from schema.directives import Requires
-from schema.gap_proposals import load_gap
-from schema.masking import PublicError
-from schema.memory import load_memory
-from schema.node_interface import Node
-from schema.packs import Pack
-from schema.pagination import MAX_PAGE_SIZE
-from schema.pipelines import Pipeline, load_pipeline, load_version
-from schema.runs import load_run
-from schema.steps import load_step
+from resolvers.pipelines.lookups import find_listed_pipeline
+from schema.access.audit import load_entry
+from schema.access.callers import load_caller, load_token
+from schema.access.credentials import load_credential
+from schema.artifacts.artifacts import load_artifact
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.masking import PublicError
+from schema.base.node_interface import Node
+from schema.base.pagination import MAX_PAGE_SIZE
+from schema.catalog.gaps import load_gap
+from schema.memory.memory import load_memory
+from schema.packs.packs import Pack
+from schema.pipelines.pipelines import Pipeline, load_pipeline, load_version
+from schema.runs.attempts import load_attempt
+from schema.runs.runs import load_run
+from schema.runs.steps import load_step
 from store.states import Scope
 
 if TYPE_CHECKING:

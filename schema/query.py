@@ -2,23 +2,23 @@
 
 import strawberry
 
-from schema.agent_clients import AgentClientQueries
-from schema.agents import AgentQueries
-from schema.artifact_lists import ArtifactQueries
-from schema.audit import AuditQueries
-from schema.callers import CallerQueries
-from schema.catalog import CatalogQueries
-from schema.credentials import CredentialQueries
-from schema.gap_proposals import GapProposalQueries
-from schema.mcp_servers import McpServerQueries
-from schema.memory import MemoryQueries
-from schema.models import ModelQueries
+from schema.access.audit import AuditQueries
+from schema.access.callers import CallerQueries
+from schema.access.credentials import CredentialQueries
+from schema.artifacts.lists import ArtifactQueries
+from schema.catalog.catalog import CatalogQueries
+from schema.catalog.gaps import GapProposalQueries
+from schema.catalog.routing import RoutingQueries
+from schema.memory.memory import MemoryQueries
 from schema.node import NodeQueries
-from schema.packs import PackQueries
-from schema.pipeline_lists import PipelineQueries
-from schema.routing import RoutingQueries
-from schema.run_lists import RunQueries
-from schema.server import ServerQueries
+from schema.packs.mcp_servers import McpServerQueries
+from schema.packs.models import ModelQueries
+from schema.packs.packs import PackQueries
+from schema.pipelines.agent_steps import AgentQueries
+from schema.pipelines.lists import PipelineQueries
+from schema.runs.lists import RunQueries
+from schema.server.agent_clients import AgentClientQueries
+from schema.server.server import ServerQueries
 
 
 # The fields appear in the opposite order of the bases.

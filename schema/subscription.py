@@ -9,19 +9,19 @@ import strawberry
 from strawberry.types.nodes import SelectedField, Selection
 
 from resolvers.problems import Problem as Refusal
-from resolvers.watching import Behind, Output, OutputGap, watch_attempt, watch_run, watch_runs
-from runner.tail import Batch, Gap
-from schema.attempts import Attempt, LogLine
-from schema.context import Info
-from schema.cursors import EVENTS, OUTPUT, event_position, output_position
-from schema.directives import Cost, Requires
-from schema.masking import PublicError
-from schema.run_events import AttemptStateChanged, RunEvent, StepStateChanged, event_of
-from schema.run_lists import RunFilter
-from schema.runs import Run, load_run
-from schema.scalars import Cursor, Long
-from schema.steps import RunStep
-from schema.transcripts import TranscriptEntry
+from resolvers.runs.watching import Behind, Output, OutputGap, watch_attempt, watch_run, watch_runs
+from runner.watching.tail import Batch, Gap
+from schema.base.context import Info
+from schema.base.cursors import EVENTS, OUTPUT, event_position, output_position
+from schema.base.directives import Cost, Requires
+from schema.base.masking import PublicError
+from schema.base.scalars import Cursor, Long
+from schema.runs.attempts import Attempt, LogLine
+from schema.runs.events import AttemptStateChanged, RunEvent, StepStateChanged, event_of
+from schema.runs.lists import RunFilter
+from schema.runs.runs import Run, load_run
+from schema.runs.steps import RunStep
+from schema.runs.transcripts import TranscriptEntry
 from store.states import Scope
 
 

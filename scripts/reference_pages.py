@@ -55,8 +55,8 @@ def pages() -> dict[str, str]:
 
 def settings_page() -> str:
     """Every setting of the server, in the groups and the order of their declaration."""
-    from app.settings import Settings
-    from app.settings_sources import CLIENT_VARIABLES, variable_of
+    from app.settings.server import Settings
+    from app.settings.sources import CLIENT_VARIABLES, variable_of
 
     rows = []
     for name, field in Settings.model_fields.items():
@@ -78,7 +78,7 @@ def settings_page() -> str:
     return "\n".join(
         [
             "# Settings\n",
-            _NOTE.format(source="`app/settings.py`"),
+            _NOTE.format(source="`app/settings/server.py`"),
             "A setting is taken from the command line of `packline up`, else from its environment variable, else from",
             "`packline.toml` in the data folder (there under its name in the second column), else it has its default.",
             "What cannot be used ends the start with one sentence; a variable that begins with `PACKLINE_` and is no",
@@ -174,7 +174,7 @@ def failures_page() -> str:
 
 def kinds_page() -> str:
     """The vocabulary of `accepts` and `produces`."""
-    from runner.document import load_document
+    from runner.yaml_documents import load_document
 
     kinds = load_document((ROOT / "catalog" / "kinds.yaml").read_text("utf-8"))
     return "\n".join(

@@ -21,14 +21,14 @@ from graphql import build_schema, parse, validate
 from typer.core import TyperGroup
 
 from app.cli.commands import cli
-from app.settings import Settings
-from app.settings_agents import AgentSetting, agents_of
+from app.settings.agents import AgentSetting, agents_of
+from app.settings.server import Settings
 from resolvers.problems import ProblemCode
 from runner.agents.definition import AgentStep
 from runner.agents.mock import MockAgent
-from runner.check import check_definition
-from runner.document import load_document
-from runner.registry import builtins_folder, load_registry
+from runner.definitions.check import check_definition
+from runner.packs.registry import builtins_folder, load_registry
+from runner.yaml_documents import load_document
 from scripts import reference_pages
 from store.states import EventType, Scope
 from tests.support.front_door import ran, save

@@ -54,6 +54,21 @@ def pack_files() -> list[Path]:
     return sorted((ROOT / "builtins").rglob("*.py"))
 
 
+ROOMS = [file.parent for name in OURS for file in sorted((ROOT / name).rglob("__init__.py"))]
+#: The console script, GraphiQL, the names that pack authors use, and what fills the metadata with every table.
+WITH_CODE = {"app/cli", "app/graphiql", "packline", "store/models"}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
+def test_a_room_says_what_it_is_for_and_holds_no_code(room):
+    tree = ast.parse((room / "__init__.py").read_text("utf-8"))
+    assert ast.get_docstring(tree)
+    if str(room.relative_to(ROOT)) not in WITH_CODE:
+        assert len(tree.body) == 1
+    if len([*room.glob("*.py")]) > 21:
+        assert "Begin with" in ast.get_docstring(tree), "a wide room says where to begin reading"
+
+
 @pytest.mark.parametrize("file", pack_files(), ids=lambda file: str(file.relative_to(ROOT / "builtins")))
 def test_packs_import_only_the_public_api(file):
     """What ships is written as any user's pack could be."""
@@ -103,7 +118,7 @@ def files_with(pattern: str, *packages: str) -> set[str]:
 
 def test_use_cases_change_the_store_through_their_context_alone():
     """`Context.commit` writes the audit row too, `operations` that of a refusal; the health check changes nothing."""
-    doors = {"resolvers/context.py", "resolvers/operations.py", "resolvers/server.py"}
+    doors = {"resolvers/context.py", "resolvers/operations.py", "resolvers/server/server.py"}
     assert files_with(r"\bstore\.write", "resolvers", "schema") == doors
 
 

@@ -18,9 +18,9 @@ DOCUMENTED = {"_asdict", "_field_defaults", "_fields", "_make", "_replace", "_ex
 #: The files and names, by reason.
 LISTED: dict[str, tuple[tuple[str, str], ...]] = {
     "graphql-core's schema has no public name: https://github.com/strawberry-graphql/strawberry/issues/2590": (
-        ("app/mcp/toolbox.py", "_schema"),
+        ("app/mcp/tools/toolbox.py", "_schema"),
         ("schema/build.py", "_schema"),
-        ("schema/guarded.py", "_schema"),
+        ("schema/guard/guarded_schema.py", "_schema"),
     ),
     "Neither bullets, indents and direction of a paragraph nor struck text have an interface: "
     "https://github.com/scanny/python-pptx/issues/100 and https://github.com/scanny/python-pptx/issues/574": (

@@ -1,4 +1,4 @@
-"""Addresses of the web are read by one function: what is checked is what is requested (`runner.web_address`).
+"""Addresses of the web are read by one function: what is checked is what is requested (`runner.egress.web_address`).
 
 Two readers that differ in one character are a way past a check, so nothing else takes addresses apart.
 """
@@ -13,9 +13,13 @@ PACKAGES = ("app", "schema", "resolvers", "catalog", "runner", "store", "packlin
 
 #: Other readers of addresses, by the reason why they may be.
 ALLOWED = {
-    "It is the one function.": {"runner/web_address.py"},
-    "It looks at addresses of other schemes.": {"runner/formats.py", "store/blobs_s3.py", "app/settings_telling.py"},
-    "The library's own client is given what was read.": {"runner/egress_transport.py"},
+    "It is the one function.": {"runner/egress/web_address.py"},
+    "It looks at addresses of other schemes.": {
+        "runner/schemas/formats.py",
+        "store/files/blobs_s3.py",
+        "app/settings/messages.py",
+    },
+    "The library's own client is given what was read.": {"runner/egress/transport.py"},
 }
 _READERS = {"urlsplit", "urlparse", "urljoin", "urlunsplit", "urlunparse", "urldefrag"}
 

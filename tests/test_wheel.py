@@ -48,7 +48,7 @@ def test_packline_runs_from_the_wheel(wheel, tmp_path):
     zipfile.ZipFile(wheel).extractall(installed)
     probe = (
         "import sys; sys.path.insert(0, sys.argv[1]); sys.path = [p for p in sys.path if p != sys.argv[2]]\n"
-        "import runner.registry as registry\n"
+        "import runner.packs.registry as registry\n"
         "found = registry.load_registry(registry.builtins_folder(), entry_points=False)\n"
         "print(registry.builtins_folder()); print(*found.load_errors()); print(*found.names())"
     )

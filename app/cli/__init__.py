@@ -21,7 +21,7 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception as error:
-        from app.cli.exits import CliError
+        from app.cli.base.exits import CliError
 
         if not isinstance(error, CliError):
             raise

@@ -6,14 +6,16 @@ from typing import Annotated
 
 import typer
 
-from app.cli import connect, history, machine, mcp, pipelines, runs
-from app.cli.artifacts import artifacts
-from app.cli.credential_files import credentials
-from app.cli.memory import memory
-from app.cli.promote import promote
-from app.cli.route import route
-from app.cli.tokens import tokens
-from app.cli.transcript import transcript
+from app.cli.access.tokens import tokens
+from app.cli.artifacts.artifacts import artifacts
+from app.cli.credentials.files import credentials
+from app.cli.memory.memory import memory
+from app.cli.pipelines import pipelines
+from app.cli.runs import history, runs
+from app.cli.runs.promote import promote
+from app.cli.runs.route import route
+from app.cli.runs.transcript import transcript
+from app.cli.server import connect, machine, mcp
 
 _EPILOG = (
     "Exit status: 0 done, or the run succeeded · 1 the run failed · 2 wrong usage or refused · 3 the run was cancelled "

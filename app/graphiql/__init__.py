@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from app.pages import page
+from app.http.pages import page
 
 if TYPE_CHECKING:
     from starlette.requests import Request

@@ -16,20 +16,20 @@ from graphql import GraphQLError, VariableDefinitionNode
 from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
 from strawberry.types.graphql import OperationType
 
+from app.http.watched import NoLongerAllowedError, while_allowed
 from app.mcp.answers import Advice, CallError
-from app.watched import NoLongerAllowedError, while_allowed
 from runner.excerpts import excerpt
 from runner.issues import did_you_mean, nearest
-from runner.registry import MOUNT_AREA
-from schema.context import RequestContext
-from schema.documents import QUERY_MISSING, no_operation
+from runner.packs.registry import MOUNT_AREA
+from schema.base.context import RequestContext
+from schema.guard.documents import QUERY_MISSING, no_operation
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 
     from app.mcp.answers import Answer
     from resolvers.context import Caller, Context
-    from schema.guarded import GuardedSchema
+    from schema.guard.guarded_schema import GuardedSchema
 
 #: Tool sets there are, besides packs by name.
 TOOLSETS: Final = ("default", "author")

@@ -10,17 +10,17 @@ from runner.agents.exchange import AgentInput
 from runner.agents.profiles import ANY_AGENT
 from runner.agents.step import work
 from runner.failures import FailureCode, PackError
-from runner.pack_context import AgentAnswer
-from runner.pack_needs import Missing
+from runner.packs.context import AgentAnswer
+from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
-    from runner.context import AttemptContext
+    from runner.running.attempt_context import AttemptContext
 
 
 async def ask(
     ctx: AttemptContext, prompt: str, *, agent: str | None, model: str | None, may_spawn: bool
 ) -> AgentAnswer:
-    """See `runner.pack_context.PackContext.ask_agent`."""
+    """See `runner.packs.context.PackContext.ask_agent`."""
     agents = ctx.resources.agents
     step = AgentStep(
         use=ANY_AGENT.use,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from runner.failures import JSONValue
-    from runner.pack import Effects
+    from runner.packs.pack import Effects
 
 #: What agent steps are called where pack steps name their pack; no pack can have it, for want of a dot.
 AGENT = "agent"

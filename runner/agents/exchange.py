@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from runner.pack_context import ArtifactRef
+from runner.packs.context import ArtifactRef
 
 
 class AgentFile(BaseModel):

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from runner.agents.streams import JsonReader, RawReader, Usage, reader_for
-from runner.executor import plain_text
+from runner.excerpts import plain_text
 from runner.failures import FailureCode, PackError
 from runner.gateway.uses import ModelUse
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from runner.agents.work import Work
-    from runner.context import AttemptContext
+    from runner.running.attempt_context import AttemptContext
 
 #: End of a program's standard error that a failure tells.
 ERROR_CHARACTERS = 2_000

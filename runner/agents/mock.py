@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from runner.agents.reading import workspace_path
 from runner.agents.workspace import WorkspaceError, put_file, read_file
-from runner.document import load_document
 from runner.failures import FailureCode, PackError
 from runner.json_values import DocumentError
+from runner.yaml_documents import load_document
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, cast
 from runner.agents.definition import AGENT, AgentStep
 from runner.agents.exchange import AgentInput, AgentOutput
 from runner.json_values import canonical_json
-from runner.metadata import Metadata
-from runner.pack import Pack
-from runner.pack_needs import CredentialNeed
+from runner.packs.metadata import Metadata
+from runner.packs.needs import CredentialNeed
+from runner.packs.pack import Pack
 
 if TYPE_CHECKING:
     from runner.agents.profiles import Selection
-    from runner.context import AttemptContext
     from runner.failures import JSONValue
-    from runner.pack_context import PackContext
+    from runner.packs.context import PackContext
+    from runner.running.attempt_context import AttemptContext
 
 
 @dataclass(frozen=True, eq=False)

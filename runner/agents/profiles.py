@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from runner.agents.definition import AGENT, AgentStep, Choice, IsolationName
 from runner.agents.isolation import Isolation, weaker
-from runner.availability import Requirement
 from runner.issues import Hint, shown
-from runner.pack_needs import CredentialNeed, Missing
+from runner.packs.availability import Requirement
+from runner.packs.needs import CredentialNeed, Missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.vault import Asker, Vault
+    from runner.secrets.vault import Asker, Vault
 
 #: How a program prints what it does; `raw` is any text.
 StreamFormat: TypeAlias = Literal["raw", "claude", "codex", "gemini", "opencode"]

@@ -16,13 +16,13 @@ from runner.agents.definition import (
     IsolationName,
 )
 from runner.issues import MAX_TOLD, Hint, Issue, error, nearest, shown
-from runner.schema_admission import check_schema
+from runner.schemas.admission import check_schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from runner.failures import JSONValue
-    from runner.pack import Effects
+    from runner.packs.pack import Effects
 
 AGENT_KEYS = (
     "use",

@@ -10,8 +10,8 @@ import orjson
 from runner.agents.caching import Receipt
 from runner.agents.exchange import AgentOutput
 from runner.failures import PackError
-from store.agent_results import CachedFile, find_result, put_result
-from store.engine import StoreError
+from store.database.engine import StoreError
+from store.memory.agent_results import CachedFile, find_result, put_result
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:

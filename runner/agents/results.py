@@ -14,8 +14,8 @@ from runner.agents.streams import MAX_LINE
 from runner.agents.workspace import WorkspaceError, put_file, take_file
 from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
-from runner.media_types import media_type_of
-from runner.schemas import compile_schema
+from runner.files.media_types import media_type_of
+from runner.schemas.validation import compile_schema
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from runner.agents.listening import Listener
     from runner.agents.work import Work
-    from runner.pack_context import ArtifactRef
+    from runner.packs.context import ArtifactRef
 
 #: Room in a step's output for each artifact, and once for what is around the answer.
 REFERENCE_BYTES = 1_000

@@ -25,7 +25,7 @@ from runner.agents.policy import denied_programs, holds_nothing, needed_to_start
 from runner.agents.tool_access import tool_access
 from runner.agents.workspace import WorkspaceError, size_of
 from runner.failures import FailureCode, JSONValue, PackError
-from runner.processes import ProcessLimits, run_command
+from runner.processes.processes import ProcessLimits, run_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from runner.agents.definition import AgentStep
     from runner.agents.exchange import AgentInput
-    from runner.context import AttemptContext
-    from runner.pack_context import ArtifactRef
+    from runner.packs.context import ArtifactRef
+    from runner.running.attempt_context import AttemptContext
 
 
 async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None, input: AgentInput) -> AgentOutput:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from runner.agents.profiles import StreamFormat
     from runner.agents.transcript import EntryKind, Transcript
     from runner.failures import JSONValue
-    from runner.redaction import Redactor
+    from runner.secrets.redaction import Redactor
 
 #: Longest line taken as JSON; a longer one is plain output. A line takes about eight times its size of memory.
 MAX_LINE = 1 << 20

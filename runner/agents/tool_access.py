@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from runner.agents.isolation import Isolation
 from runner.failures import FailureCode, PackError
+from store.access.tokens import TokenKind, create_token, revoke_token
 from store.states import Scope
-from store.tokens import TokenKind, create_token, revoke_token
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from runner.agents.transcript import Transcript
-    from runner.context import AttemptContext
+    from runner.running.attempt_context import AttemptContext
 
 #: Variables the agent finds address and token in.
 URL_VARIABLE, TOKEN_VARIABLE = "PACKLINE_MCP_URL", "PACKLINE_MCP_TOKEN"

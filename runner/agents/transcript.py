@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import orjson
 import structlog
 
-from runner.bus import wait_flag
-from runner.executor import plain_text
-from store.engine import StoreAwayError, StoreError, StoreFullError
-from store.transcripts import Chunk, append_transcript
+from runner.excerpts import plain_text
+from runner.watching.bus import wait_flag
+from store.database.engine import StoreAwayError, StoreError, StoreFullError
+from store.runs.transcripts import Chunk, append_transcript
 
 if TYPE_CHECKING:
     from runner.failures import JSONValue
-    from runner.redaction import Redactor, TextsRedactor
-    from store.engine import Store
+    from runner.secrets.redaction import Redactor, TextsRedactor
+    from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.agents.definition import AgentStep
     from runner.agents.profiles import AgentProfile
     from runner.agents.transcript import Transcript
-    from runner.context import AttemptContext
+    from runner.running.attempt_context import AttemptContext
 
 
 @dataclass(slots=True)

@@ -1,1 +1,1 @@
-"""The model gateway: roles to models, fallback, accounting; see `runner.models` for what packs see."""
+"""The model gateway: roles to models, fallback, accounting; see `runner.packs.models` for what packs see."""

@@ -20,9 +20,9 @@ from runner.gateway.listing import not_installed
 from runner.gateway.problems import FINAL_CODES, WARNED_CODES, most_useful, no_model
 from runner.gateway.roles import Candidate, Roles
 from runner.gateway.voices import Voices, offline_missing
-from runner.installed import has_module
-from runner.models import ImageAnswer, StructuredAnswer, TextAnswer
-from runner.pack_needs import Missing
+from runner.packs.installed import has_module
+from runner.packs.models import ImageAnswer, StructuredAnswer, TextAnswer
+from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     import httpx2
     from pydantic import BaseModel
 
-    from runner.egress import Egress
+    from runner.egress.client import Egress
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
     from runner.gateway.uses import ModelUse
     from runner.gateway.wire import Line, Question
-    from runner.models import Models, Picture, SpeechAnswer
+    from runner.packs.models import Models, Picture, SpeechAnswer
 
 _Output = TypeVar("_Output", bound="BaseModel")
 _Answer = TypeVar("_Answer")
@@ -135,7 +135,7 @@ class Gateway:
 
 
 class AttemptModels:
-    """The `runner.models.Models` of one attempt; make one with `Gateway.attempt`."""
+    """The `runner.packs.models.Models` of one attempt; make one with `Gateway.attempt`."""
 
     def __init__(self, gateway: Gateway, record: Callable[[ModelUse], None], warn: Callable[[str], None]) -> None:
         self._gateway = gateway

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from runner.gateway.offline_voice import missing_offline, offline_voices
 from runner.gateway.providers import OFFLINE, ModelRef
 from runner.gateway.speech import list_voices
-from runner.installed import has_module
-from runner.pack_needs import Missing
+from runner.packs.installed import has_module
+from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,10 +18,10 @@ from runner.excerpts import excerpt
 from runner.failures import FailureCode, PackError
 from runner.gateway.hibari_speech import MODEL_FILE, SAMPLE_RATE, speak_texts
 from runner.gateway.providers import OFFLINE
-from runner.installed import find_module, has_module, has_program
-from runner.models import SpeechAnswer
-from runner.pack_needs import Missing
-from runner.processes import run_command, run_in_process
+from runner.packs.installed import find_module, has_module, has_program
+from runner.packs.models import SpeechAnswer
+from runner.packs.needs import Missing
+from runner.processes.processes import run_command, run_in_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from runner.egress import raise_for_status
+from runner.egress.client import raise_for_status
 from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
 

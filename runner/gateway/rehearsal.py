@@ -16,7 +16,7 @@ import httpx2
 import structlog
 from pydantic import BaseModel
 
-from runner.egress_transport import tls_context
+from runner.egress.transport import tls_context
 from runner.failures import PackError
 from runner.gateway import wire
 from runner.gateway.providers import DEFAULT_URLS, ModelRef, Provider

@@ -9,7 +9,7 @@ from runner.failures import FailureCode, PackError
 from runner.gateway.keys import KEY_FIELD
 from runner.gateway.problems import key_hint
 from runner.gateway.providers import KNOWN_ROLES, OFFLINE, OWN_ROLES, WRITER, ModelRef, Provider
-from runner.pack_needs import Missing
+from runner.packs.needs import Missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from store.runs import Spent
+from store.runs.values import Spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

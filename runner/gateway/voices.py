@@ -10,7 +10,7 @@ from runner.failures import FailureCode, PackError
 from runner.gateway import speech
 from runner.gateway.problems import FINAL_CODES
 from runner.gateway.providers import OFFLINE, ModelRef
-from runner.models import SpeechAnswer
+from runner.packs.models import SpeechAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from runner.gateway.roles import Candidate, Roles
     from runner.gateway.uses import ModelUse
-    from runner.pack_needs import Missing
+    from runner.packs.needs import Missing
 
 #: Longest text, and longest texts together, that are spoken at once.
 TEXT_CHARACTERS = 5_000
@@ -43,7 +43,7 @@ class Voices:
         self._answered = answered
 
     async def speak(self, texts: Sequence[str], voice: str | None, role: str) -> list[SpeechAnswer]:
-        """Speaks texts with one and the same voice; see `runner.models.Models.speak_all`."""
+        """Speaks texts with one and the same voice; see `runner.packs.models.Models.speak_all`."""
         _require_short(texts)
         passed_over: list[str] = []
         order = self._order(voice, role)

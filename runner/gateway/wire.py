@@ -28,7 +28,7 @@ from pydantic_ai.exceptions import (
 )
 from pydantic_ai.models.wrapper import WrapperModel
 
-from runner.egress_transport import tls_context
+from runner.egress.transport import tls_context
 from runner.excerpts import BODY_CHARACTERS, excerpt
 from runner.failures import FailureCode, PackError
 from runner.gateway.prices import cost_micros
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from pydantic_ai.settings import ModelSettings
 
     from runner.gateway.providers import ModelRef, Provider
-    from runner.models import Picture
+    from runner.packs.models import Picture
 
 _Output = TypeVar("_Output", bound=BaseModel)
 _Result = TypeVar("_Result")

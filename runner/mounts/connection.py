@@ -29,7 +29,7 @@ from runner.mounts.tools import DESCRIPTION_CHARACTERS, Tool
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
-    from runner.egress import Egress
+    from runner.egress.client import Egress
     from runner.failures import JSONValue
     from runner.mounts.spec import MountSpec
 

@@ -13,24 +13,24 @@ from runner.failures import FailureCode, JSONValue, PackError
 from runner.mounts.connection import Connection
 from runner.mounts.results import output_of
 from runner.mounts.tools import Tool, make_pack, objection, pack_name
-from runner.pack_needs import Missing
-from runner.registry import LoadError, PackSource
-from store.engine import StoreClosedError, StoreError
-from store.mcp_tools import ToolRecord, list_tools, record_offer
-from store.wakes import Topic
+from runner.packs.needs import Missing
+from runner.packs.registry import LoadError, PackSource
+from store.access.mcp_tools import ToolRecord, list_tools, record_offer
+from store.database.engine import StoreClosedError, StoreError
+from store.database.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
     from pathlib import Path
 
-    from runner.egress import Egress
+    from runner.egress.client import Egress
     from runner.mounts.connection import State
     from runner.mounts.spec import MountSpec, SecretRef
-    from runner.pack import Pack
-    from runner.pack_context import PackContext
-    from runner.registry import Registry
-    from store.engine import Store
+    from runner.packs.context import PackContext
+    from runner.packs.pack import Pack
+    from runner.packs.registry import Registry
+    from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
 #: Wait before a database that does not answer is asked again.

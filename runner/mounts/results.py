@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from runner.excerpts import excerpt
 from runner.failures import FailureCode, JSONValue, PackError
-from runner.file_names import NAME_CHARACTERS
+from runner.files.names import NAME_CHARACTERS
 
 if TYPE_CHECKING:
-    from runner.pack_context import ArtifactRef, PackContext
+    from runner.packs.context import ArtifactRef, PackContext
 
 #: Longest text of a refusal that is passed on, in characters.
 REFUSAL_CHARACTERS = 2000

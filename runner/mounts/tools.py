@@ -16,12 +16,12 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from runner.failures import JSONValue
 from runner.issues import has_errors
 from runner.json_values import canonical_json, digest
-from runner.metadata import Metadata
-from runner.pack import Pack
-from runner.pack_context import ArtifactRef, PackContext
-from runner.pack_needs import Missing, Service
-from runner.schema_admission import check_schema
-from runner.schemas import CompiledSchema, compile_schema
+from runner.packs.context import ArtifactRef, PackContext
+from runner.packs.metadata import Metadata
+from runner.packs.needs import Missing, Service
+from runner.packs.pack import Pack
+from runner.schemas.admission import check_schema
+from runner.schemas.validation import CompiledSchema, compile_schema
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

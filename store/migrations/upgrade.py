@@ -16,8 +16,8 @@ from sqlalchemy import create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from store.engine import StoreSchemaError
-from store.schema import ADVISORY_LOCK, head_revision, libpq_url
+from store.database.engine import StoreSchemaError
+from store.database.schema import ADVISORY_LOCK, head_revision, libpq_url
 
 if TYPE_CHECKING:
     import sqlite3

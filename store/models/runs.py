@@ -199,7 +199,7 @@ class SpentKeyRow(SQLModel, table=True):
 class RunEventRow(SQLModel, table=True):
     """What happened in a run in one unit of work, written in its transaction; sequences have no gaps.
 
-    A row is the last event of its unit, with the ones before it in `earlier`: read it by `store.events.events_of`.
+    A row is the last event of its unit, with the ones before it in `earlier`: read it by `store.runs.events.events_of`.
     """
 
     __tablename__ = "run_event"
@@ -215,7 +215,7 @@ class RunEventRow(SQLModel, table=True):
     after: str | None = None
     reason: str | None = Field(default=None, sa_type=Text)
     data: str | None = Field(default=None, sa_type=Text)  # JSON; a milestone for progress
-    # JSON list of the events numbered just before this one, oldest first, each a list of `store.events.TOLD`.
+    # JSON list of the events numbered just before this one, oldest first, each a list of `store.runs.events.TOLD`.
     earlier: str | None = Field(default=None, sa_type=Text)
 
 

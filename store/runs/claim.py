@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, by_name, instant
+from store.database.dialects import Sql, by_name, instant
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
 from store.runs.held import UNCOUNT_ATTEMPT
 from store.runs.ledger import Ledger
@@ -14,7 +14,7 @@ from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 _CALLER_OF_RUN = Sql("SELECT caller_id, state FROM run WHERE id = :id")
 _LOCK_SLOT = Sql("SELECT caller_id FROM caller_slot WHERE caller_id = :caller_id FOR UPDATE")

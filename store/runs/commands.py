@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant
-from store.ids import new_id
+from store.database.dialects import Sql, instant
+from store.database.ids import new_id
+from store.database.wakes import Topic
 from store.runs.ending import LOCK_RUN, end_cancelled
 from store.runs.ledger import Ledger
 from store.runs.removal import remove_run
 from store.runs.submit import INSERT_STEP, refuse_full
 from store.runs.values import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
-from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 _REQUEST_CANCEL = Sql(
     """
@@ -86,7 +86,7 @@ def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunStat
 
 
 def resume(conn: Connection, change: Resume, *, queue_limit: int) -> None:
-    """Puts a failed or cancelled run back into the queue, as `runner.resume` decided.
+    """Puts a failed or cancelled run back into the queue, as `runner.resuming.plan` decided.
 
     Raises:
         WrongStateError: it is neither, or there is none.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.database.dialects import Sql
+from store.database.wakes import Topic
 from store.runs.ledger import Ledger
 from store.runs.values import Settled
 from store.states import AttemptState, RunState, StepState, require_run_transition, require_step_transition
-from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
     from store.runs.fence import FencedRun
     from store.runs.values import Fence, Spent
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from store.dialects import Sql, instant
+from store.database.dialects import Sql, instant
 from store.runs.ledger import Ledger
 from store.runs.values import Fence, LostLeaseError
 from store.states import RunState
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 # What most units find: nobody else has written since, no cancel, time left. It answers nothing, which costs SQLite less
 # than half of what a row returned does: 8 instead of 19 µs.

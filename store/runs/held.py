@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.database.dialects import Sql
+from store.database.wakes import Topic
 from store.runs.ending import END_ATTEMPT, SET_STEP, close_steps, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.values import Fail, Fence, Settled
 from store.states import AttemptState, EventType, RunState, StepState, require_step_transition
-from store.wakes import Topic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
     from store.runs.values import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")

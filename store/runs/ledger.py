@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import orjson
 
-from store.dialects import Sql
-from store.events import TOGETHER
+from store.database.dialects import Sql
+from store.database.wakes import Topic
+from store.runs.events import TOGETHER
 from store.states import EventType
-from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
     from store.states import AttemptState, RunState, StepState
 
 _SET_SEQUENCE = Sql("UPDATE run SET next_seq = :next_seq WHERE id = :id")
@@ -34,7 +34,7 @@ _INSERT_STATES = Sql(
     """
 )
 
-#: What an event tells, in the order of `store.events.TOLD`.
+#: What an event tells, in the order of `store.runs.events.TOLD`.
 _Told: TypeAlias = tuple[str, str | None, str | None, str | None, str | None, str | None, str | None, str | None]
 
 _RUN_STATE, _STEP_STATE = EventType.RUN_STATE.value, EventType.STEP_STATE.value

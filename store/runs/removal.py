@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.database.dialects import Sql
+from store.database.wakes import Topic
 from store.runs.spent_keys import keep_keys
-from store.wakes import Topic
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 # Artifacts that only this run still needed, their own run being gone already.
 _DELETE_REUSED = Sql(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.contents import note_content
-from store.dialects import Sql
+from store.database.dialects import Sql
+from store.database.wakes import Topic
+from store.files.contents import note_content
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.values import (
@@ -31,12 +32,11 @@ from store.states import (
     require_run_transition,
     require_step_transition,
 )
-from store.wakes import Topic
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
     from store.runs.ledger import Ledger
 
 # Half of the SQL of most settles. They leave out what a success does not change, such as the failure: each is a quarter

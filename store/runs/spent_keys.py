@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, some_instant
+from store.database.dialects import Sql, some_instant
 from store.runs.values import SpentKeyError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 #: How long an idempotency key of a start is kept (guarantee P7).
 IDEMPOTENCY_KEEP = timedelta(hours=24)

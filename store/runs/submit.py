@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql, instant, some_instant
-from store.engine import StoreError
-from store.ids import new_id
+from store.database.dialects import Sql, instant, some_instant
+from store.database.engine import StoreError
+from store.database.ids import new_id
 from store.runs.ledger import Ledger
 from store.runs.spent_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
@@ -15,7 +15,7 @@ from store.states import RunState, StepState
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 #: How often a start that met another one, which was over before it could be joined, is tried again.
 _TRIES = 4

@@ -365,7 +365,7 @@ class ResumeStep:
 
 @dataclass(frozen=True, slots=True)
 class Resume:
-    """A resume, decided by `runner.resume`.
+    """A resume, decided by `runner.resuming.plan`.
 
     Attributes:
         based_on: How often the run had been resumed when this was decided; another resume meanwhile refuses it.

@@ -9,10 +9,10 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
-from app.cli.doctor import examine
-from app.settings import Settings, SettingsError
+from app.cli.server.doctor import examine
+from app.settings.server import Settings, SettingsError
 from packline import PackContext, pack
-from store.blobs import BlobStore
+from store.files.blobs import BlobStore
 from tests.support import media_files
 from tests.support.front_door import command, save, start, step
 from tests.support.product import ADMIN_TOKEN, product

@@ -8,7 +8,7 @@ import structlog
 
 from app.logging import configure_logging
 from runner.excerpts import in_force
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 
 
 @pytest.fixture(autouse=True)

@@ -16,10 +16,10 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
 from app.addresses import url_of
-from app.hosts import HostGuard
-from app.pages import health_route, home_without_ui
+from app.auth.hosts import HostGuard
+from app.http.pages import health_route, home_without_ui
 from app.server import StartError, bind, print_start, run_app
-from app.settings import Settings
+from app.settings.server import Settings
 
 
 class Probe:
@@ -184,9 +184,9 @@ async def test_the_page_without_a_page_build_says_what_to_run(settings):
 SCRIPT = """
 import asyncio, sys
 from starlette.applications import Starlette
-from app.pages import health_route
+from app.http.pages import health_route
 from app.server import run_app
-from app.settings import Settings
+from app.settings.server import Settings
 app = Starlette(routes=[health_route(lambda: True)])
 async def announce(url):
     print(url, flush=True)

@@ -26,7 +26,7 @@ LATE = {
 SCRIPT = """
 import asyncio, json, sys
 from app.main import create_app
-from app.settings import Settings
+from app.settings.server import Settings
 
 async def main():
     app = create_app(Settings.load({"data_dir": sys.argv[1]}))
@@ -50,6 +50,8 @@ def test_a_start_imports_neither_pack_libraries_nor_mcp_nor_alembic(tmp_path):
 
 
 def test_settings_are_cheap_to_read():
-    script = "import sys, app.settings; print(sorted({'sqlalchemy', 'strawberry', 'starlette'} & set(sys.modules)))"
+    script = (
+        "import sys, app.settings.server; print(sorted({'sqlalchemy', 'strawberry', 'starlette'} & set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "[]\n", "every command of the command line reads them"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from runner.agents.streams import RawReader
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 from tests.bench.figures import Figure
 from tests.bench.server import serving
 

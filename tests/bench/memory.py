@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from catalog.defaults import DefaultsBook
-from catalog.memory import Memory
+from catalog.memory.audit_memory import Memory
+from catalog.memory.defaults import DefaultsBook
 from packline import PackContext, pack
-from runner.redaction import Redactor
-from runner.vault_keeper import VaultKeeper
-from store.callers import ensure_caller
-from store.dialects import Sql
-from store.engine import open_store
-from store.ids import new_id
-from store.memory import place_of
-from store.memory_state import note_change
-from store.vault_key import KeyFile
+from runner.secrets.redaction import Redactor
+from runner.secrets.vault_sync import VaultKeeper
+from store.access.callers import ensure_caller
+from store.database.dialects import Sql
+from store.database.engine import open_store
+from store.database.ids import new_id
+from store.memory.entries import place_of
+from store.memory.state import note_change
+from store.secrets.vault_key import KeyFile
 from tests.bench.figures import Figure
 from tests.support.engine import laboratory, step
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from store.dialects import Connection
-    from store.vault import Cipher
+    from store.database.dialects import Connection
+    from store.secrets.cipher import Cipher
     from tests.bench.figures import Counts
 
 #: Steps of each run that is remembered.

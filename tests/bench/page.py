@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
-from app.pages import BUILT_PAGE
+from app.http.pages import BUILT_PAGE
 from tests.bench.figures import Figure, MissingError
 from tests.bench.server import TOKEN, pipeline_of, serving, start_run
 from tests.support.browser import CHROMIUM, PATIENCE_MS, login_link

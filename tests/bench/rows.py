@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def commit_seconds(folder: Path, count: int) -> float:
     """Median time of one durable SQLite commit here: the physical limit of a step."""
-    from store.sqlite_connection import connect
+    from store.database.sqlite_connection import connect
 
     raw = connect(folder / "commit.db")
     raw.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)")
@@ -344,9 +344,9 @@ async def _walked(client: Client, count: int, size: int) -> float:
 
 async def _fill(data: Path, count: int) -> None:
     """Uploads of the server's administrator, as rows."""
-    from store.artifacts import add_upload
-    from store.callers import ensure_caller
-    from store.engine import open_store
+    from store.access.callers import ensure_caller
+    from store.database.engine import open_store
+    from store.files.artifacts import add_upload
 
     store = await open_store("sqlite", data, migrate=False)
     try:
@@ -369,9 +369,9 @@ async def _fill(data: Path, count: int) -> None:
 
 
 async def _read_all(data: Path, count: int, times_read: int) -> list[float]:
-    from store.artifacts import ArtifactFilter, list_artifacts
-    from store.engine import open_store
-    from store.paging import PageWindow
+    from store.database.engine import open_store
+    from store.database.paging import PageWindow
+    from store.files.artifacts import ArtifactFilter, list_artifacts
 
     store = await open_store("sqlite", data, migrate=False)
     times = []

@@ -15,11 +15,11 @@ from strawberry.asgi import GraphQL
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
-from app.auth import bearer_token
+from app.auth.identity import bearer_token
 from app.cli import main
+from schema.base.scalars import SCALAR_MAP
 from schema.mutation import Mutation
 from schema.query import Query
-from schema.scalars import SCALAR_MAP
 from schema.subscription import Subscription
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.websockets import WebSocket
 
-    from app.graphql import Authenticate, MakeContext
+    from app.graphql.endpoint import Authenticate, MakeContext
 
 
 class StockGraphQL(GraphQL[Any, None]):
-    """Takes the place of `app.graphql.GraphQLApp`."""
+    """Takes the place of `app.graphql.endpoint.GraphQLApp`."""
 
     def __init__(
         self, _: object, *, authenticate: Authenticate[Any], make_context: MakeContext[Any], **__: object

@@ -138,7 +138,7 @@ async def test_every_type_of_file_shows_as_what_it_is(tmp_path: Path) -> None:
 
 
 async def test_how_a_file_looks_shows_once_it_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resolvers.artifacts.PREVIEW_SECONDS", 0)  # the first answer never waits for it
+    monkeypatch.setattr("resolvers.artifacts.artifacts.PREVIEW_SECONDS", 0)  # the first answer never waits for it
     async with product(tmp_path, [maker({"two.pdf": (pdf(2), "application/pdf")})]) as it, browsing(it) as tab:
         _, at = await made(it)
         await tab.visit(f"/artifacts/{at['two.pdf']}")

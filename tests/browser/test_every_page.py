@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from app.pages import PAGE_PATHS
+from app.http.pages import PAGE_PATHS
 from tests.support.browser import AXE, BROWSER, browsing
 from tests.support.front_door import command, ran, save, start, step, until_state
 from tests.support.packs import Workbench

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
+from store.database.dialects import Sql
 from tests.support.browser import BROWSER, browsing
 from tests.support.front_door import ran, save, start, step
 from tests.support.packs import Workbench
@@ -13,7 +13,7 @@ from tests.support.product import product
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.dialects import Connection
+    from store.database.dialects import Connection
 
 pytestmark = BROWSER
 

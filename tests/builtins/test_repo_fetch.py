@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from packline import PackError
-from runner.egress import Egress, EgressPolicy
+from runner.egress.client import Egress, EgressPolicy
 from tests.support.git_server import GitServer, git
 from tests.support.pack_harness import Harness, load_module, load_pack
 

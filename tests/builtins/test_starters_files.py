@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from catalog.metadata import metadata_issues
-from runner.check import check_definition
-from runner.document import load_document
-from runner.inputs import check_inputs, with_defaults
-from runner.registry import Registry, builtins_folder, load_registry
+from runner.definitions.check import check_definition
+from runner.definitions.inputs import check_inputs, with_defaults
+from runner.packs.registry import Registry, builtins_folder, load_registry
+from runner.yaml_documents import load_document
 
 FOLDER = Path(builtins_folder()) / "pipelines"
 STARTERS = sorted(path for path in FOLDER.glob("*.yaml") if path.name != "aliases.yaml")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from packline import PackError
-from runner.document import load_document
-from runner.inputs import check_inputs, declared_optional, with_defaults
-from runner.registry import builtins_folder
-from runner.templating import compile_template
+from runner.definitions.inputs import check_inputs, declared_optional, with_defaults
+from runner.packs.registry import builtins_folder
+from runner.templates.templating import compile_template
+from runner.yaml_documents import load_document
 from tests.support.git_server import GitServer
 from tests.support.loopback_http import LoopbackHttp, Reply, loopback_http
 from tests.support.loopback_sites import searxng

@@ -6,9 +6,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from catalog.metadata import incomplete_packs, kinds, metadata_issues, pack_issues
-from runner.metadata import Metadata
-from runner.registry import Registry, builtins_folder, load_registry
-from runner.starters import ALIASES
+from runner.definitions.starters import ALIASES
+from runner.packs.metadata import Metadata
+from runner.packs.registry import Registry, builtins_folder, load_registry
 from tests.support.pack_folders import pack_source, write_pack_folder
 
 COMPLETE = Metadata(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.promotion import PackCall, chain_of, definition_of
-from runner.templating import compile_template
+from runner.templates.templating import compile_template
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

@@ -17,7 +17,7 @@ import pytest_asyncio
 
 import schema.build  # noqa: F401 - declares every operation
 from resolvers.operations import OPERATIONS
-from store.dialects import Sql
+from store.database.dialects import Sql
 from tests.support.front_door import GAP, audit_rows, save, step
 from tests.support.loopback_http import Reply, loopback_http
 from tests.support.packs import Workbench
@@ -29,7 +29,7 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from store.engine import Store
+    from store.database.engine import Store
     from tests.support.product import Product
 
 pytestmark = pytest.mark.slow

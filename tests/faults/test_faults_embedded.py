@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from store.dialects import Sql
-from store.engine import StoreFullError
+from store.database.dialects import Sql
+from store.database.engine import StoreFullError
 from tests.support.databases import prepare_sqlite, sqlite_store
 from tests.support.engine import QUICK, laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs
@@ -31,8 +31,8 @@ from tests.support.waiting import eventually
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.dialects import Connection
-    from store.engine import Store
+    from store.database.dialects import Connection
+    from store.database.engine import Store
 
 LANES = 8
 START = """mutation ($key: String!) { runPack(pack: "held.quick", input: {text: $key}, idempotencyKey: $key) {

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from runner.bus import Bus
-from runner.tail import Batch, Gap, Tails
-from store.dialects import Sql
-from store.engine import open_store
-from store.schema import libpq_url
+from runner.watching.bus import Bus
+from runner.watching.tail import Batch, Gap, Tails
+from store.database.dialects import Sql
+from store.database.engine import open_store
+from store.database.schema import libpq_url
 from tests.support.databases import ready_database
 from tests.support.engine import laboratory, until
 from tests.support.engine_process import STEPS, Orders, fault_packs, start_runs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from store.engine import Store
+    from store.database.engine import Store
 
 pytestmark = [pytest.mark.postgres, pytest.mark.timeout(300)]  # eight processes start in one of them
 

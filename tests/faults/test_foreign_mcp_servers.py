@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.schema.test_mcp_servers import MADE, connected
+from tests.schema.packs.test_mcp_servers import MADE, connected
 from tests.support.foreign_mcp_servers import node_server, python_server
 from tests.support.front_door import command, look
 from tests.support.product import product

@@ -16,7 +16,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from packline import PackError
-from runner.egress import Egress
+from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
 from runner.gateway.providers import ModelRef, Provider

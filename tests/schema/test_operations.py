@@ -6,8 +6,8 @@ import pytest
 from strawberry.utils.str_converters import to_snake_case
 
 from resolvers.operations import OPERATIONS
+from schema.base.directives import Mcp, Requires, find_directive
 from schema.build import build_schema
-from schema.directives import Mcp, Requires, find_directive
 
 _SCHEMA = build_schema()._schema
 FIELDS = {

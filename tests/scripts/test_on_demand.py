@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog import routing_weights
+from catalog.routing import weights as routing_weights
 from tests.bench.figures import Counts
 from tests.bench.peers.__main__ import our_figures, table_of
 from tests.bench.peers.compared import AT_ONCE, MARGINAL_STEP, TEN_STEPS

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import httpx2
 import pytest
 
-from app.pages import BUILT_PAGE
+from app.http.pages import BUILT_PAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import psycopg
 
-import store.sqlite_connection
+import store.database.sqlite_connection
 from tests.support.databases import ready_database
 
 if TYPE_CHECKING:
@@ -73,5 +73,5 @@ def _machine() -> Iterator[Clock]:
         def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
             return datetime.now(tz) + away
 
-    with patch.object(store.sqlite_connection, "datetime", Steered):
+    with patch.object(store.database.sqlite_connection, "datetime", Steered):
         yield Clock("sqlite", tell)

@@ -21,13 +21,13 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from sqlalchemy.dialects import postgresql
 
-from store.engine import open_store
-from store.schema import ensure_postgres_schema, ensure_sqlite_schema, libpq_url, schema_statements
+from store.database.engine import open_store
+from store.database.schema import ensure_postgres_schema, ensure_sqlite_schema, libpq_url, schema_statements
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-    from store.engine import Store
+    from store.database.engine import Store
 
 _numbers = itertools.count(1)
 #: The embedded database's file in a data folder.

@@ -17,29 +17,31 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from runner.bus import wait_flag
-from runner.egress import Egress
-from runner.engine import Engine
+from runner.egress.client import Egress
 from runner.failures import FailureCode, PackError
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
 from runner.json_values import canonical_json, digest
-from runner.redaction import Redactor
-from runner.registry import PackSource, Registry
-from runner.resources import Resources, RunLimits
-from runner.tail import Tails
-from store.blobs import BlobStore
-from store.callers import ensure_caller
-from store.dialects import Sql
-from store.events import list_events, run_state
-from store.paging import PageWindow
-from store.pipeline_rows import Definition, Heading
-from store.pipelines import KeyTakenError, Saved, create_pipeline
-from store.run_heads import find_run_by_id
-from store.runs import NewRun, NewStep, Resume, ResumeStep, request_cancel, snapshot
+from runner.packs.registry import PackSource, Registry
+from runner.running.engine import Engine
+from runner.running.resources import Resources, RunLimits
+from runner.secrets.redaction import Redactor
+from runner.watching.bus import wait_flag
+from runner.watching.tail import Tails
+from store.access.callers import ensure_caller
+from store.database.dialects import Sql
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.files.blobs import BlobStore
+from store.pipelines.commands import KeyTakenError, Saved, create_pipeline
+from store.pipelines.rows import Definition, Heading
+from store.runs.claim import snapshot
+from store.runs.commands import request_cancel
+from store.runs.events import list_events, run_state
+from store.runs.heads import find_run_by_id
+from store.runs.step_reads import attempt_payloads, steps_of_runs
+from store.runs.values import NewRun, NewStep, Resume, ResumeStep
 from store.states import FINAL_RUN_STATES, RunState, StepState
-from store.step_reads import attempt_payloads, steps_of_runs
-from store.wakes import Topic
 from tests.support.databases import sqlite_store
 from tests.support.run_rows import attempts_of_run
 
@@ -49,14 +51,14 @@ if TYPE_CHECKING:
 
     from packline import Pack
     from runner.failures import JSONValue
-    from runner.models import Models
-    from runner.redaction import Redactor as RedactorType
-    from store.callers import CallerRecord
-    from store.dialects import Connection
-    from store.engine import Store
-    from store.events import EventRecord
-    from store.run_reads import RunRecord
-    from store.step_reads import AttemptRecord, StepRecord
+    from runner.packs.models import Models
+    from runner.secrets.redaction import Redactor as RedactorType
+    from store.access.callers import CallerRecord
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.runs.events import EventRecord
+    from store.runs.reads import RunRecord
+    from store.runs.step_reads import AttemptRecord, StepRecord
 
 #: Limits under which tests see what happens without waiting for it.
 QUICK = RunLimits(rescue_seconds=0.1, let_go_seconds=0.2)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from packline import PackContext, PackError, pack
-from runner.pack import PostCondition
+from runner.packs.pack import PostCondition
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,18 +21,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import structlog
 from pydantic import BaseModel, Field
 
-import store.postgres_writer
+import store.database.postgres_writer
 import store.runs.ledger
 from packline import PackContext, pack
-from runner.resources import RunLimits
-from store.engine import open_store
+from runner.running.resources import RunLimits
+from store.database.engine import open_store
 from tests.support.engine import Laboratory, laboratory, step
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from packline import Pack
-    from store.engine import Store
+    from store.database.engine import Store
 
 STEPS = 5
 
@@ -42,7 +42,7 @@ class Orders:
     """What a worker process is to do.
 
     Attributes:
-        url: Its database, as `store.engine.open_store` takes it.
+        url: Its database, as `store.database.engine.open_store` takes it.
         folder: Data folder, with the executions file in it.
         submit: Runs to start; with an idempotency key each, so that starting them again starts none twice.
         tick_seconds: How long a step takes.
@@ -133,7 +133,7 @@ async def opened(orders: Orders) -> AsyncIterator[Laboratory]:
 
 def freeze_in_transaction(folder: Path) -> None:
     """Has this process stop itself between two statements of a settle, once; the row of the run is locked then."""
-    store.postgres_writer.IDLE_IN_TRANSACTION_SECONDS = 1
+    store.database.postgres_writer.IDLE_IN_TRANSACTION_SECONDS = 1
     write = store.runs.ledger.Ledger.write
 
     def stopping(ledger: store.runs.ledger.Ledger) -> None:

@@ -9,9 +9,9 @@ from collections import Counter
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
-from store.events import ROW, EventRecord, events_of
-from store.runs import due
+from store.database.dialects import Sql
+from store.runs.claim import due
+from store.runs.events import ROW, EventRecord, events_of
 from tests.support.engine import until
 from tests.support.engine_process import STEPS, Orders, command, executions_file
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from store.dialects import Connection, Row
-    from store.engine import Store
+    from store.database.dialects import Connection, Row
+    from store.database.engine import Store
 
 #: Longest a fault may hold things up; leases here are a few seconds.
 PATIENCE_SECONDS = 60.0

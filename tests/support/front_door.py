@@ -17,8 +17,8 @@ from unittest.mock import patch
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from store.dialects import NOTHING, Sql
-from store.sqlite import SQLiteStore
+from store.database.dialects import NOTHING, Sql
+from store.database.sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

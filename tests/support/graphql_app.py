@@ -12,18 +12,18 @@ import strawberry
 from strawberry.dataloader import DataLoader
 from strawberry.types import Info
 
-from app.graphql import GraphQLApp, TransportLimits
-from schema.context import OperationContext
-from schema.directives import Cost, Mcp, Requires, Scope
-from schema.guarded import GuardedSchema
-from schema.masking import PublicError
-from schema.pagination import CountedConnection, CursorKind, PageArguments, page_of
-from schema.scalars import JSON, Cursor, JSONSchema, Key, Long
+from app.graphql.endpoint import GraphQLApp, TransportLimits
+from schema.base.context import OperationContext
+from schema.base.directives import Cost, Mcp, Requires, Scope
+from schema.base.masking import PublicError
+from schema.base.pagination import CountedConnection, CursorKind, PageArguments, page_of
+from schema.base.scalars import JSON, Cursor, JSONSchema, Key, Long
+from schema.guard.guarded_schema import GuardedSchema
 
 if TYPE_CHECKING:
     from starlette.requests import HTTPConnection
 
-    from schema.limits import RequestLimits
+    from schema.guard.limits import RequestLimits
 
 ITEMS = CursorKind("items", (int,))
 

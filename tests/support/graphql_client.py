@@ -24,7 +24,7 @@ import uvicorn
 import websockets
 from websockets.asyncio.client import ClientConnection, connect
 
-from app.uvicorn_protocols import HttpProtocol, SocketProtocol
+from app.http.uvicorn_protocols import HttpProtocol, SocketProtocol
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping

@@ -12,7 +12,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocketDisconnect
 
 from app.server import run_app
-from app.settings import Settings
+from app.settings.server import Settings
 
 _NAME = re.compile(r"(?:query|mutation|subscription)\s+(\w+)")
 

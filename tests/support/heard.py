@@ -6,11 +6,11 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from store.wakes import Topic
+from store.database.wakes import Topic
 
 if TYPE_CHECKING:
-    from store.engine import Store
-    from store.wakes import Wake
+    from store.database.engine import Store
+    from store.database.wakes import Wake
 
 
 class Heard:

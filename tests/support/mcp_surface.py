@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from app.mcp.operation_tools import build_tools
+from app.mcp.tools.operation_tools import build_tools
 from resolvers.operations import OPERATIONS
-from runner.document import load_document
+from runner.yaml_documents import load_document
 from schema.build import build_schema
 from tests.support.mcp_agent import ToolRefused, agent, fits, told
 from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, Refused, document_of
@@ -21,7 +21,7 @@ from tests.support.surfaces import PIPELINE_FIELDS, RUN_FIELDS, GraphQLSurface, 
 if TYPE_CHECKING:
     from mcp import Client
 
-    from app.mcp.operation_tools import OperationTool
+    from app.mcp.tools.operation_tools import OperationTool
 
 _PIPELINE_DOCUMENT = f"query ($id: ID!) {{ pipeline(id: $id) {{ {PIPELINE_FIELDS} }} }}"
 _RUN_DOCUMENT = f"query ($id: ID!) {{ run(id: $id) {{ {RUN_FIELDS} }} }}"

@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from runner.egress import Egress
+from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import GivenKeys
 from runner.gateway.providers import ModelRef, Provider
@@ -130,7 +130,7 @@ class ModelServer:
 
     def gateway(self, *, call_seconds: float = 20.0, **roles: Sequence[str]) -> Gateway:
         """A gateway whose roles are served here; a bare name is a model of `openai`."""
-        from app.settings_models import providers_of
+        from app.settings.models import providers_of
 
         providers: dict[str, Provider] = providers_of(self.providers())
         chains = {role: [ModelRef.parse(_full(text)) for text in chain] for role, chain in roles.items()}

@@ -24,7 +24,7 @@ import httpx2
 from pydantic import ValidationError
 
 from packline import ArtifactFile, ArtifactRef, Pack, PackError, PackSession
-from runner.egress import Egress, EgressPolicy
+from runner.egress.client import Egress, EgressPolicy
 from runner.failures import Failure
 
 if TYPE_CHECKING:

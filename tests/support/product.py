@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 import app.main
-from app.settings import Settings
+from app.settings.server import Settings
 from schema.build import build_schema
 from tests.support.databases import prepare_sqlite, ready_database
 from tests.support.graphql_client import Answer, GraphQLClient, GraphQLSocket, Served, serve
@@ -143,8 +143,8 @@ async def product(
         packs: Found in a pack folder of the user's, the way any user's are.
         database_url: `sqlite`, `postgresql` for a fresh database of its own, or the address of one that is ready.
         builtins: Whether to load the packs and starters that ship; it takes a while.
-        settings: Fields of `app.settings.Settings`, such as `caller_concurrent_runs=1`; `port` is that of an earlier
-            start, for clients that stay.
+        settings: Fields of `app.settings.server.Settings`, such as `caller_concurrent_runs=1`; `port` is that of an
+            earlier start, for clients that stay.
     """
     async with AsyncExitStack() as stack:
         if database_url == "postgresql":

@@ -7,17 +7,17 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from store.callers import CallerRecord, ensure_caller
-from store.dialects import Sql
-from store.ids import new_id
-from store.paging import oldest_id
-from store.pipeline_rows import Definition, Heading
-from store.pipelines import Saved, create_pipeline
+from store.access.callers import CallerRecord, ensure_caller
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.database.paging import oldest_id
+from store.pipelines.commands import Saved, create_pipeline
+from store.pipelines.rows import Definition, Heading
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
-    from store.engine import Store
-    from store.ids import Prefix
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.ids import Prefix
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.dialects import Sql
-from store.run_heads import find_run_by_id
-from store.step_reads import find_attempts
+from store.database.dialects import Sql
+from store.runs.heads import find_run_by_id
+from store.runs.step_reads import find_attempts
 
 if TYPE_CHECKING:
-    from store.engine import Store
-    from store.run_reads import RunRecord
-    from store.step_reads import AttemptRecord
+    from store.database.engine import Store
+    from store.runs.reads import RunRecord
+    from store.runs.step_reads import AttemptRecord
 
 _ATTEMPT_IDS = Sql("SELECT id FROM attempt WHERE run_id = :run_id ORDER BY started_at, id")
 

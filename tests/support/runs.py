@@ -6,29 +6,17 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from store.dialects import Sql
-from store.ids import new_id
-from store.runs import (
-    AttemptEnd,
-    AttemptStart,
-    Claim,
-    Fence,
-    GoOn,
-    NewRun,
-    NewStep,
-    Settled,
-    Submitted,
-    Succeed,
-    claim,
-    settle,
-    start_attempt,
-    submit,
-)
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.runs.claim import claim
+from store.runs.settle import settle, start_attempt
+from store.runs.submit import submit
+from store.runs.values import AttemptEnd, AttemptStart, Claim, Fence, GoOn, NewRun, NewStep, Settled, Submitted, Succeed
 from store.states import AttemptState, StepState
 
 if TYPE_CHECKING:
-    from store.engine import Store
-    from store.runs import NotClaimed
+    from store.database.engine import Store
+    from store.runs.values import NotClaimed
 
 LEASE = 30.0
 FAILURE = '{"code":"timeout","message":"too slow"}'

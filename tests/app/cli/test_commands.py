@@ -9,8 +9,8 @@ from contextlib import closing
 
 import pytest
 
-from app.cli.saving import free_name
-from app.cli.target import Target
+from app.cli.base.saving import free_name
+from app.cli.base.target import Target
 
 AT = "2026-11-21T12:00:00.000Z"
 
@@ -335,7 +335,7 @@ def test_errors_of_the_server_carry_their_id(packline, server):
 
 
 def test_watch_goes_on_after_the_last_cursor_when_the_connection_breaks(packline, server, monkeypatch):
-    monkeypatch.setattr("app.cli.client._PAUSES", (0.0,))
+    monkeypatch.setattr("app.cli.base.client._PAUSES", (0.0,))
     server.answers["CliRun"] = {"run": run("RUNNING", endedAt=None)}
     changed = [
         event("StepStateChanged", f"c{n}", runStep={"key": "scrape"}, stepState="RUNNING", reason=str(n))
@@ -377,7 +377,7 @@ def test_interrupting_leaves_the_run_alone(packline, server, monkeypatch):
         raise KeyboardInterrupt
         yield
 
-    monkeypatch.setattr("app.cli.client.Client.subscribe", interrupt)
+    monkeypatch.setattr("app.cli.base.client.Client.subscribe", interrupt)
     result = packline("watch", "run_1")
     assert result.status == 130
     assert "packline cancel run_1" in result.err
@@ -388,9 +388,9 @@ def test_the_live_table_shows_states_as_words(server):
 
     from rich.console import Console
 
-    from app.cli.output import Output
-    from app.cli.view import RunView
-    from app.cli.watch import table
+    from app.cli.base.output import Output
+    from app.cli.runs.view import RunView
+    from app.cli.runs.watch import table
 
     output = Output(as_json=False)
     output._console = Console(file=StringIO(), width=120, force_terminal=True, color_system=None)
@@ -895,7 +895,7 @@ def test_doctor_says_what_works(packline, server):
 
 
 def test_doctor_finds_the_page_where_it_is_served_from(packline, monkeypatch, tmp_path):
-    monkeypatch.setattr("app.pages.BUILT_PAGE", tmp_path)
+    monkeypatch.setattr("app.http.pages.BUILT_PAGE", tmp_path)
 
     def page():
         lines = packline("doctor", "--server", "http://127.0.0.1:1").lines

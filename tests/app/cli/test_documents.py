@@ -11,7 +11,7 @@ import app.cli
 from app.cli.commands import cli
 
 #: Each module of the command line that says something to a server.
-MODULES = [importlib.import_module(f"app.cli.{module.name}") for module in pkgutil.iter_modules(app.cli.__path__)]
+MODULES = [importlib.import_module(module.name) for module in pkgutil.walk_packages(app.cli.__path__, "app.cli.")]
 _OPERATION = re.compile(r"^(query|mutation|subscription) ", re.MULTILINE)
 #: Constants of these modules that are whole documents, not fragments.
 DOCUMENTS = {

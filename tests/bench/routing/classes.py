@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from catalog.concepts import mentions, thesaurus
-from catalog.facts import read_facts
+from catalog.routing.concepts import mentions, thesaurus
+from catalog.routing.facts import read_facts
 from catalog.words import fold
 
 if TYPE_CHECKING:
-    from catalog.routing_index import RoutingIndex
+    from catalog.routing.index import RoutingIndex
     from catalog.search import RefT
     from tests.bench.routing.requests import Request
 

@@ -4,7 +4,7 @@
 
 Entries are ranked by a softmax over weighted signals; confidence and gaps by two logistic regressions over what the
 ranking came to. Folds of five tell how well that does on requests it was not fitted on, for both sets apart. The sealed
-part is never read here. `--write` puts the weights into `catalog/routing_weights.py`.
+part is never read here. `--write` puts the weights into `catalog/routing/weights.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from catalog.facts import read_facts
-from catalog.routing_index import RoutingIndex
-from catalog.routing_signals import OUTCOME_SIGNALS, SIGNALS, Reading, outcome_signals, read_request
+from catalog.routing.facts import read_facts
+from catalog.routing.index import RoutingIndex
+from catalog.routing.signals import OUTCOME_SIGNALS, SIGNALS, Reading, outcome_signals, read_request
 from tests.bench.routing.requests import Request, read_requests, read_training
 from tests.bench.routing.shipped import key_of, shipped_entries
 
@@ -31,7 +31,7 @@ FOLDS = 5
 #: How strongly weights are drawn to zero; chosen by the folds.
 RANKING_DECAY = 0.001
 OUTCOME_DECAY = 0.003
-TARGET = Path("catalog/routing_weights.py")
+TARGET = Path("catalog/routing/weights.py")
 
 
 @dataclass

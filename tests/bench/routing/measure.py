@@ -10,10 +10,10 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from catalog.facts import read_facts
-from catalog.routing import Ranking, rank
-from catalog.routing_index import RoutingIndex
-from catalog.routing_model import instructions
+from catalog.routing.facts import read_facts
+from catalog.routing.index import RoutingIndex
+from catalog.routing.model import instructions
+from catalog.routing.ranking import Ranking, rank
 from tests.bench.routing.classes import classes_of
 from tests.bench.routing.requests import Part, Request, read_requests
 from tests.bench.routing.shipped import key_of, shipped_entries

@@ -6,11 +6,11 @@ import functools
 
 import orjson
 
-from catalog.practice import offered
+from catalog.routing.practice import offered
 from catalog.search import Entry
-from runner.metadata import Metadata
-from runner.registry import builtins_folder, load_registry
-from runner.starters import load_starters
+from runner.definitions.starters import load_starters
+from runner.packs.metadata import Metadata
+from runner.packs.registry import builtins_folder, load_registry
 
 
 @functools.cache

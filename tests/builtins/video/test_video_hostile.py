@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from packline import PackError
-from runner.processes import run_in_process
+from runner.processes.processes import run_in_process
 from tests.builtins.video.films import needs_chromium, page
 from tests.support.loopback_http import LoopbackHttp, Reply, loopback_http
 from tests.support.pack_harness import Harness, load_module, load_pack

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from store.artifacts import find_artifact
-from store.sessions import live_sessions
+from store.files.artifacts import find_artifact
+from store.runs.sessions import live_sessions
 from tests.support.front_door import step
 from tests.support.surfaces import states
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from store.artifacts import (
+from store.database.ids import new_id
+from store.database.paging import PageWindow
+from store.files.artifacts import (
     ArtifactFilter,
     add_upload,
     artifacts_of_attempts,
@@ -17,13 +19,11 @@ from store.artifacts import (
     unpin_artifact,
     use_upload,
 )
-from store.ids import new_id
-from store.paging import PageWindow
 from store.states import ArtifactStatus
 from tests.support.rows import START, attempt, caller, insert, pipeline, run, step
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 LONG_AGO = START - timedelta(days=300)
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from store.blob_port import BlobError, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
-from store.blobs import BlobStore
-from store.blobs_s3 import Bucket, S3Blobs
+from store.files.blob_port import BlobError, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
+from store.files.blobs import BlobStore
+from store.files.blobs_s3 import Bucket, S3Blobs
 from tests.support.s3_server import BUCKET, KEY_ID, REGION, SECRET, Fault, S3Server, s3_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from store.blob_port import Blobs
+    from store.files.blob_port import Blobs
 
 BIG = random.Random(1).randbytes(20 << 20)
 
@@ -250,7 +250,7 @@ async def test_a_content_that_goes_while_it_is_read_is_not_taken_for_a_missing_b
 async def test_a_service_that_is_away_is_told(
     server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.blobs_s3._RETRIES", 0)
+    monkeypatch.setattr("store.files.blobs_s3._RETRIES", 0)
     blobs = s3(server, tmp_path)
     digest, _ = await blobs.put(b"hello")
     server.faults = [Fault(method, times=99) for method in ("PUT", "GET", "HEAD")]

@@ -6,11 +6,8 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import text
 
-from store.callers import ensure_caller, find_callers, list_callers
-from store.dialects import Sql
-from store.paging import PageWindow
-from store.states import Scope
-from store.tokens import (
+from store.access.callers import ensure_caller, find_callers, list_callers
+from store.access.tokens import (
     TokenKind,
     create_token,
     find_holder,
@@ -23,12 +20,15 @@ from store.tokens import (
     touch_token,
     use_login_link,
 )
-from store.wakes import Topic
+from store.database.dialects import Sql
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.states import Scope
 from tests.support.heard import Heard
 from tests.support.rows import caller
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 
 async def test_all_who_come_at_once_with_one_subject_are_one_caller(store: Store):

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import psycopg
 import pytest
 
-from store.agent_results import find_result, put_result
-from store.cache import get_cached, put_cached
-from store.dialects import Sql
-from store.engine import open_store
-from store.runs import Claim, NotClaimed, Refusal, Wait, due, request_cancel
-from store.sessions import end_expired_sessions, start_session
+from store.database.dialects import Sql
+from store.database.engine import open_store
+from store.memory.agent_results import find_result, put_result
+from store.memory.pack_cache import get_cached, put_cached
+from store.runs.claim import due
+from store.runs.commands import request_cancel
+from store.runs.sessions import end_expired_sessions, start_session
+from store.runs.values import Claim, NotClaimed, Refusal, Wait
 from store.states import AttemptState, RunState
 from tests.support.clocks import steered_clock
 from tests.support.databases import ready_database, sqlite_store
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from store.engine import Store
+    from store.database.engine import Store
     from tests.support.clocks import Clock
 
 MINUTE_OF_DAY = 1 / 24 / 60

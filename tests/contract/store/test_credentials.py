@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import text
 
-from runner import vault_keeper
-from runner.credential_kinds import KINDS
-from runner.redaction import Redactor
-from runner.vault import Asker
-from runner.vault_keeper import VaultKeeper, VaultLockedError
-from runner.vault_offline import give_up, read_credentials, rotate_key
-from store.audit import AuditFilter, list_audit
-from store.credentials import (
+from runner.secrets import vault_sync as vault_keeper
+from runner.secrets.credential_kinds import KINDS
+from runner.secrets.redaction import Redactor
+from runner.secrets.vault import Asker
+from runner.secrets.vault_offline import give_up, read_credentials, rotate_key
+from runner.secrets.vault_sync import VaultKeeper, VaultLockedError
+from store.access.audit import AuditFilter, list_audit
+from store.database.dialects import Sql
+from store.database.paging import PageWindow
+from store.secrets.cipher import UnsealError, VaultKeyError, key_text
+from store.secrets.credentials import (
     GRANTS_MAX,
     KEEP,
     CredentialChange,
@@ -31,17 +34,14 @@ from store.credentials import (
     put_credential,
     read_vault,
 )
-from store.dialects import Sql
-from store.paging import PageWindow
-from store.vault import UnsealError, VaultKeyError, key_text
-from store.vault_key import EnvironmentKey, KeyFile
-from store.vault_proof import VaultChangedError
+from store.secrets.vault_key import EnvironmentKey, KeyFile
+from store.secrets.vault_proof import VaultChangedError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.dialects import Connection
-    from store.engine import Store
+    from store.database.dialects import Connection
+    from store.database.engine import Store
 
 VALUE = "a value of some length"
 

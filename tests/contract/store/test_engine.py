@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select, text
 
-from store.dialects import Sql, instant
-from store.engine import StoreClosedError, StoreError
+from store.database.dialects import Sql, instant
+from store.database.engine import StoreClosedError, StoreError
+from store.database.wakes import EVERYTHING, Topic
 from store.models.callers import CALLER
-from store.wakes import EVERYTHING, Topic
 from tests.support.heard import Heard
 from tests.support.waiting import eventually
 
 if TYPE_CHECKING:
-    from store.dialects import Connection, Row
-    from store.engine import Store
+    from store.database.dialects import Connection, Row
+    from store.database.engine import Store
 
 ADD = Sql("INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)")
 SEEN = Sql("SELECT created_at FROM caller WHERE id = :id")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.gap_proposals import delete_gap, find_gaps, keep_gap, list_gaps
-from store.paging import PageWindow
+from store.database.paging import PageWindow
+from store.pipelines.gaps import delete_gap, find_gaps, keep_gap, list_gaps
 from tests.support.rows import caller
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 
 async def test_a_gap_is_kept_word_for_word_until_it_is_deleted(store: Store) -> None:

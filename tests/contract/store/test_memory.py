@@ -9,25 +9,34 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.vault_offline import give_up, rotate_key
-from store.default_overrides import OverrideRecord, override_place, overrides_of, put_override
-from store.dialects import Sql
-from store.memory import EVERYTHING, MemoryScope, count_memory, evidence, forget, list_memory, place_of, sweep_memory
-from store.memory_state import find_counts, keep_counts, memory_state, set_learning
-from store.memory_uptake import DueRun, NewOutcome, any_due, due_runs, take_up
-from store.paging import PageWindow
+from runner.secrets.vault_offline import give_up, rotate_key
+from store.database.dialects import Sql
+from store.database.paging import PageWindow
+from store.memory.entries import (
+    EVERYTHING,
+    MemoryScope,
+    count_memory,
+    evidence,
+    forget,
+    list_memory,
+    place_of,
+    sweep_memory,
+)
+from store.memory.overrides import OverrideRecord, override_place, overrides_of, put_override
+from store.memory.state import find_counts, keep_counts, memory_state, set_learning
+from store.memory.uptake import DueRun, NewOutcome, any_due, due_runs, take_up
+from store.secrets.cipher import Cipher, key_text
+from store.secrets.vault_key import KeyFile
+from store.secrets.vault_proof import VaultChangedError, found_vault
 from store.states import RunState
-from store.vault import Cipher, key_text
-from store.vault_key import KeyFile
-from store.vault_proof import VaultChangedError, found_vault
 from tests.support.rows import attempt, caller, run, step
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.dialects import Connection
-    from store.engine import Store
-    from store.memory import MemoryRecord
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.memory.entries import MemoryRecord
 
 NOW = datetime.now(UTC)
 _COUNTS = Sql("UPDATE run_step SET attempt_id = :attempt WHERE id = :step")

@@ -37,12 +37,12 @@ from sqlalchemy.pool import NullPool
 from sqlmodel import SQLModel
 
 import store.models  # noqa: F401 - fills SQLModel.metadata
-from store import schema
-from store.engine import StoreError, StoreSchemaError
-from store.events import ROW, events_of
+from store.database import schema
+from store.database.engine import StoreError, StoreSchemaError
+from store.database.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
 from store.migrations import upgrade
 from store.migrations.upgrade import configuration
-from store.schema import REVISIONS, ensure_postgres_schema, ensure_sqlite_schema, head_revision, libpq_url
+from store.runs.events import ROW, events_of
 from tests.support.databases import empty_database
 
 if TYPE_CHECKING:
@@ -377,9 +377,9 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path):
 
 def test_of_processes_that_migrate_at_once_one_does_it(database: Database):
     call = (
-        "from store.schema import ensure_sqlite_schema; ensure_sqlite_schema(Path(sys.argv[1]), migrate=True)"
+        "from store.database.schema import ensure_sqlite_schema; ensure_sqlite_schema(Path(sys.argv[1]), migrate=True)"
         if database.kind == "sqlite"
-        else "from store.schema import ensure_postgres_schema; ensure_postgres_schema(sys.argv[1], migrate=True)"
+        else "from store.database import schema; schema.ensure_postgres_schema(sys.argv[1], migrate=True)"
     )
     processes = [database.run(call) for _ in range(3)]
     assert [process.wait(60) for process in processes] == [0, 0, 0]
@@ -389,7 +389,7 @@ def test_of_processes_that_migrate_at_once_one_does_it(database: Database):
 def test_alembic_is_not_imported_to_make_or_accept_a_database(tmp_path: Path):
     database = Database("sqlite", str(tmp_path / "packline.db"))
     code = (
-        "from store.schema import ensure_sqlite_schema; ensure_sqlite_schema(Path(sys.argv[1]), migrate=True)\n"
+        "from store.database import schema; schema.ensure_sqlite_schema(Path(sys.argv[1]), migrate=True)\n"
         "assert 'alembic' not in sys.modules, 'imported'"
     )
     for _ in range(2):

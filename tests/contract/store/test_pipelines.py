@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from store.aliases import Alias
-from store.paging import PageWindow
-from store.pipeline_reads import (
+from store.database.paging import PageWindow
+from store.pipelines.aliases import Alias
+from store.pipelines.commands import (
+    KeyTakenError,
+    NoPipelineError,
+    ReadOnlyPipelineError,
+    StaleVersionError,
+    StarterNameError,
+    delete_pipeline,
+    save_version,
+)
+from store.pipelines.reads import (
     PipelineFilter,
     PipelineOrder,
     count_pipelines,
@@ -23,20 +32,11 @@ from store.pipeline_reads import (
     list_versions,
     names_that_begin,
 )
-from store.pipelines import (
-    KeyTakenError,
-    NoPipelineError,
-    ReadOnlyPipelineError,
-    StaleVersionError,
-    StarterNameError,
-    delete_pipeline,
-    save_version,
-)
-from store.starters import Starter, StarterChanges, upsert_starters
+from store.pipelines.starters import Starter, StarterChanges, upsert_starters
 from tests.support.rows import caller, definition, heading, pipeline, run
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 SINCE = datetime(2026, 4, 15, tzinfo=UTC)
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import orjson
 import pytest
 
-from store import logs
-from store.audit import AuditFilter, append_audit, count_audit, find_audit, list_audit
-from store.cache import get_cached, put_cached, sweep_cache
-from store.dialects import Sql
-from store.logs import CUT, append_log_lines, list_log
-from store.paging import PageWindow
-from store.retention import sweep_audit
-from store.sessions import (
+from store.access.audit import AuditFilter, append_audit, count_audit, find_audit, list_audit
+from store.database.dialects import Sql
+from store.database.paging import PageWindow
+from store.memory.pack_cache import get_cached, put_cached, sweep_cache
+from store.runs import logs
+from store.runs.logs import CUT, append_log_lines, list_log
+from store.runs.sessions import (
     end_expired_sessions,
     end_sessions_of_run,
     ended_or_unknown,
@@ -24,10 +23,11 @@ from store.sessions import (
     start_session,
     touch_session,
 )
+from store.upkeep.retention import sweep_audit
 from tests.support.rows import START, attempt, caller, run, step
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 
 # ------------------------------------------------------------------------------------------------ audit

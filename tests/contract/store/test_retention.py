@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from store.artifacts import erase_artifacts
-from store.blobs import BlobStore
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.files.artifacts import erase_artifacts
+from store.files.blobs import BlobStore
+from store.files.previews import PreviewKind, PreviewRecord, find_previews, save_preview
 from store.models.artifacts import ARTIFACT, PREVIEW, BlobRow
 from store.models.attempt_records import LOG_LINE
 from store.models.declaring import table_of
 from store.models.runs import ATTEMPT, RUN_STEP, RunEventRow
-from store.paging import PageWindow
-from store.previews import PreviewKind, PreviewRecord, find_previews, save_preview
-from store.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
-from store.run_reads import RunFilter, list_runs
-from store.wakes import Topic
+from store.runs.reads import RunFilter, list_runs
+from store.upkeep.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from tests.contract.store.test_artifacts import artifact
 from tests.support.heard import Heard
 from tests.support.rows import attempt, caller, insert, run, step
@@ -25,7 +25,7 @@ from tests.support.rows import attempt, caller, insert, run, step
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from store.engine import Store
+    from store.database.engine import Store
 
 NOW = datetime.now(UTC)
 OLD = NOW - timedelta(days=100)

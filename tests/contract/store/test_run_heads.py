@@ -5,13 +5,13 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from store.run_heads import find_run_by_id
-from store.run_reads import find_runs
-from store.start_reads import find_earlier_start
+from store.runs.heads import find_run_by_id
+from store.runs.reads import find_runs
+from store.runs.start_reads import find_earlier_start
 from tests.support.rows import START, caller, run
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 
 async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:

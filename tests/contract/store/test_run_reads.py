@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.json_values import canonical_json
-from store.events import TOGETHER, events_after, list_events
-from store.paging import PageWindow
-from store.run_heads import count_held, count_queued
-from store.run_reads import (
-    RunFilter,
-    count_runs,
-    find_payloads,
-    find_runs,
-    list_runs,
-    newest_runs,
-)
+from store.database.paging import PageWindow
+from store.pipelines.usage import Usage, usage_of_packs, usage_of_pipelines
+from store.runs.events import TOGETHER, events_after, list_events
+from store.runs.heads import count_held, count_queued
 from store.runs.ledger import Ledger
-from store.start_reads import Ahead, queue_places
-from store.states import AttemptState, EventType, RunCause, RunState, StepState
-from store.step_reads import (
+from store.runs.reads import RunFilter, count_runs, find_payloads, find_runs, list_runs, newest_runs
+from store.runs.start_reads import Ahead, queue_places
+from store.runs.step_reads import (
     attempt_payloads,
     attempts_of_steps,
     find_attempts,
@@ -29,13 +22,13 @@ from store.step_reads import (
     milestones_of,
     steps_of_runs,
 )
-from store.usage import Usage, usage_of_packs, usage_of_pipelines
+from store.states import AttemptState, EventType, RunCause, RunState, StepState
 from tests.support.rows import START, attempt, caller, insert, pipeline, run, step
 from tests.support.run_rows import attempts_of_run
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
-    from store.engine import Store
+    from store.database.dialects import Connection
+    from store.database.engine import Store
 
 MINUTE = timedelta(minutes=1)
 

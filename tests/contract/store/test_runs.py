@@ -10,17 +10,23 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import func, select
 
-from store.artifacts import artifacts_of_attempts, artifacts_of_steps
-from store.dialects import Sql
-from store.events import list_events
-from store.ids import new_id
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.files.artifacts import artifacts_of_attempts, artifacts_of_steps
 from store.models.runs import RUN, RUN_STEP
-from store.paging import PageWindow
-from store.run_heads import find_run_by_id
-from store.run_reads import RunFilter, list_runs
-from store.runs import (
+from store.runs.claim import Due, claim, due, release_leases, renew, snapshot
+from store.runs.commands import acknowledge, delete_run, request_cancel, resume
+from store.runs.events import list_events
+from store.runs.heads import find_run_by_id
+from store.runs.held import fail_run, record_progress, release, rewind
+from store.runs.reads import RunFilter, list_runs
+from store.runs.settle import fail_step, settle
+from store.runs.step_reads import attempt_payloads, steps_of_runs
+from store.runs.submit import submit
+from store.runs.values import (
     Claim,
-    Due,
     Fail,
     FailNext,
     Fence,
@@ -39,35 +45,17 @@ from store.runs import (
     Succeed,
     Wait,
     WrongStateError,
-    acknowledge,
-    claim,
-    delete_run,
-    due,
-    fail_run,
-    fail_step,
-    record_progress,
-    release,
-    release_leases,
-    renew,
-    request_cancel,
-    resume,
-    rewind,
-    settle,
-    snapshot,
-    submit,
 )
 from store.states import FINAL_RUN_STATES, AttemptState, EventType, RunState, StepState
-from store.step_reads import attempt_payloads, steps_of_runs
-from store.wakes import Topic
 from tests.support.heard import Heard
 from tests.support.rows import caller
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
-    from store.engine import Store
-    from store.events import EventRecord
-    from store.step_reads import StepRecord
+    from store.database.engine import Store
+    from store.runs.events import EventRecord
+    from store.runs.step_reads import StepRecord
 
 
 async def events(store: Store, run_id: str) -> list[EventRecord]:

@@ -9,14 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from store.artifacts import artifacts_of_attempts
-from store.dialects import Sql
-from store.engine import StoreError
-from store.ids import new_id
-from store.logs import append_log_lines, list_log
-from store.paging import PageWindow
-from store.retention import prune_runs
-from store.runs import (
+from store.database.dialects import Sql
+from store.database.engine import StoreError
+from store.database.ids import new_id
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.files.artifacts import artifacts_of_attempts
+from store.runs.claim import abandon, claim, due, release_leases, snapshot
+from store.runs.commands import delete_run, request_cancel, resume
+from store.runs.held import release
+from store.runs.logs import append_log_lines, list_log
+from store.runs.sessions import find_sessions, start_session
+from store.runs.settle import finish_run, settle
+from store.runs.spent_keys import sweep_spent_keys
+from store.runs.start_reads import find_earlier_start
+from store.runs.step_reads import find_steps, steps_of_runs
+from store.runs.submit import submit
+from store.runs.values import (
     Claim,
     Fail,
     IdempotencyClashError,
@@ -31,33 +40,17 @@ from store.runs import (
     SpentKeyError,
     Succeed,
     Wait,
-    abandon,
-    claim,
-    delete_run,
-    due,
-    finish_run,
-    release,
-    release_leases,
-    request_cancel,
-    resume,
-    settle,
-    snapshot,
-    submit,
 )
-from store.runs.spent_keys import sweep_spent_keys
-from store.sessions import find_sessions, start_session
-from store.start_reads import find_earlier_start
 from store.states import AttemptState, RunState, StepState
-from store.step_reads import find_steps, steps_of_runs
-from store.wakes import Topic
+from store.upkeep.retention import prune_runs
 from tests.support.heard import Heard
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record
 from tests.support.runs import FAILURE, LEASE, Worker, claimed, expire_lease, new_run, submitted, working
 
 if TYPE_CHECKING:
-    from store.dialects import Connection
-    from store.engine import Store
+    from store.database.dialects import Connection
+    from store.database.engine import Store
 
 
 async def change(store: Store, run_id: str, **instants: float) -> None:

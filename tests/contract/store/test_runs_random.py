@@ -22,12 +22,17 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from store.callers import ensure_caller
-from store.dialects import Sql
-from store.engine import open_store
-from store.events import ROW, events_of
-from store.ids import new_id
-from store.runs import (
+from store.access.callers import ensure_caller
+from store.database.dialects import Sql
+from store.database.engine import open_store
+from store.database.ids import new_id
+from store.runs.claim import abandon, claim, release_leases, snapshot
+from store.runs.commands import request_cancel, resume
+from store.runs.events import ROW, events_of
+from store.runs.held import fail_run, record_progress, release, rewind
+from store.runs.settle import fail_step, finish_run, settle, start_attempt
+from store.runs.submit import submit
+from store.runs.values import (
     AttemptEnd,
     AttemptStart,
     Claim,
@@ -43,21 +48,6 @@ from store.runs import (
     Succeed,
     Wait,
     WrongStateError,
-    abandon,
-    claim,
-    fail_run,
-    fail_step,
-    finish_run,
-    record_progress,
-    release,
-    release_leases,
-    request_cancel,
-    resume,
-    rewind,
-    settle,
-    snapshot,
-    start_attempt,
-    submit,
 )
 from store.states import (
     FINAL_RUN_STATES,
@@ -75,9 +65,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from store.dialects import Connection, Row
-    from store.engine import Store
-    from store.events import EventRecord
+    from store.database.dialects import Connection, Row
+    from store.database.engine import Store
+    from store.runs.events import EventRecord
 
 _FINAL = {state.value for state in FINAL_RUN_STATES}
 

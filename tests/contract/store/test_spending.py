@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.runs import GoOn, Spent, Succeed
-from store.spending import NOTHING, RunSpending, Spending, spending_of_runs
+from store.runs.spending import NOTHING, RunSpending, Spending, spending_of_runs
+from store.runs.values import GoOn, Spent, Succeed
 from store.states import StepState
 from tests.support.rows import caller
 from tests.support.runs import expire_lease, submitted, working
 
 if TYPE_CHECKING:
-    from store.engine import Store
+    from store.database.engine import Store
 
 UNKNOWN = Spending(None, None, None)
 

@@ -16,12 +16,12 @@ import pytest
 from runner.agents.formats import MAX_BLOCKS
 from runner.agents.streams import MAX_LINE, reader_for
 from runner.agents.transcript import FLUSH_BYTES, Transcript
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 
 if TYPE_CHECKING:
     from runner.agents.profiles import StreamFormat
-    from store.engine import Store
-    from store.transcripts import Chunk
+    from store.database.engine import Store
+    from store.runs.transcripts import Chunk
 
 pytestmark = pytest.mark.slow
 

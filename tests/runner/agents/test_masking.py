@@ -13,12 +13,12 @@ import orjson
 
 from runner.agents.streams import ANSWER_CHARACTERS, JsonReader, RawReader, reader_for
 from runner.agents.transcript import Transcript
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from store.transcripts import Chunk
+    from store.runs.transcripts import Chunk
 
 SECRETS = {
     "github.token": "correct-horse-battery",

@@ -11,8 +11,8 @@ import pytest
 
 from runner.agents.streams import JsonReader, reader_for
 from runner.agents.transcript import Transcript
-from runner.redaction import Redactor
-from runner.secret_forms import forms_of
+from runner.secrets.forms import forms_of
+from runner.secrets.redaction import Redactor
 from tests.runner.agents.test_masking import SECRETS, Kept
 
 if TYPE_CHECKING:

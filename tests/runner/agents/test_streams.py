@@ -14,7 +14,7 @@ from runner.agents.formats import MAX_COST_USD, MAX_TOKENS
 from runner.agents.listening import MODEL_CHARACTERS, Listener
 from runner.agents.streams import MAX_DEPTH, JsonReader, reader_for
 from runner.agents.transcript import Transcript
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 from tests.runner.agents.test_masking import Kept
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from packline import PackError
-from runner.egress import Egress
+from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
 from runner.gateway.keys import FirstOf, GivenKeys
 from runner.gateway.providers import BUILTIN_PROVIDERS, ModelRef

@@ -20,13 +20,13 @@ from runner.gateway.offline_voice import (
     speak_all_offline,
     speakable,
 )
-from runner.processes import stop_processes
+from runner.processes.processes import stop_processes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from runner.models import SpeechAnswer
+    from runner.packs.models import SpeechAnswer
 
 pytestmark = pytest.mark.slow
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 
-from runner.egress import Egress
+from runner.egress.client import Egress
 from runner.excerpts import in_force
 from runner.failures import FailureCode, PackError
 from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
 from runner.mounts.spec import MountSpec
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 from tests.support.ports import free_port
 from tests.support.waiting import eventually, pass_time
 
@@ -188,10 +188,10 @@ async def test_a_server_dies_with_the_process_that_mounted_it(tmp_path: Path) ->
     script = f"""
 import asyncio, sys
 from pathlib import Path
-from runner.egress import Egress
+from runner.egress.client import Egress
 from runner.mounts.connection import LINE_BYTES, TOLD_CHARACTERS, Connection
 from runner.mounts.spec import MountSpec
-from runner.redaction import Redactor
+from runner.secrets.redaction import Redactor
 async def main():
     ready = asyncio.Event()
     async def take(tools): ready.set()

@@ -1,0 +1,59 @@
+"""Middleware that stops addresses which keep presenting wrong tokens or login links."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+
+from app.auth.hosts import refuse
+from app.auth.identity import address_of, bearer_token
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from app.auth.identity import Authenticator
+
+
+class AttemptGate:
+    """Answers 429 with Retry-After to an address that was wrong too often; a valid token still gets through.
+
+    Somebody else's failures behind the same address would otherwise lock out those who are known.
+    """
+
+    def __init__(self, app: ASGIApp, authenticator: Authenticator) -> None:
+        self._app = app
+        self._authenticator = authenticator
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the request on, or refuses it with 429."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        signs_in = scope["path"] == "/login"
+        throttle = self._authenticator.login_throttle if signs_in else self._authenticator.throttle
+        if throttle.is_idle:
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+        wait = throttle.wait_seconds(address_of(connection))
+        if wait == 0 or (not signs_in and await self._is_known(connection)):
+            await self._app(scope, receive, send)
+            return
+        seconds = math.ceil(wait)
+        await refuse(
+            scope,
+            receive,
+            send,
+            429,
+            f"Too many wrong {'login links' if signs_in else 'tokens'} came from this address. Wait {seconds} seconds.",
+            [(b"retry-after", str(seconds).encode())],
+        )
+
+    async def _is_known(self, connection: HTTPConnection) -> bool:
+        token = bearer_token(connection.headers.get("authorization"))
+        if token is not None:
+            return await self._authenticator.knows(token)
+        cookie = connection.cookies.get(self._authenticator.cookie_name)
+        return cookie is not None and await self._authenticator.knows_login(cookie)

@@ -1,0 +1,362 @@
+"""Who is calling: bearer tokens, browser logins, the bootstrap token; one identity for every surface.
+
+A secret is looked up by its SHA-256, for every request: a revoked token stops working at once, whichever process
+revoked it. Open streams are looked at every `WATCH_SECONDS`, and when a token is revoked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from app.auth.throttle import Throttle
+from resolvers.context import Caller
+from store.access.audit import append_audit
+from store.access.callers import ensure_caller, find_without_login, list_callers
+from store.access.tokens import (
+    TOUCH_EVERY,
+    TokenKind,
+    create_token,
+    find_holder,
+    find_tokens,
+    hash_secret,
+    list_tokens,
+    revoke_token,
+    touch_token,
+    use_login_link,
+)
+from store.database.engine import StoreError
+from store.database.paging import PageWindow
+from store.database.wakes import Topic
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping
+
+    from starlette.requests import HTTPConnection
+
+    from app.settings.server import Settings
+    from store.access.tokens import NewToken, TokenHolder
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+
+log = structlog.get_logger(__name__)
+
+#: How often the tokens of open streams are looked at; below 5 (guarantee V4).
+WATCH_SECONDS = 2.0
+_BEARER = "bearer "
+#: Who the first login, the bootstrap token and this machine's command line are.
+ADMIN_SUBJECT = "admin"
+#: How the token of this machine's command line is called.
+CLI_TOKEN_NAME = "Command line on this machine"
+
+
+@dataclass(eq=False, slots=True)
+class _Watcher:
+    caller: Caller
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Authenticator:
+    """Turns what a request carries into a `Caller`.
+
+    Args:
+        store: Where tokens are.
+        settings: The bootstrap token, how long logins last, how many failures are borne.
+        clock: The time, aware UTC.
+        ticks: Seconds that only go forward, for failures counted per minute.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        ticks: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.settings = settings
+        #: Counted apart: an agent with an old token must not keep its user from signing in.
+        self.throttle = Throttle(settings.login_attempts_per_minute, ticks)
+        self.login_throttle = Throttle(settings.login_attempts_per_minute, ticks)
+        #: Named after the port, because browsers share cookies between the ports of one host.
+        self.cookie_name = f"packline_{settings.port}"
+        self._store = store
+        self._clock = clock
+        self._touching: set[str] = set()
+        self._bootstrap: Caller | None = None
+        self._bootstrap_hash = (
+            hash_secret(settings.bootstrap_token.get_secret_value()) if settings.bootstrap_token else None
+        )
+        self._watchers: set[_Watcher] = set()
+        self._watching: asyncio.Task[None] | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        store.wakes.listen(Topic.TOKEN_REVOKED, self._revoked)
+
+    async def start(self) -> None:
+        """Makes the administrator; call before requests are served."""
+        admin = await self.administrator()
+        if self._bootstrap_hash is not None:
+            self._bootstrap = admin
+
+    async def administrator(self) -> Caller:
+        """The administrator, for a process that serves nobody but the user who started it."""
+        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        return Caller(admin.id, admin.subject, admin.name, frozenset(Scope), None, None)
+
+    async def stop(self) -> None:
+        """Ends what runs in the background. A second call does nothing."""
+        tasks = [*self._background, *([self._watching] if self._watching else [])]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # ------------------------------------------------------------------------------------------ requests
+
+    async def authenticate(
+        self, connection: HTTPConnection, token: str | None, *, agents: bool = False
+    ) -> Caller | None:
+        """Who sent a request or opened a socket, and makes it the current caller.
+
+        Args:
+            connection: The request or socket; its cookie counts when there is no bearer token, and then a request that
+                can change something, or a socket, has to come from a page of this server.
+            token: The bearer token, if one was sent.
+            agents: Whether the token of an agent's step counts, as it does for Packline's own tools alone.
+
+        Returns:
+            None when nobody valid did; a wrong token is counted against its address.
+        """
+        if token is None:
+            cookie = connection.cookies.get(self.cookie_name)
+            if cookie is None or not _from_our_page(connection):
+                return None
+            # A page that is still open after its login ended asks again and again; that is nobody guessing.
+            caller = await self._find(cookie, TokenKind.BROWSER)
+            if caller is None:
+                return None
+        else:
+            caller = await self._find(token, TokenKind.TOKEN, *((TokenKind.AGENT,) if agents else ()))
+            if caller is None:
+                await self._failed(address_of(connection))
+                return None
+        return caller
+
+    async def _failed(self, address: str) -> None:
+        # One row for a burst of failures, so that a flood of them does not fill the audit.
+        if self.throttle.failed(address):
+            await self.note_refusal("authenticate", None, {"address": address})
+
+    async def knows(self, token: str) -> bool:
+        """Whether a bearer token is valid; counts nothing."""
+        return await self._find(token, TokenKind.TOKEN) is not None
+
+    async def knows_login(self, cookie: str) -> bool:
+        """Whether a browser's cookie is valid; counts nothing."""
+        return await self._find(cookie, TokenKind.BROWSER) is not None
+
+    async def note_refusal(self, action: str, actor_id: str | None, detail: Mapping[str, str] | None = None) -> None:
+        """Leaves an audit row of something refused; a store that does not take it is logged, and the refusal holds."""
+        try:
+            await self._store.write(_append, action, actor_id, detail, accepted=False)
+        except StoreError:
+            log.exception("an audit row was not written", action=action, actor=actor_id)
+
+    async def _find(self, secret: str, *kinds: TokenKind) -> Caller | None:
+        if len(secret) > 512:
+            return None
+        secret_hash = hash_secret(secret)
+        if (
+            self._bootstrap_hash is not None
+            and TokenKind.TOKEN in kinds
+            and hmac.compare_digest(secret_hash, self._bootstrap_hash)
+        ):
+            return self._bootstrap
+        holder = await find_holder(self._store, secret_hash)
+        now = self._clock()
+        if holder is None or holder.kind not in kinds or not holder.valid_at(now):
+            return None
+        if holder.last_used_at is None or now - holder.last_used_at > TOUCH_EVERY:
+            self._touch_soon(holder)
+        return Caller(
+            id=holder.caller.id,
+            subject=holder.caller.subject,
+            name=holder.caller.name,
+            scopes=holder.scopes,
+            token_id=holder.token_id,
+            expires_at=holder.expires_at,
+            tools=holder.tools,
+        )
+
+    def _touch_soon(self, holder: TokenHolder) -> None:
+        if holder.token_id not in self._touching:
+            self._touching.add(holder.token_id)
+            self._spawn(self._touch(holder.token_id, holder.caller.id))
+
+    async def _touch(self, token_id: str, caller_id: str) -> None:
+        try:
+            await self._store.write(touch_token, token_id, caller_id)
+        except StoreError as error:
+            log.warning("the use of a token was not noted", token=token_id, error=str(error))
+        finally:
+            self._touching.discard(token_id)
+
+    def _spawn(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    # ------------------------------------------------------------------------------------------ watching
+
+    async def watch(self, caller: Caller) -> None:
+        """Returns once the caller's token has expired, been revoked, or lost a scope; within 5 seconds of it."""
+        if caller.token_id is None:
+            await asyncio.Event().wait()
+        watcher = _Watcher(caller)
+        self._watchers.add(watcher)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch_all(), name="token watch")
+        left = None if caller.expires_at is None else (caller.expires_at - self._clock()).total_seconds()
+        try:
+            await asyncio.wait_for(watcher.ended.wait(), left)
+        except TimeoutError:
+            return
+        finally:
+            self._watchers.discard(watcher)
+
+    async def _watch_all(self) -> None:
+        while self._watchers:
+            try:
+                await self._check_watched()
+            except StoreError as error:
+                log.warning("the tokens of open streams could not be looked at", error=str(error))
+            await asyncio.sleep(WATCH_SECONDS)
+
+    async def _check_watched(self) -> None:
+        watchers, now = list(self._watchers), self._clock()
+        ids = sorted({watcher.caller.token_id for watcher in watchers if watcher.caller.token_id})
+        found = await find_tokens(self._store, ids)
+        for watcher in watchers:
+            record = found.get(watcher.caller.token_id or "")
+            if (
+                record is None
+                or record.revoked_at is not None
+                or not watcher.caller.scopes <= record.scopes
+                # `watch` has a timer of its own; it stands still while the machine sleeps.
+                or (watcher.caller.expires_at is not None and watcher.caller.expires_at <= now)
+            ):
+                watcher.ended.set()
+
+    def _revoked(self, token_id: str) -> None:
+        for watcher in self._watchers:
+            if watcher.caller.token_id == token_id:
+                watcher.ended.set()
+
+    # ------------------------------------------------------------------------------------------ sign-in
+
+    async def first_link(self) -> NewToken | None:
+        """A login link for the administrator while nobody has signed in with a browser yet; else None."""
+        admin_id = await find_without_login(self._store, ADMIN_SUBJECT)
+        return None if admin_id is None else await self.make_link(admin_id, frozenset(Scope))
+
+    async def make_link(self, caller_id: str, scopes: frozenset[Scope], *, asked: bool = False) -> NewToken:
+        """A link that signs one browser in, once, as a caller with these scopes; audited if the caller asked for it."""
+        expires_at = self._clock() + timedelta(minutes=self.settings.login_link_minutes)
+
+        def unit(conn: Connection) -> NewToken:
+            if asked:
+                _append(conn, "make_login_link", caller_id)
+            return create_token(
+                conn, caller_id, name="Browser", scopes=scopes, expires_at=expires_at, kind=TokenKind.LOGIN_LINK
+            )
+
+        return await self._store.write(unit)
+
+    async def sign_in(self, link_secret: str, address: str) -> NewToken | None:
+        """Trades the secret of a login link for a browser login; None when it is unknown, used or expired.
+
+        Args:
+            link_secret: The secret.
+            address: Where the browser is, for the audit.
+        """
+        if len(link_secret) > 512:
+            return None
+
+        def unit(conn: Connection) -> NewToken | None:
+            login = use_login_link(conn, hash_secret(link_secret), browser_days=self.settings.login_days)
+            if login is not None:
+                _append(conn, "sign_in", login.token.caller_id, {"address": address})
+            return login
+
+        return await self._store.write(unit)
+
+    async def sign_out(self, caller: Caller) -> None:
+        """Ends the login a caller came with."""
+
+        def unit(conn: Connection) -> None:
+            if caller.token_id is not None:
+                revoke_token(conn, caller.token_id)
+            _append(conn, "sign_out", caller.id)
+
+        await self._store.write(unit)
+
+    async def is_set_up(self) -> bool:
+        """Whether anybody can prove who they are: by the bootstrap token, a login, or a token made by hand."""
+        if self._bootstrap_hash is not None:
+            return True
+        for caller in await list_callers(self._store, PageWindow(limit=100)):
+            tokens = await list_tokens(self._store, caller.id, PageWindow(limit=100))
+            if any(token.revoked_at is None and token.name != CLI_TOKEN_NAME for token in tokens):
+                return True
+            if await list_tokens(self._store, caller.id, PageWindow(limit=1), kind=TokenKind.BROWSER):
+                return True
+        return False
+
+    async def make_cli_token(self) -> NewToken:
+        """A token for the commands of the user the server runs as."""
+        admin = await self._store.write(ensure_caller, ADMIN_SUBJECT, "Administrator")
+        return await self._store.write(
+            create_token, admin.id, name=CLI_TOKEN_NAME, scopes=frozenset(Scope), expires_at=None
+        )
+
+
+def _append(
+    conn: Connection,
+    action: str,
+    actor_id: str | None,
+    detail: Mapping[str, str] | None = None,
+    *,
+    accepted: bool = True,
+) -> None:
+    text = None if detail is None else json.dumps(dict(detail))
+    append_audit(conn, actor_id=actor_id, action=action, accepted=accepted, detail=text)
+
+
+def bearer_token(authorization: str | None) -> str | None:
+    """The token of an `Authorization: Bearer …` header; the scheme's case does not matter (RFC 9110)."""
+    if authorization is None or authorization[: len(_BEARER)].lower() != _BEARER:
+        return None
+    return authorization[len(_BEARER) :].strip() or None
+
+
+def address_of(connection: HTTPConnection) -> str:
+    """Where a request came from; behind a trusted proxy, what the proxy says."""
+    return connection.client.host if connection.client else "unknown"
+
+
+def _from_our_page(connection: HTTPConnection) -> bool:
+    """Whether a browser's request may use its cookie: reading always, changing and sockets only from our own pages.
+
+    `app.auth.hosts` has refused foreign Origins already. What is left are requests without one, which a browser sends
+    only for plain reads; `Sec-Fetch-Site` covers those that leave Origin out.
+    """
+    if connection.scope["type"] != "websocket" and connection.scope["method"] in ("GET", "HEAD"):
+        return connection.headers.get("sec-fetch-site", "same-origin") in ("same-origin", "none")
+    return "origin" in connection.headers or connection.headers.get("sec-fetch-site") == "same-origin"

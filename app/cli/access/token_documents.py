@@ -1,0 +1,52 @@
+"""What the commands about tokens ask of the server."""
+
+from __future__ import annotations
+
+from app.cli.base.fragments import PROBLEM_PARTS
+
+_TOKEN = """
+fragment TokenParts on ApiToken {
+  id name beginning scopes createdAt expiresAt lastUsedAt revokedAt
+  caller { id name subject }
+}
+"""
+
+CREATE_TOKEN = (
+    _TOKEN
+    + PROBLEM_PARTS
+    + """
+mutation CliCreateToken($input: CreateTokenInput!) {
+  result: createToken(input: $input) {
+    __typename
+    ... on CreateTokenSuccess { plaintext token { ...TokenParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+TOKENS = (
+    _TOKEN
+    + """
+query CliTokens($first: Int, $after: Cursor) {
+  callers(first: $first, after: $after) {
+    nodes { id tokens(first: 100) { nodes { ...TokenParts } } }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+)
+
+REVOKE_TOKEN = (
+    _TOKEN
+    + PROBLEM_PARTS
+    + """
+mutation CliRevokeToken($id: ID!) {
+  result: revokeToken(id: $id) {
+    __typename
+    ... on RevokeTokenSuccess { token { ...TokenParts } }
+    ...ProblemParts
+  }
+}
+"""
+)

@@ -1,0 +1,153 @@
+"""Commands about bearer tokens and logins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+
+tokens = typer.Typer(no_args_is_help=True, help="Make, list and revoke tokens; sign a browser in.")
+
+
+@tokens.command()
+def create(
+    name: Annotated[str, typer.Argument(help="What the token is for.", show_default=False)],
+    scope: Annotated[str, typer.Option(help="By commas: read, observe, run, write, manage.")] = "read,run",
+    subject: Annotated[
+        str | None, typer.Option(help="Whom it stands for; yourself if not given.", show_default=False)
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.001, max=36_500, help="Days until it expires; never if not given.")
+    ] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Make a token; its text is shown once."""
+    from datetime import UTC, datetime, timedelta
+
+    from app.cli.access import token_documents as documents
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    scopes = [word.strip().upper() for word in scope.split(",") if word.strip()]
+    known = ("READ", "OBSERVE", "RUN", "WRITE", "MANAGE")
+    for word in scopes:
+        if word not in known:
+            raise CliError(f"`{word.lower()}` is no scope. There are {', '.join(known).lower()}.")
+    expires_at = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat()
+    with Client(Target.find(server)) as client:
+        made = accept(
+            client.execute(
+                documents.CREATE_TOKEN,
+                {
+                    "input": {
+                        "name": name,
+                        "scopes": list(dict.fromkeys(scopes)),
+                        "subject": subject,
+                        "expiresAt": expires_at,
+                    }
+                },
+            )["result"]
+        )
+    if output.is_json:
+        output.emit({"type": "token", "plaintext": made["plaintext"], **made["token"]})
+        return
+    output.say(made["plaintext"], "bold")
+    output.say("This is the only time it is shown. Use it as PACKLINE_TOKEN, or as `Authorization: Bearer …`.")
+
+
+@tokens.command("list")
+def list_(
+    everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """List tokens; their text is not kept anywhere."""
+    from app.cli.access import token_documents as documents
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, ago
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        callers = client.pages(documents.TOKENS, "callers", {}, limit=None, page_size=20)
+        found = [token for caller in callers for token in caller["tokens"]["nodes"]]
+    shown = [token for token in found if everything or _ended(token) is None]
+    if output.is_json:
+        for token in shown:
+            output.emit(token)
+        return
+    output.table(
+        ["token", "begins", "name", "caller", "scopes", "used", "until"],
+        (
+            [
+                token["id"],
+                f"{token['beginning']}…",
+                token["name"],
+                token["caller"]["subject"],
+                "all" if "MANAGE" in token["scopes"] else ", ".join(token["scopes"]).lower(),
+                ago(token["lastUsedAt"]),
+                _ended(token) or (token["expiresAt"] or "for good")[:16],
+            ]
+            for token in shown
+        ),
+        empty="No tokens. `packline token create NAME` makes one.",
+    )
+
+
+@tokens.command()
+def revoke(
+    token: Annotated[str, typer.Argument(metavar="TOKEN", help="The token's id, tok_….", show_default=False)],
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """End a token; requests with it are refused at once, and its open streams end within 5 seconds."""
+    from app.cli.access import token_documents as documents
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        ended = accept(client.execute(documents.REVOKE_TOKEN, {"id": token})["result"])["token"]
+    if output.is_json:
+        output.emit({"type": "token", **ended})
+    else:
+        output.say(f"{ended['name']} ({ended['id']}) is revoked.")
+
+
+@tokens.command("login-link")
+def login_link(server: Server = None, as_json: Json = None) -> None:
+    """Make a link that signs a browser in, once."""
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        answer = client.request("POST", "/login/links")
+    if answer.status_code != 201:
+        raise CliError(answer.text.strip() or f"The server answered {answer.status_code}.")
+    made = answer.json()
+    if output.is_json:
+        output.emit({"type": "login_link", **made})
+        return
+    output.say(made["url"], "bold")
+    output.say("It works once, and only for some minutes.")
+
+
+def _ended(token: dict[str, object]) -> str | None:
+    from datetime import UTC, datetime
+
+    from app.cli.base.output import instant
+
+    if token["revokedAt"]:
+        return "revoked"
+    expires_at = instant(str(token["expiresAt"])) if token["expiresAt"] else None
+    return "expired" if expires_at is not None and expires_at <= datetime.now(UTC) else None

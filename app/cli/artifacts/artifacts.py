@@ -1,0 +1,239 @@
+"""Commands about artifacts: the files that runs made and that were sent in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON
+
+artifacts = typer.Typer(no_args_is_help=True, help="List, read, save, send and keep the files of runs.")
+
+ArtifactId = Annotated[str, typer.Argument(metavar="ARTIFACT", help="Its id, art_….", show_default=False)]
+_STATUSES = ("STORED", "PROPOSED", "VERIFIED", "QUARANTINED")
+
+
+@artifacts.command("list")
+def list_(
+    search: Annotated[str | None, typer.Option(help="Words in the name.", show_default=False)] = None,
+    media_type: Annotated[
+        list[str] | None,
+        typer.Option("--type", help="Only this media type; `image/*` is understood. Repeatable.", show_default=False),
+    ] = None,
+    status: Annotated[
+        list[str] | None,
+        typer.Option(help="Only stored, proposed, verified or quarantined ones. Repeatable.", show_default=False),
+    ] = None,
+    pipeline: Annotated[
+        str | None, typer.Option(help="Only of this pipeline's runs: its id or key.", show_default=False)
+    ] = None,
+    pinned: Annotated[
+        bool | None,
+        typer.Option("--pinned/--not-pinned", help="Only pinned ones, or none of them.", show_default=False),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """List artifacts, newest first."""
+    from app.cli.artifacts import documents
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, ago, size
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    wanted: dict[str, Any] = {}
+    if search:
+        wanted["text"] = search
+    if media_type:
+        wanted["mediaTypes"] = media_type
+    if status:
+        wanted["statuses"] = [word.upper() for word in status]
+        for word in status:
+            if word.upper() not in _STATUSES:
+                raise CliError(f"`{word}` is no status of an artifact. There are {', '.join(_STATUSES).lower()}.")
+    if pipeline:
+        wanted["pipeline"] = pipeline
+    if pinned is not None:
+        wanted["pinned"] = pinned
+    with Client(Target.find(server)) as client:
+        found = client.pages(documents.ARTIFACTS, "artifacts", {"filter": wanted}, limit=limit)
+        if output.is_json:
+            for one in found:
+                output.emit(one)
+            return
+        output.table(
+            ["artifact", "name", "type", "size", "status", "made", "kept", "from"],
+            (
+                [
+                    one["id"],
+                    one["name"],
+                    one["mediaType"],
+                    size(one["sizeBytes"]),
+                    one["status"].lower(),
+                    ago(one["createdAt"]),
+                    _kept(one),
+                    one["run"]["title"] if one["run"] else "upload",
+                ]
+                for one in found
+            ),
+            empty="No artifacts. `packline artifact send FILE` sends one; runs make them.",
+        )
+
+
+@artifacts.command()
+def text(
+    artifact: ArtifactId,
+    offset: Annotated[int, typer.Option(min=0, help="First byte.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=200_000, help="Longest stretch, in bytes.")] = 20_000,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Print a stretch of an artifact's text."""
+    from app.cli.artifacts import documents
+    from app.cli.base.client import Client
+    from app.cli.base.defusing import defused
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.ARTIFACT_TEXT, {"id": artifact, "offset": offset, "limit": limit})["result"]
+    if found is None:
+        raise CliError(_unknown(artifact))
+    if output.is_json:
+        output.emit(found)
+    elif found["text"] is None:
+        name, kind = found["artifact"]["name"], found["artifact"]["mediaType"]
+        raise CliError(f"{name} is {kind}, no text. `packline artifact save {artifact}` saves it.")
+    else:
+        shown = defused(found["text"]) if sys.stdout.isatty() else found["text"]
+        sys.stdout.write(shown if shown.endswith("\n") else f"{shown}\n")
+        if found["nextOffset"] is not None:
+            output.note(f"There is more: `packline artifact text {artifact} --offset {found['nextOffset']}`.")
+
+
+@artifacts.command()
+def save(
+    artifact: ArtifactId,
+    to: Annotated[
+        Path, typer.Option("--to", metavar="PATH", help="A folder, or the file to write; never one that exists.")
+    ] = Path(),
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Save an artifact as a file, complete or not at all."""
+    from app.cli.artifacts import documents
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, size
+    from app.cli.base.saving import free_name
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.ARTIFACT, {"id": artifact})["node"]
+        if not found:
+            raise CliError(_unknown(artifact))
+        if found["status"] == "QUARANTINED":
+            raise CliError(
+                f"{found['name']} is quarantined: a secret stands in it. Who manages the server lets it out with "
+                f"`packline artifact release {artifact}`."
+            )
+        if found["downloadUrl"] is None:
+            raise CliError(f"{found['name']} was erased when its time was over. Run what made it again.")
+        target = free_name(to, found["name"]) if to.is_dir() else to
+        if target.exists():
+            raise CliError(f"{target} exists. Name another file, or a folder.")
+        if not target.parent.is_dir():
+            raise CliError(f"There is no folder {target.parent}. Make it, or name another.")
+        count = client.download(f"/artifacts/{artifact}", target)
+    if output.is_json:
+        output.emit({"type": "saved", "path": str(target), "sizeBytes": count, "artifact": found})
+    else:
+        output.say(f"{target}, {size(count)}")
+
+
+@artifacts.command()
+def send(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file, at most 100 MiB.", show_default=False)],
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Send a file to the server, to be an input of runs."""
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    if not file.is_file():
+        raise CliError(f"There is no file {file}.")
+    with Client(Target.find(server)) as client:
+        made = client.upload(file)
+    if output.is_json:
+        output.emit({"type": "artifact", **made})
+    else:
+        output.say(f"{file.name} is {made['id']} on the server.")
+
+
+@artifacts.command()
+def pin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
+    """Keep an artifact for good."""
+    _pin(artifact, server, as_json, pinned=True)
+
+
+@artifacts.command()
+def unpin(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
+    """Let an artifact go with its run again."""
+    _pin(artifact, server, as_json, pinned=False)
+
+
+@artifacts.command()
+def release(artifact: ArtifactId, server: Server = None, as_json: Json = None) -> None:
+    """Let an artifact out of quarantine, although a secret stands in it."""
+    from app.cli.artifacts import documents
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        made = accept(client.execute(documents.RELEASE_ARTIFACT, {"id": artifact})["result"])["artifact"]
+    if output.is_json:
+        output.emit({"type": "artifact", **made})
+    else:
+        output.say(f"{made['name']} ({made['id']}) is out of quarantine.")
+
+
+def _pin(artifact: str, server: str | None, as_json: bool | None, *, pinned: bool) -> None:
+    from app.cli.artifacts import documents
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        made = accept(client.execute(documents.PIN_ARTIFACT, {"id": artifact, "pinned": pinned})["result"])["artifact"]
+    if output.is_json:
+        output.emit({"type": "artifact", **made})
+    else:
+        output.say(f"{made['name']} ({made['id']}): kept {_kept(made)}.")
+
+
+def _kept(artifact: JSON) -> str:
+    if artifact["pinned"]:
+        return "for good"
+    return f"until {artifact['expiresAt'][:16]}" if artifact["expiresAt"] else "with its run"
+
+
+def _unknown(artifact: str) -> str:
+    return f"There is no artifact `{artifact}`, or your token may not see it. `packline artifact list` lists them."

@@ -1,0 +1,39 @@
+"""Files of this machine as inputs of a run: sent first, then named by the id of their artifact."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app.cli.base.exits import CliError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output
+
+
+def uploaded(client: Client, output: Output, pairs: Iterable[str]) -> list[str]:
+    """Sends the files of pairs `NAME=FILE`; the same names with the ids of the artifacts they became.
+
+    All files are looked for before the first is sent.
+
+    Raises:
+        CliError: a pair is none, a file cannot be read, or the server refuses it.
+    """
+    files: list[tuple[str, Path]] = []
+    for pair in pairs:
+        name, mark, place = pair.partition("=")
+        if not mark or not name or not place:
+            raise CliError(f"`{pair}` names no input and file: write --upload name=report.pdf.")
+        path = Path(place.removeprefix("@")).expanduser()
+        if not path.is_file():
+            raise CliError(f"--upload {name}: there is no file {path}.")
+        files.append((name, path))
+    sent = []
+    for name, path in files:
+        artifact = client.upload(path)
+        output.note(f"{path.name} is {artifact['id']} on the server.")
+        sent.append(f"{name}={artifact['id']}")
+    return sent

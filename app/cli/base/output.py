@@ -1,0 +1,180 @@
+"""What commands print: tables and sentences for people, one JSON value a line for programs."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from app.cli.base.defusing import defused, defused_json
+from app.cli.base.exits import CliError
+from app.cli.base.wording import hint_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rich.console import Console
+
+    from app.cli.base.client import JSON
+
+#: Sign, word and colour of each state; a state is never told by colour alone.
+STATES: dict[str, tuple[str, str, str]] = {
+    "PENDING": ("·", "pending", "dim"),
+    "QUEUED": ("◌", "queued", "dim"),
+    "RUNNING": ("●", "running", "cyan"),
+    "WAITING": ("◔", "waiting", "yellow"),
+    "CANCELLING": ("◐", "cancelling", "yellow"),
+    "SUCCEEDED": ("✓", "succeeded", "green"),
+    "FAILED": ("✗", "failed", "red"),
+    "CANCELLED": ("⊘", "cancelled", "magenta"),
+    "LOST": ("?", "lost", "magenta"),
+}
+_ASCII = {"·": ".", "◌": "o", "●": "*", "◔": "~", "◐": "-", "✓": "+", "✗": "x", "⊘": "/", "?": "?"}
+
+
+class Output:
+    """Where a command prints.
+
+    Args:
+        as_json: JSON lines instead of text; None for text exactly when standard output is a terminal.
+    """
+
+    def __init__(self, as_json: bool | None = None) -> None:
+        self.is_json = not sys.stdout.isatty() if as_json is None else as_json
+        self._console: Console | None = None
+
+    @property
+    def console(self) -> Console:
+        """The terminal; made at first use, because rich is slow to import."""
+        if self._console is None:
+            from app.cli.base.terminal import DefusedConsole
+
+            on_terminal = sys.stdout.isatty()
+            self._console = DefusedConsole(
+                highlight=False, soft_wrap=not on_terminal, width=None if on_terminal else 140
+            )
+        return self._console
+
+    def emit(self, value: object) -> None:
+        """Prints one JSON value on a line of its own, at once."""
+        import json
+
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+        print(defused_json(text), flush=True)
+
+    def say(self, text: str = "", style: str | None = None) -> None:
+        """Prints a sentence for people; text is never taken as markup."""
+        self.console.print(text, style=style, markup=False)
+
+    def note(self, text: str) -> None:
+        """Prints a sentence for people on standard error, whatever the mode."""
+        print(defused(text), file=sys.stderr, flush=True)
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]], *, empty: str) -> None:
+        """Prints a table; cells are text or rich texts. Without rows, the sentence `empty`."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+        for column in columns:
+            # An id that is cut or folded cannot be copied.
+            table.add_column(column, overflow="fold", no_wrap=column in ("run", "id", "token"))
+        count = 0
+        for row in rows:
+            count += 1
+            table.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+        if count:
+            self.console.print(table)
+        else:
+            self.say(empty)
+
+    def state(self, state: str) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
+        """A state as sign and word."""
+        from rich.text import Text
+
+        sign, word, colour = STATES.get(state, ("?", state.lower(), ""))
+        if self.console.options.ascii_only:
+            sign = _ASCII[sign]
+        return Text(f"{sign} {word}", style=colour)
+
+
+def accept(result: JSON) -> JSON:
+    """The success of a command.
+
+    Raises:
+        CliError: the command was refused; the message holds everything the problem says.
+    """
+    if "code" not in result or not result["__typename"].endswith("Problem"):
+        return result
+    raise CliError("\n".join(problem_lines(result)))
+
+
+def problem_lines(problem: JSON) -> list[str]:
+    """A refused command in sentences: what, every issue, what is missing, what to do."""
+    issues, lacking = list(problem.get("issues", ())), list(problem.get("missing", ()))
+    if len(issues) > 1:
+        heading = problem["summary"] or f"It has {len(issues)} issues"
+        lines = [f"{heading}:", *(f"  {issue_line(issue)}" for issue in issues)]
+    else:  # the message is that of the one issue
+        lines, issues = [str(problem["message"])], []
+    lines += [f"  {requirement_line(missing)}" for missing in lacking]
+    if problem.get("requires"):
+        lines.append(f"  It needs a token with the scope `{problem['requires'].lower()}`.")
+    if problem.get("retryAfterSeconds"):
+        lines.append(f"  Try again in {duration(problem['retryAfterSeconds'])}.")
+    hint = hint_words(problem)
+    if hint and hint not in map(hint_words, (*issues, *lacking)):
+        lines.append(f"  {hint}")
+    return lines
+
+
+def issue_line(issue: JSON) -> str:
+    """An issue on one line: where, what, what to do."""
+    where = ".".join(issue["path"]) or "document"
+    return f"{str(issue['severity']).lower()}: {where}: {issue['message']} {hint_words(issue)}".rstrip()
+
+
+def requirement_line(missing: JSON) -> str:
+    """Something missing on one line: what, why, what to do."""
+    steps = f" (steps: {', '.join(missing['steps'])})" if missing.get("steps") else ""
+    kind = str(missing["kind"]).lower().replace("_", " ")
+    return f"missing {kind} {missing['name']}{steps}: {missing['message']} {hint_words(missing)}".rstrip()
+
+
+def duration(seconds: float) -> str:
+    """A length of time in one or two units: `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def size(count: int) -> str:
+    """A number of bytes in the unit that fits."""
+    value = float(count)
+    for unit in ("B", "kB", "MB"):
+        if value < 1000:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1000
+    return f"{value:.1f} GB"
+
+
+def instant(text: str | None) -> datetime | None:
+    """An instant as the API sends it."""
+    return datetime.fromisoformat(text) if text else None
+
+
+def ago(text: str | None) -> str:
+    """How long ago an instant was, `never` for none."""
+    then = instant(text)
+    return "never" if then is None else f"{duration(max(0.0, (datetime.now(UTC) - then).total_seconds()))} ago"
+
+
+def took(started: str | None, ended: str | None) -> str:
+    """How long something took, or has taken so far; empty before its start."""
+    begin, end = instant(started), instant(ended)
+    return "" if begin is None else duration(max(0.0, ((end or datetime.now(UTC)) - begin).total_seconds()))

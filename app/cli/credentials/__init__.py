@@ -1,0 +1,1 @@
+"""Commands about credentials and the vault."""

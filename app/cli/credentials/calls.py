@@ -1,0 +1,38 @@
+"""What the commands about credentials ask of the server, with what they answer when there is none; imported by them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from app.cli.base.exits import CliError
+from app.cli.base.output import accept
+from app.cli.credentials.documents import CREDENTIALS, SET_CREDENTIAL
+from runner.issues import did_you_mean
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON, Client
+
+
+def stored_credentials(client: Client) -> Any:  # noqa: ANN401 - an iterator of JSON
+    """All credentials the caller may see, page by page."""
+    return client.pages(CREDENTIALS, "credentials", {}, limit=None, page_size=50)
+
+
+def get_credential(client: Client, key: str) -> JSON:
+    """A credential by its key or id.
+
+    Raises:
+        CliError: there is none; the nearest key is told.
+    """
+    found = list(stored_credentials(client))
+    for each in found:
+        if key in (each["key"], each["id"]):
+            return dict(each)
+    hint = did_you_mean(key, [each["key"] for each in found]) or "`packline credential set` stores one."
+    raise CliError(f"There is no credential `{key}`. {hint}")
+
+
+def put_credential(client: Client, change: dict[str, object]) -> JSON:
+    """Makes or changes a credential; `change` is a `SetCredentialInput`. The credential as it is then."""
+    stored: JSON = accept(client.execute(SET_CREDENTIAL, {"input": change})["result"])["credential"]
+    return stored

@@ -1,0 +1,68 @@
+"""What the commands about credentials ask of the server."""
+
+from __future__ import annotations
+
+from app.cli.base.fragments import PROBLEM_PARTS
+
+_CREDENTIAL = """
+fragment CredentialParts on Credential {
+  id key kind description fieldsSet fingerprint readable createdAt updatedAt expiresAt lastUsedAt
+  grants { __typename id ... on Pipeline { key } ... on Caller { subject } }
+  lastTest { at accepted message }
+}
+"""
+
+CREDENTIALS = (
+    _CREDENTIAL
+    + """
+query CliCredentials($first: Int, $after: Cursor) {
+  credentials(first: $first, after: $after) {
+    nodes { ...CredentialParts }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+)
+
+SET_CREDENTIAL = (
+    _CREDENTIAL
+    + PROBLEM_PARTS
+    + """
+mutation CliSetCredential($input: SetCredentialInput!) {
+  result: setCredential(input: $input) {
+    __typename
+    ... on CredentialSuccess { credential { ...CredentialParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+TEST_CREDENTIAL = (
+    _CREDENTIAL
+    + PROBLEM_PARTS
+    + """
+mutation CliTestCredential($id: ID!) {
+  result: testCredential(id: $id) {
+    __typename
+    ... on CredentialSuccess { credential { ...CredentialParts } }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+DELETE_CREDENTIAL = (
+    PROBLEM_PARTS
+    + """
+mutation CliDeleteCredential($id: ID!) {
+  result: deleteCredential(id: $id) {
+    __typename
+    ... on DeleteSuccess { deletedId }
+    ...ProblemParts
+  }
+}
+"""
+)
+
+NODES = "query CliNodes($ids: [ID!]!) { nodes(ids: $ids) { id } }"

@@ -1,0 +1,1 @@
+"""Commands about memory and defaults."""

@@ -1,0 +1,209 @@
+"""Commands on memory: what is usually chosen, the evidence, forgetting, pinning, pausing."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON
+    from app.cli.base.output import Output
+
+memory = typer.Typer(no_args_is_help=True, help="See, pin and forget what Packline learned from your runs.")
+
+FIELDS = ("persona", "audience", "angle", "model", "theme", "voice", "persona_used", "kind", "format", "author")
+
+Caller = Annotated[str | None, typer.Option(help="Another caller, by id; needs the scope manage.", show_default=False)]
+Target = Annotated[str, typer.Argument(metavar="TARGET", help="Pipeline key or id, or a pack.", show_default=False)]
+Field = Annotated[str, typer.Argument(metavar="FIELD", help=f"One of {', '.join(FIELDS)}.", show_default=False)]
+
+
+@memory.command()
+def defaults(
+    target: Annotated[
+        str | None, typer.Argument(metavar="[TARGET]", help="Of this pipeline or pack alone.", show_default=False)
+    ] = None,
+    caller: Caller = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Show what you usually choose."""
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target as Place
+    from app.cli.memory import documents
+
+    output = Output(as_json)
+    with Client(Place.find(server)) as client:
+        found = client.execute(documents.DEFAULTS, {"caller": caller, "target": target})["myDefaults"]
+    _tell(output, found)
+
+
+@memory.command()
+def entries(
+    scope: Annotated[str, typer.Option(help="all, packs, pipelines, pack:ID, pipeline:ID or entry:ID.")] = "all",
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    caller: Caller = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """List the evidence, newest first."""
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, ago
+    from app.cli.base.target import Target as Place
+    from app.cli.memory import documents
+
+    output = Output(as_json)
+    with Client(Place.find(server)) as client:
+        found = client.pages(documents.ENTRIES, "memoryEntries", {"scope": scope, "caller": caller}, limit=limit)
+        if output.is_json:
+            for one in found:
+                output.emit(one)
+            return
+        output.table(
+            ["outcome", "id", "what", "learned", "when"],
+            ([output.state(one["outcome"]), one["id"], one["target"], _learned(one), ago(one["at"])] for one in found),
+            empty="Nothing is remembered.",
+        )
+
+
+@memory.command()
+def forget(
+    scope: Annotated[
+        str, typer.Argument(help="all, packs, pipelines, pack:ID, pipeline:ID or entry:ID.", show_default=False)
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    caller: Caller = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Forget rows of memory; runs, caches, credentials and pinned values stay."""
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target as Place
+    from app.cli.memory import documents
+
+    output = Output(as_json)
+    asks = not (yes or dry_run or output.is_json) and sys.stdin.isatty()
+    with Client(Place.find(server)) as client:
+        given = {"scope": scope, "caller": caller}
+        done = accept(client.execute(documents.FORGET, {**given, "dryRun": dry_run or asks})["result"])
+        if asks:
+            if not typer.confirm(f"Forget {_rows(done['rows'])}?"):
+                return
+            done = accept(client.execute(documents.FORGET, {**given, "dryRun": False})["result"])
+    if output.is_json:
+        output.emit({"scope": done["scope"], "rows": done["rows"], "dryRun": dry_run})
+    else:
+        output.say(f"{_rows(done['rows'])} {'would be' if dry_run else 'were'} forgotten.")
+
+
+@memory.command()
+def pin(
+    target: Target,
+    field: Field,
+    value: Annotated[
+        str | None, typer.Argument(metavar="[VALUE]", help="The learned value if not given.", show_default=False)
+    ] = None,
+    caller: Caller = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Pin a default, whatever is learned."""
+    _settle(target, field, "PINNED", value, caller, server, as_json)
+
+
+@memory.command()
+def exclude(target: Target, field: Field, caller: Caller = None, server: Server = None, as_json: Json = None) -> None:
+    """Never learn or suggest a field of a pipeline or pack."""
+    _settle(target, field, "EXCLUDED", None, caller, server, as_json)
+
+
+@memory.command()
+def learn(target: Target, field: Field, caller: Caller = None, server: Server = None, as_json: Json = None) -> None:
+    """Take a pin or an exclusion back."""
+    _settle(target, field, "LEARNED", None, caller, server, as_json)
+
+
+@memory.command()
+def pause(caller: Caller = None, server: Server = None) -> None:
+    """Learn nothing new for now; what was learned stays."""
+    _set_learning(caller, server, paused=True)
+
+
+@memory.command()
+def resume(caller: Caller = None, server: Server = None) -> None:
+    """Learn again."""
+    _set_learning(caller, server, paused=False)
+
+
+def _settle(
+    target: str, field: str, rule: str, value: str | None, caller: str | None, server: str | None, as_json: bool | None
+) -> None:
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target as Place
+    from app.cli.memory import documents
+
+    output = Output(as_json)
+    if field.lower() not in FIELDS:
+        raise CliError(f"`{field}` is no field that is learned. There are {', '.join(FIELDS)}.")
+    given = {"target": target, "field": field.upper(), "rule": rule, "value": value, "caller": caller}
+    with Client(Place.find(server)) as client:
+        done = accept(client.execute(documents.SET_DEFAULT, given)["result"])
+    _tell(output, done["defaults"])
+
+
+def _set_learning(caller: str | None, server: str | None, *, paused: bool) -> None:
+    from app.cli.base.client import Client
+    from app.cli.base.output import accept
+    from app.cli.base.target import Target as Place
+    from app.cli.memory import documents
+
+    with Client(Place.find(server)) as client:
+        accept(client.execute(documents.SET_LEARNING, {"paused": paused, "caller": caller})["result"])
+    print("Learning is paused." if paused else "Learning goes on.")
+
+
+def _tell(output: Output, found: JSON) -> None:
+    """Prints defaults: a row for each field of each pack and pipeline."""
+    if output.is_json:
+        output.emit(found)
+        return
+    if found["learningPaused"]:
+        output.say("Learning is paused; `packline memory resume` takes it up again.", "yellow")
+    if found["locked"]:
+        output.say(found["locked"], "yellow")
+    rows = [
+        [entry["target"], value["field"].lower(), _shown(value), _share(value)]
+        for entry in (*found["pipelines"], *found["packs"])
+        for value in entry["values"]
+    ]
+    output.table(["what", "field", "value", "why"], rows, empty="Nothing has become a habit yet.")
+
+
+def _shown(value: JSON) -> str:
+    return "never learned" if value["excluded"] else str(value["value"])
+
+
+def _share(value: JSON) -> str:
+    if value["excluded"] or value["pinned"]:
+        return str(value["source"])
+    others = f"; also {', '.join(value['others'][:3])}" if value["others"] else ""
+    return f"{value['count']} times, {value['share']:.0%}{others}"
+
+
+def _learned(entry: JSON) -> str:
+    if not entry["readable"]:
+        return "cannot be read"
+    return ", ".join(f"{one['field'].lower()}: {one['value']}" for one in entry["learned"])
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

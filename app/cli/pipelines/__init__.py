@@ -1,0 +1,1 @@
+"""Commands about pipelines, packs and their definitions."""

@@ -1,0 +1,1 @@
+"""Commands that start, watch, show and change runs."""

@@ -1,0 +1,117 @@
+"""Commands that look at runs: runs, show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base.options import Json, RunId, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON
+
+
+def runs(
+    state: Annotated[
+        list[str] | None, typer.Option(help="Only runs in this state; repeatable.", show_default=False)
+    ] = None,
+    pipeline: Annotated[list[str] | None, typer.Option(help="Only runs of this pipeline.", show_default=False)] = None,
+    search: Annotated[str | None, typer.Option(help="Words in title, inputs or failure.", show_default=False)] = None,
+    attention: Annotated[bool, typer.Option("--attention", help="Only failed runs nobody has looked at.")] = False,
+    limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many.")] = 20,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """List runs, newest first."""
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import STATES, Output, ago
+    from app.cli.base.target import Target
+    from app.cli.runs import documents
+
+    output = Output(as_json)
+    states = [word.upper() for word in state or ()]
+    for word in states:
+        if word not in STATES or word in ("PENDING", "LOST"):
+            known = ", ".join(name.lower() for name in STATES if name not in ("PENDING", "LOST"))
+            raise CliError(f"`{word.lower()}` is no state of a run. There are {known}.")
+    wanted: dict[str, Any] = {}
+    if states:
+        wanted["states"] = states
+    if pipeline:
+        wanted["pipelines"] = pipeline
+    if search:
+        wanted["text"] = search
+    if attention:
+        wanted["needsAttention"] = True
+    with Client(Target.find(server)) as client:
+        found = client.pages(documents.RUNS, "runs", {"filter": wanted}, limit=limit)
+        if output.is_json:
+            for one in found:
+                output.emit(one)
+            return
+        output.table(
+            ["state", "run", "what", "started", "took"],
+            (
+                [output.state(one["state"]), one["id"], _what(one), ago(one["createdAt"]), _time_of(one)]
+                for one in found
+            ),
+            empty="No runs. `packline run sample` makes one.",
+        )
+
+
+def show(
+    run_id: RunId,
+    step: Annotated[
+        str | None, typer.Option(help="Show this step's input, output and log.", show_default=False)
+    ] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Show a run, or one of its steps."""
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target
+    from app.cli.runs import documents
+    from app.cli.runs.show import show_run, show_step
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = client.execute(documents.RUN_DETAIL, {"id": run_id})["run"]
+    if found is None:
+        lists = "`packline runs` lists runs" + ("" if run_id.startswith("run_") else ", `packline pipelines` pipelines")
+        raise CliError(f"There is no run `{run_id}`, or your token may not see it. {lists}.")
+    if step is not None:
+        chosen = next((one for one in found["steps"] if one["key"] == step), None)
+        if chosen is None:
+            names = ", ".join(one["key"] for one in found["steps"])
+            raise CliError(f"The run {run_id} has no step `{step}`. It has {names}.")
+        if output.is_json:
+            output.emit(chosen)
+        else:
+            show_step(output, chosen)
+            if chosen.get("agent") and chosen["attempts"]:
+                output.say(f"\n`packline transcript {run_id} {step}` tells what its agent said and did.", "dim")
+    elif output.is_json:
+        output.emit(found)
+    else:
+        show_run(output, found)
+
+
+def _what(run: JSON) -> Any:  # noqa: ANN401 - rich's Text, not imported at start
+    """A run's title and, under it, one line of cause: why it failed, or what it waits for."""
+    from rich.text import Text
+
+    failure = run["failure"]
+    cause = run["wait"]["message"] if run["wait"] else ""
+    if failure:
+        cause = f"{failure['stepKey']}: {failure['message']}" if failure["stepKey"] else failure["message"]
+    return Text.assemble(run["title"], (f"\n{cause}", "dim")) if cause else Text(run["title"])
+
+
+def _time_of(run: JSON) -> str:
+    from app.cli.base.output import took
+
+    return took(run["startedAt"], run["endedAt"])

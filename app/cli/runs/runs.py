@@ -1,0 +1,423 @@
+"""Commands that make, watch and stop runs: run, watch, resume, rerun, cancel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from app.cli.base.options import (  # noqa: TC001 - typer reads the annotations
+    Agent,
+    Detach,
+    Force,
+    FromMemory,
+    IdempotencyKey,
+    Inputs,
+    InputsFile,
+    Json,
+    RunId,
+    Server,
+    Uploads,
+)
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON, Client
+    from app.cli.base.output import Output
+
+Save = Annotated[
+    Path | None, typer.Option("--save", metavar="FOLDER", help="Save the artifacts there.", show_default=False)
+]
+Preview = Annotated[bool, typer.Option("--preview", help="Only say what would happen.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, even if outside effects may repeat.")]
+
+
+def run(
+    target: Annotated[
+        str, typer.Argument(metavar="PIPELINE", help="Pipeline key or id, or a pack such as web.scrape.")
+    ],
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    uploads: Uploads = None,
+    from_memory: FromMemory = None,
+    title: Annotated[str | None, typer.Option(help="Title of the run.", show_default=False)] = None,
+    version: Annotated[
+        str | None, typer.Option(help="Version of the pipeline or pack; the current one if not given.")
+    ] = None,
+    deadline: Annotated[
+        float | None, typer.Option(min=0.001, max=86_400, metavar="SECONDS", help="Longest time it may take.")
+    ] = None,
+    idempotency_key: IdempotencyKey = None,
+    force: Force = False,
+    agent: Agent = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Check everything, start nothing.")] = False,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Run a pipeline, or a single pack, and watch it."""
+    from app.cli.artifacts.uploads import uploaded
+    from app.cli.base.client import Client
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.target import Target
+    from app.cli.runs import start_documents as documents
+    from app.cli.runs.inputs import read_inputs
+
+    output = Output(as_json)
+    if uploads and dry_run:
+        raise CliError("--dry-run sends nothing: give the id of an artifact as --input instead of --upload.")
+    with Client(Target.find(server)) as client:
+        is_pack = "." in target and not target.startswith("builtin.")
+        if is_pack and (title or deadline or agent):
+            raise CliError(f"`{target}` is a pack: --title, --deadline and --agent are for pipelines.")
+        schema = _input_schema(client, target, is_pack=is_pack, version=None if is_pack else _number(version))
+        files = uploaded(client, output, uploads or ())
+        given = read_inputs([*(inputs or ()), *files], inputs_file, schema)
+        taken: list[str] = []
+        if from_memory:
+            from app.cli.runs.remembered import take_remembered
+
+            given, taken = take_remembered(client, output, target, from_memory, given, schema)
+        if is_pack:
+            result = client.execute(
+                documents.RUN_PACK,
+                {
+                    "pack": target,
+                    "input": given,
+                    "fromMemory": taken,
+                    "version": version,
+                    "force": force,
+                    "idempotencyKey": idempotency_key,
+                    "dryRun": dry_run,
+                },
+            )["result"]
+        else:
+            result = client.execute(
+                documents.RUN_PIPELINE,
+                {
+                    "pipeline": target,
+                    "inputs": given,
+                    "fromMemory": taken,
+                    "version": _number(version),
+                    "title": title,
+                    "deadlineSeconds": deadline,
+                    "force": force,
+                    "agent": agent,
+                    "idempotencyKey": idempotency_key,
+                    "dryRun": dry_run,
+                },
+            )["result"]
+        started = accept(result)
+        for issue in started["warnings"]:
+            output.note(issue_line(issue))
+        if dry_run:
+            _say_or_emit(output, "It would run. Nothing was started.", {"type": "dry_run", **started})
+            return
+        if started["coalesced"]:
+            output.note("The same run is already under way; watching that one.")
+        elif started["replayed"]:
+            output.note("This idempotency key was used before; this is its run.")
+        _go_on(client, output, started["run"], detach=detach, save=save)
+
+
+def watch(run_id: RunId, save: Save = None, server: Server = None, as_json: Json = None) -> None:
+    """Watch a run until it has ended."""
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output
+    from app.cli.base.target import Target
+    from app.cli.runs.watch import follow_run, get_run
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        found = get_run(client, run_id)
+        # A table needs only what comes; lines and JSON tell the whole story.
+        live = not output.is_json and output.console.is_terminal
+        raise typer.Exit(follow_run(client, output, found, after=found["eventCursor"] if live else None, save=save))
+
+
+def resume(
+    run_id: RunId,
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    step_input: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help="Input for the failed step in place of the one its definition makes; @FILE reads a file. Later "
+            "resumes keep it; null drops those given earlier.",
+        ),
+    ] = None,
+    current: Annotated[bool, typer.Option("--current", help="Go on with the pipeline as it is now.")] = False,
+    preview: Preview = False,
+    yes: Yes = False,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Go on with a failed or cancelled run where it stopped.
+
+    What succeeded is kept; the first step that has not succeeded runs again, then the rest.
+    """
+    from app.cli.base.client import Client
+    from app.cli.base.exits import EXIT_OK, EXIT_REFUSED, CliError
+    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.target import Target
+    from app.cli.runs import start_documents as documents
+    from app.cli.runs.inputs import read_inputs, read_json_object
+    from app.cli.runs.watch import no_run
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        change: dict[str, Any] = {
+            "id": run_id,
+            "inputs": None,
+            "definition": "CURRENT" if current else "OF_RUN",
+        }
+        if step_input is not None:
+            is_null = step_input.strip() == "null"
+            change["stepInput"] = None if is_null else read_json_object(step_input, "--step-input")
+        if inputs or inputs_file:
+            _, schema = _schema_of_run(client, run_id, current=current)
+            change["inputs"] = read_inputs(inputs or (), inputs_file, schema)
+        found = client.execute(documents.RESUME_PREVIEW, change)["run"]
+        if found is None:
+            raise no_run(run_id)
+        plan = found["resumePreview"]
+        if preview:
+            _show_preview(output, plan)
+            raise typer.Exit(EXIT_OK if plan is not None and plan["allowed"] else EXIT_REFUSED)
+        if plan is not None and not plan["allowed"]:
+            lines = [issue_line(issue) for issue in plan["issues"]]
+            raise CliError("\n".join([f"The run {run_id} cannot be resumed.", *lines]))
+        if not yes:
+            _ask_of_repeats(output, plan, ("RUN", "RUN_AGAIN"))
+        resumed = accept(client.execute(documents.RESUME_RUN, change)["result"])["run"]
+        _go_on(client, output, resumed, detach=detach, save=save, after=resumed["eventCursor"])
+
+
+def rerun(
+    run_id: RunId,
+    inputs: Inputs = None,
+    inputs_file: InputsFile = None,
+    from_memory: FromMemory = None,
+    current: Annotated[bool, typer.Option("--current", help="Run the pipeline as it is now.")] = False,
+    from_step: Annotated[
+        str | None, typer.Option(metavar="STEP", help="Reuse the outputs of the steps before it.", show_default=False)
+    ] = None,
+    preview: Preview = False,
+    yes: Yes = False,
+    idempotency_key: IdempotencyKey = None,
+    force: Force = False,
+    agent: Agent = None,
+    detach: Detach = False,
+    save: Save = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Begin a new run with an earlier one's inputs.
+
+    Only changes are given. It uses the version that run executed, even when the pipeline has been deleted.
+    """
+    from app.cli.base.client import Client
+    from app.cli.base.exits import EXIT_OK, EXIT_REFUSED
+    from app.cli.base.output import Output, accept, issue_line
+    from app.cli.base.target import Target
+    from app.cli.runs import start_documents as documents
+    from app.cli.runs.inputs import read_inputs
+    from app.cli.runs.watch import no_run
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        changed: dict[str, Any] = {}
+        taken: list[str] = []
+        if inputs or inputs_file or from_memory:
+            target, schema = _schema_of_run(client, run_id, current=current)
+            changed = read_inputs(inputs or (), inputs_file, schema)
+            if from_memory:
+                from app.cli.runs.remembered import take_remembered
+
+                changed, taken = take_remembered(client, output, target, from_memory, changed, schema)
+        change = {
+            "id": run_id,
+            "inputs": changed,
+            "definition": "CURRENT" if current else "OF_RUN",
+            "fromStep": from_step,
+        }
+        if preview or (from_step is not None and not yes):
+            found = client.execute(documents.RERUN_PREVIEW, change)["run"]
+            if found is None:
+                raise no_run(run_id)
+            plan = found["rerunPreview"]
+            if preview:
+                _show_preview(output, plan)
+                raise typer.Exit(EXIT_OK if plan["allowed"] else EXIT_REFUSED)
+            # What is not allowed the server refuses with all its reasons; another agent is not part of the plan.
+            if plan["allowed"] or agent is not None:
+                _ask_of_repeats(output, plan, ("RUN_AGAIN",))
+        started = accept(
+            client.execute(
+                documents.RERUN_RUN,
+                {
+                    **change,
+                    "fromMemory": taken,
+                    "force": force,
+                    "agent": agent,
+                    "idempotencyKey": idempotency_key,
+                },
+            )["result"]
+        )
+        for issue in started["warnings"]:
+            output.note(issue_line(issue))
+        _go_on(client, output, started["run"], detach=detach, save=save)
+
+
+def cancel(
+    run_id: RunId,
+    reason: Annotated[str | None, typer.Option(help="Why; kept with the run.", show_default=False)] = None,
+    server: Server = None,
+    as_json: Json = None,
+) -> None:
+    """Stop a run that waits or works."""
+    from app.cli.base.client import Client
+    from app.cli.base.output import Output, accept
+    from app.cli.base.target import Target
+    from app.cli.runs import start_documents as documents
+
+    output = Output(as_json)
+    with Client(Target.find(server)) as client:
+        stopped = accept(client.execute(documents.CANCEL_RUN, {"id": run_id, "reason": reason})["result"])["run"]
+        word = "is cancelled" if stopped["state"] == "CANCELLED" else "is being cancelled"
+        _say_or_emit(output, f"{run_id} {word}.", {"type": "run", "run": stopped})
+
+
+def _go_on(
+    client: Client, output: Output, run: JSON, *, detach: bool, save: Path | None, after: str | None = None
+) -> None:
+    from app.cli.runs.watch import follow_run
+
+    if detach:
+        _say_or_emit(output, f"{run['id']}\n`packline watch {run['id']}` shows it.", {"type": "run", "run": run})
+        return
+    if output.is_json:
+        output.emit({"type": "started", "run": run})
+    else:
+        output.say(f"{run['id']}  {run['title']}", "dim")
+    raise typer.Exit(follow_run(client, output, run, after=after, save=save))
+
+
+def _input_schema(client: Client, target: str, *, is_pack: bool, version: int | None = None) -> dict[str, Any]:
+    from app.cli.base.exits import CliError
+    from app.cli.runs import start_documents as documents
+
+    if is_pack:
+        found = client.execute(documents.PACK_INPUTS, {"id": target})["pack"]
+    else:
+        numbered = {} if version is None else {"version": version, "ofVersion": True}
+        found = client.execute(documents.PIPELINE_INPUTS, {"id": target, **numbered})["pipeline"]
+    if found is None:
+        kind, listing = ("pack", "packs") if is_pack else ("pipeline", "pipelines")
+        raise CliError(f"{client.missed(kind, target)} `packline {listing}` lists them.")
+    # A version there is none of is for the server to refuse.
+    schema: dict[str, Any] = (found.get("versionByNumber") or found)["inputSchema"]
+    for earlier in found.get("earlierNames", ()):
+        # The server takes the inputs of then and says what they are called now.
+        if earlier["name"] == target.removeprefix("builtin."):
+            properties = schema.setdefault("properties", {})
+            schema["properties"] = {
+                **{then: properties.get(now, True) for then, now in earlier["inputs"].items()},
+                **properties,
+            }
+    return schema
+
+
+def _schema_of_run(client: Client, run_id: str, *, current: bool) -> tuple[str, dict[str, Any]]:
+    """What a run is of, and the input schema of the version it executes, or of the pipeline as it is now.
+
+    Nothing is looked up by name: the pipeline may be deleted by now, and its run goes on all the same.
+    """
+    from app.cli.runs import start_documents as documents
+    from app.cli.runs.watch import no_run
+
+    found = client.execute(documents.RUN_INPUTS, {"id": run_id})["run"]
+    if found is None:
+        raise no_run(run_id)
+    whole = found["pipeline"] or found["pack"]
+    version = None if current else found["version"]
+    return (whole["id"], (version or whole)["inputSchema"]) if whole else ("", {})
+
+
+_INPUT_SOURCES = {
+    "DEFINITION": "its definition makes",
+    "STEP_INPUT": "given here",
+    "EARLIER_STEP_INPUT": "given in an earlier resume",
+}
+
+
+def _ask_of_repeats(output: Output, plan: JSON | None, actions: tuple[str, ...]) -> None:
+    """Ask before steps repeat outside effects; of a re-run, only steps before the chosen one do so unasked."""
+    steps = (plan or {}).get("steps", ())
+    repeats = [step["key"] for step in steps if step["mayRepeatEffects"] and step["action"] in actions]
+    if repeats:
+        _show_preview(output, plan)
+        _confirm(output, f"Outside effects of {', '.join(repeats)} may happen a second time. Go on?")
+
+
+def _show_preview(output: Output, plan: JSON | None) -> None:
+    import json
+
+    from app.cli.base.output import issue_line
+
+    if output.is_json or plan is None:
+        output.emit({"type": "preview", "preview": plan})
+        return
+    output.table(
+        ["step", "what happens", "outside effects", "why"],
+        (
+            [
+                step["key"],
+                {"REUSE": "kept", "RUN_AGAIN": "runs again", "RUN": "runs"}[step["action"]],
+                "may repeat" if step["mayRepeatEffects"] else step["effects"].lower(),
+                step["reason"],
+            ]
+            for step in plan["steps"]
+        ),
+        empty="There is nothing to resume.",
+    )
+    for step in plan["steps"]:
+        if step["input"] is not None:
+            shown = step["input"]["excerpt"] or json.dumps(step["input"]["json"], ensure_ascii=False)
+            output.say(f"{step['key']} takes the input {_INPUT_SOURCES[step['inputSource']]}: {shown}")
+    for issue in plan["issues"]:
+        output.say(issue_line(issue), "yellow")
+
+
+def _confirm(output: Output, question: str) -> None:
+    import sys
+
+    from app.cli.base.exits import CliError
+
+    if not sys.stdin.isatty():
+        raise CliError(f"{question} Nobody is there to ask: repeat the command with --yes.")
+    output.note("")
+    if not typer.confirm(question, err=True):
+        raise CliError("Nothing was done.")
+
+
+def _say_or_emit(output: Output, text: str, value: object) -> None:
+    if output.is_json:
+        output.emit(value)
+    else:
+        output.say(text)
+
+
+def _number(version: str | None) -> int | None:
+    from app.cli.base.exits import CliError
+
+    if version is None:
+        return None
+    if not version.isascii() or not version.isdigit():
+        raise CliError(f"`{version}` is no version of a pipeline: they are numbered 1, 2, 3 and so on.")
+    return int(version)

@@ -1,0 +1,100 @@
+"""How `packline show` prints a run and a step."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from app.cli.base.output import ago, took
+from app.cli.runs.view import RunView, reused_from
+from app.cli.runs.watch import print_artifacts, print_end
+
+if TYPE_CHECKING:
+    from app.cli.base.client import JSON
+    from app.cli.base.output import Output
+
+
+def show_run(output: Output, run: JSON) -> None:
+    """A run: where it comes from, its inputs, steps, artifacts, output and failure."""
+    version = f" version {run['version']['number']}" if run["version"] else ""
+    name = run["pipeline"]["key"] if run["pipeline"] else run["pack"]["id"] if run["pack"] else "something deleted"
+    output.say(f"{run['id']}  {name}{version}, started by {run['caller']['name']} {ago(run['createdAt'])}", "dim")
+    if run["rerunOf"]:
+        output.say(f"A re-run of {run['rerunOf']['id']}.", "dim")
+    if run["resumeCount"]:
+        output.say(f"Resumed {run['resumeCount']} times." if run["resumeCount"] > 1 else "Resumed once.", "dim")
+    _value(output, "inputs", run["inputs"])
+    output.say()
+    print_end(output, RunView.of(run))
+    _cost(output, run["cost"], [name for step in run["steps"] for one in step["attempts"] for name in one["models"]])
+    _payload(output, "output", run["output"])
+
+
+def show_step(output: Output, step: JSON) -> None:
+    """A step: its attempts, what it was given, what it gave, and what it logged."""
+    pack = (step.get("step") or {}).get("packName") or ""
+    version = f" {step['packVersion']}" if step["packVersion"] else ""
+    output.console.print(output.state(step["state"]), end=" ")
+    source = reused_from(step["attempts"])
+    time = took(step["startedAt"], step["endedAt"]) if source is None else f"Reused from {source}"
+    output.say(f" {step['key']}  {pack}{version}  {time}")
+    output.table(
+        ["attempt", "state", "took", "what happened"],
+        (
+            [
+                one["number"],
+                output.state(one["state"]),
+                "" if one.get("reuse") else took(one["startedAt"], one["endedAt"]),
+                _happened(one),
+            ]
+            for one in step["attempts"]
+        ),
+        empty="It was not attempted.",
+    )
+    if step["failure"] and step["failure"]["hint"]:
+        output.say(step["failure"]["hint"])
+    for warning in step["warnings"]:
+        output.say(f"warning: {warning}", "yellow")
+    _cost(output, step["cost"], [name for one in step["attempts"] for name in one["models"]])
+    if step.get("artifacts"):
+        output.say()
+        print_artifacts(output, step["artifacts"])
+    _payload(output, "input", step["input"])
+    _payload(output, "output", step["output"])
+    lines = step["attempts"][-1]["log"]["nodes"] if step["attempts"] else []
+    if lines:
+        output.say("\nlog", "bold")
+        for line in lines:
+            output.say(f"{line['at'][11:23]}  {line['level'].lower():7}  {line['text']}")
+
+
+def _happened(attempt: JSON) -> str:
+    source = reused_from([attempt])
+    if source is not None:
+        return f"Reused from {source}"
+    return attempt["failure"]["message"] if attempt["failure"] else ""
+
+
+def _cost(output: Output, cost: JSON, models: list[str]) -> None:
+    """What models were paid for; nothing where none was asked. What is unknown is said so."""
+    if not models:
+        return
+    used = cost["usage"]
+    tokens = f"{used['input']:,} tokens read, {used['output']:,} written" if used else "tokens unknown"
+    money = "price unknown" if cost["amountUsd"] is None else f"${cost['amountUsd']:.4f}"
+    output.say(f"\n{', '.join(dict.fromkeys(models))}: {tokens}, {money}")
+
+
+def _payload(output: Output, name: str, payload: JSON | None) -> None:
+    if payload is None:
+        return
+    if payload["truncated"]:
+        output.say(f"\n{name} ({payload['sizeBytes']} bytes, the beginning)", "bold")
+        output.say(payload["excerpt"] or "")
+    else:
+        _value(output, name, payload["json"])
+
+
+def _value(output: Output, name: str, value: object) -> None:
+    output.say(f"\n{name}", "bold")
+    output.say(json.dumps(value, ensure_ascii=False, indent=2))

@@ -1,0 +1,254 @@
+"""Watching a run to its end: a live table on a terminal, a line a change elsewhere, JSON lines for programs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from app.cli.base.exits import EXIT_INTERRUPTED, CliError
+from app.cli.base.output import duration, instant, size, took
+from app.cli.base.saving import free_name
+from app.cli.runs import documents
+from app.cli.runs.view import RunView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from app.cli.base.client import JSON, Client
+    from app.cli.base.output import Output
+
+
+#: Characters of a called pack's result that are shown.
+RESULT_CHARACTERS = 4000
+
+
+def get_run(client: Client, run_id: str) -> JSON:
+    """A run as the view needs it.
+
+    Raises:
+        CliError: there is none, or the caller may not see it.
+    """
+    run: JSON | None = client.execute(documents.RUN, {"id": run_id})["run"]
+    if run is None:
+        raise no_run(run_id)
+    return run
+
+
+def no_run(run_id: str) -> CliError:
+    """Says that there is no such run for this caller."""
+    return CliError(f"There is no run `{run_id}`, or your token may not see it. `packline runs` lists runs.")
+
+
+def follow_run(client: Client, output: Output, run: JSON, *, after: str | None, save: Path | None = None) -> int:
+    """Shows a run until it has ended; the exit status tells how it did.
+
+    Args:
+        client: Where the run is.
+        output: How to show it.
+        run: The run as it was read.
+        after: Position to begin after; None tells everything from the run's beginning.
+        save: Folder to save its artifacts in once it has ended.
+    """
+    view = RunView.of(run)
+    try:
+        end = _follow(client, output, view, after)
+    except KeyboardInterrupt:
+        output.note(
+            f"\nThe run goes on. `packline watch {view.id}` shows it again, `packline cancel {view.id}` stops it."
+        )
+        return EXIT_INTERRUPTED
+    final = RunView.of(end)
+    if output.is_json:
+        output.emit({"type": "run", "run": end})
+    else:
+        print_end(output, final)
+        if end["pack"] and final.state == "SUCCEEDED":
+            _print_result(client, output, final.id)
+    if save is not None and final.artifacts:
+        _save(client, output, final, save)
+    return final.status
+
+
+def _follow(client: Client, output: Output, view: RunView, after: str | None) -> JSON:
+    messages = client.follow(
+        documents.RUN_EVENTS,
+        "runEvents",
+        {"id": view.id},
+        after=after,
+        on_lost=lambda why: output.note(f"The connection was lost ({why}); trying again."),
+    )
+    if output.is_json:
+        return _follow_json(output, view, messages)
+    if output.console.is_terminal:
+        return _follow_live(output, view, messages)
+    return _follow_lines(output, view, messages)
+
+
+def _follow_json(output: Output, view: RunView, messages: Iterator[JSON]) -> JSON:
+    for message in messages:
+        match message["__typename"]:
+            case "RunEventBatch":
+                for event in message["events"]:
+                    output.emit({"type": "event", "runId": view.id, **event})
+            case "RunEventGap":
+                output.emit({"type": "gap", "runId": view.id, "missed": message["missed"]})
+            case _:
+                return _end(message)
+    raise _unfinished(view)
+
+
+def _follow_lines(output: Output, view: RunView, messages: Iterator[JSON]) -> JSON:
+    for message in messages:
+        match message["__typename"]:
+            case "RunEventBatch":
+                for event in message["events"]:
+                    line = view.apply(event)
+                    if line:
+                        output.say(f"{_clock(event['at'])}  {line}")
+            case "RunEventGap":
+                _replace(view, message["run"])
+                output.say("(some events are no longer stored)")
+            case _:
+                return _end(message)
+    raise _unfinished(view)
+
+
+def _follow_live(output: Output, view: RunView, messages: Iterator[JSON]) -> JSON:
+    from rich.live import Live
+
+    # A callable is drawn anew at each refresh, so that durations go on between events.
+    with Live(console=output.console, refresh_per_second=8, transient=True, get_renderable=lambda: table(output, view)):
+        for message in messages:
+            match message["__typename"]:
+                case "RunEventBatch":
+                    for event in message["events"]:
+                        view.apply(event)
+                case "RunEventGap":
+                    _replace(view, message["run"])
+                case _:
+                    return _end(message)
+    raise _unfinished(view)
+
+
+def table(output: Output, view: RunView) -> RenderableType:
+    """The run and its steps as a table for a terminal."""
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    heading = Text.assemble((view.title, "bold"), "  ", output.state(view.state), "  ", (_took(view), "dim"))
+    steps = Table.grid(padding=(0, 2, 0, 0))
+    for step in view.steps.values():
+        note: Any = Text(step.message, style="dim", overflow="ellipsis", no_wrap=True)
+        if step.state == "RUNNING" and step.fraction is not None:
+            note = Table.grid(padding=(0, 1, 0, 0))
+            note.add_row(ProgressBar(total=1.0, completed=step.fraction, width=20), Text(step.message, style="dim"))
+        elif step.state == "WAITING":
+            note = Text(f"tries again {_until(step.wait)}", style="yellow")
+        elif step.state == "FAILED" and step.failure:
+            note = Text(step.failure["code"].lower(), style="red")
+        elif step.reused_from is not None:
+            note = Text(f"Reused from {step.reused_from}", style="dim")
+        time = "" if step.reused_from is not None else took(step.started_at, step.ended_at)
+        again = f"attempt {step.attempts}" if step.attempts > 1 else ""
+        steps.add_row(output.state(step.state), Text(step.key), Text(time, "dim"), again, note)
+    if view.wait is not None and view.state in ("QUEUED", "WAITING"):
+        return Group(heading, Text(view.wait["message"], style="yellow"), steps)
+    return Group(heading, steps)
+
+
+def print_end(output: Output, view: RunView) -> None:
+    """How a run ended: steps, artifacts, warnings; of a failure the cause and what to type next."""
+    from rich.text import Text
+
+    output.console.print(table(output, view))
+    for step in view.steps.values():
+        for warning in step.warnings:
+            output.say(f"warning: {step.key}: {warning}", "yellow")
+    if view.artifacts:
+        output.say()
+        print_artifacts(output, view.artifacts.values())
+    if view.failure is not None:
+        failure = view.failure
+        where = f"{failure['stepKey']}: " if failure["stepKey"] else ""
+        output.say()
+        output.console.print(Text.assemble((f"{where}{failure['message']}", "red"), f"  [{failure['code'].lower()}]"))
+        if failure["hint"]:
+            output.say(failure["hint"])
+    if view.is_final and view.advice():
+        output.say()
+        for command, meaning in view.advice():
+            output.say(command, "bold")
+            output.say(f"    {meaning}", "dim")
+
+
+def print_artifacts(output: Output, artifacts: Iterable[JSON]) -> None:
+    """Files as a table."""
+    output.table(
+        ["artifact", "kind", "size", "id"],
+        ([one["name"], one["mediaType"], size(one["sizeBytes"]), one["id"]] for one in artifacts),
+        empty="",
+    )
+
+
+def _print_result(client: Client, output: Output, run_id: str) -> None:
+    """What a pack that was called by itself gave; of a pipeline the files are what counts."""
+    found = client.execute(documents.RUN_OUTPUT, {"id": run_id})["run"]["output"]
+    if found is None:
+        return
+    text = found["excerpt"] if found["json"] is None else json.dumps(found["json"], ensure_ascii=False, indent=2)
+    output.say()
+    output.say(text if len(text) <= RESULT_CHARACTERS else f"{text[:RESULT_CHARACTERS]}\u2026")
+    if found["truncated"] or len(text) > RESULT_CHARACTERS:
+        output.say(f"`packline show {run_id} --json` shows all {found['sizeBytes']} bytes.", "dim")
+
+
+def _save(client: Client, output: Output, view: RunView, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CliError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    for artifact in view.artifacts.values():
+        if artifact["status"] == "QUARANTINED":
+            output.note(f"{artifact['name']} is quarantined and was not saved.")
+            continue
+        target = free_name(folder, artifact["name"])
+        client.download(f"/artifacts/{artifact['id']}", target)
+        output.note(f"saved {target}")
+
+
+def _end(message: JSON) -> JSON:
+    run: JSON = message["run"]
+    return run
+
+
+def _replace(view: RunView, run: JSON) -> None:
+    fresh = RunView.of(run)
+    view.state, view.steps, view.artifacts, view.failure = fresh.state, fresh.steps, fresh.artifacts, fresh.failure
+    view.started_at, view.ended_at, view.wait = fresh.started_at, fresh.ended_at, fresh.wait
+
+
+def _unfinished(view: RunView) -> CliError:
+    return CliError(
+        f"The server stopped telling about {view.id} before it ended. `packline watch {view.id}` tries again."
+    )
+
+
+def _took(view: RunView) -> str:
+    return took(view.started_at, view.ended_at)
+
+
+def _until(wait: JSON | None) -> str:
+    from datetime import UTC, datetime
+
+    then = instant(wait["until"]) if wait else None
+    return "soon" if then is None else f"in {duration(max(0.0, (then - datetime.now(UTC)).total_seconds()))}"
+
+
+def _clock(text: str) -> str:
+    then = instant(text)
+    return "" if then is None else then.astimezone().strftime("%H:%M:%S.%f")[:-4]

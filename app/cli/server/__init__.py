@@ -1,0 +1,1 @@
+"""Commands about this machine's server: up, doctor, backup, connect."""

@@ -1,0 +1,312 @@
+"""What works on this machine: looked at without changing anything."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from app.settings.server import Settings
+    from runner.issues import Hint
+
+State = Literal["ok", "warning", "broken"]
+#: Programs that some packs or agent steps use, and what is missing without them.
+_PROGRAMS = {
+    "git": "repositories cannot be fetched",
+    "bwrap": "agent steps run without a sandbox (package `bubblewrap`)",
+    "chromium": "pages and videos cannot be drawn by a browser",
+}
+#: What findings about roles are called, before the role.
+_ROLE = "models of "
+_ROOM_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at.
+
+    Attributes:
+        state: `broken` means Packline does not work; `warning` that part of it does not.
+        message: How it is and what to do.
+    """
+
+    what: str
+    state: State
+    message: str
+
+
+def examine(data_dir: Path | None, server: str | None) -> Iterator[Finding]:
+    """Everything worth looking at, the most basic first; goes on after what is broken."""
+    from app.settings.server import Settings, SettingsError
+
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Finding("Python", "ok", f"{version} at {sys.executable}")
+    if sys.dont_write_bytecode:
+        yield Finding(
+            "bytecode", "warning", "PYTHONDONTWRITEBYTECODE is set: every start takes a second longer. Unset it."
+        )
+    try:
+        settings = Settings.load({"data_dir": data_dir})
+    except SettingsError as error:
+        yield Finding("settings", "broken", str(error))
+        return
+    changed = [info for info in settings.describe() if info.source != "default"]
+    yield Finding("settings", "ok", f"{len(changed)} set: {', '.join(info.name for info in changed) or 'none'}")
+    for warning in settings.warnings:
+        yield Finding("settings", "warning", warning)
+    yield from _data_folder(settings.data_dir)
+    yield _database(settings)
+    yield from _vault(settings)
+    yield _artifacts(settings)
+    yield from _packs(settings)
+    for program, without in _PROGRAMS.items():
+        found = shutil.which(program)
+        state: State = "ok" if found else "warning"
+        yield Finding(program, state, found or f"not on PATH: {without}. Install it with the system's package manager.")
+    yield from _agents(settings)
+    yield _page()
+    told = list(_server(server))
+    yield from told
+    if not any(finding.what.startswith(_ROLE) for finding in told):
+        yield from _models(settings)
+
+
+def _data_folder(folder: Path) -> Iterator[Finding]:
+    existing = folder
+    while not existing.exists():
+        existing = existing.parent
+    if not os.access(existing, os.W_OK | os.X_OK):
+        yield Finding("data folder", "broken", f"{folder} cannot be written to: choose another with PACKLINE_DATA_DIR.")
+        return
+    note = "" if folder.exists() else " (made at the first start)"
+    free = shutil.disk_usage(existing).free
+    if free < _ROOM_BYTES:
+        yield Finding("data folder", "warning", f"{folder}{note}: only {free >> 20} MiB are free on its disk.")
+    else:
+        yield Finding("data folder", "ok", f"{folder}{note}, {free >> 30} GiB free")
+    if folder.exists() and folder.stat().st_mode & 0o077:
+        yield Finding(
+            "data folder", "warning", f"{folder} can be read by others on this machine: `chmod 700 {folder}`."
+        )
+
+
+def _agents(settings: Settings) -> Iterator[Finding]:
+    """How far this machine keeps agents apart, and whether the programs of their profiles are there."""
+    from app.settings.agents import agents_of
+    from runner.agents.isolation import Isolation, has_landlock, weaker
+
+    agents = agents_of(
+        settings.agents,
+        folder=settings.data_dir / "agents",
+        output_bytes=settings.agent_output_bytes,
+        workspace_bytes=settings.agent_workspace_bytes,
+    )
+    level = agents.isolation
+    held = "held to what a step lets them spawn" if has_landlock() else "not held to what a step lets them spawn"
+    message = f"agents reach isolation `{level}` and are {held}"
+    if level is Isolation.PROCESS or not has_landlock():
+        yield Finding(
+            "agent isolation",
+            "warning",
+            f"{message}. Install bubblewrap, allow user namespaces, use a kernel with Landlock (5.13 or newer).",
+        )
+    else:
+        yield Finding("agent isolation", "ok", message)
+    for key in sorted(settings.agents):
+        profile = agents.profiles[key]
+        lack = agents.missing(profile)
+        demanded = agents.demanded(None, profile)
+        if lack is not None:
+            yield Finding(f"agent {key}", "warning", f"{lack.message} {lack.hint}")
+        elif not profile.is_mock and weaker(level, demanded):
+            yield Finding(f"agent {key}", "warning", f"needs isolation `{demanded}`, which is out of reach here")
+        else:
+            yield Finding(f"agent {key}", "ok", " ".join(profile.command[:4]))
+
+
+def _database(settings: Settings) -> Finding:
+    from store.database.engine import StoreError
+    from store.database.schema import current_sqlite_revision, head_revision, refuse_newer
+
+    if settings.database_url != "sqlite":
+        return _postgres(settings)
+    path = settings.data_dir / "packline.db"
+    try:
+        found = current_sqlite_revision(path)
+        refuse_newer(found, str(path))
+    except StoreError as error:
+        return Finding("database", "broken", str(error))
+    if found is None:
+        return Finding("database", "ok", f"{path} is made at the first start")
+    if found == head_revision():
+        return Finding("database", "ok", f"{path}, schema {found}")
+    return Finding(
+        "database",
+        "warning",
+        f"{path} has schema {found}, this release needs {head_revision()}: the next start or `packline migrate` "
+        "brings it up, after making a copy.",
+    )
+
+
+def _artifacts(settings: Settings) -> Finding:
+    import asyncio
+
+    from app.artifact_store import artifact_store
+    from store.files.blob_port import BlobError
+
+    if settings.artifact_store == "disk":
+        return Finding("artifacts", "ok", f"kept in {settings.data_dir / 'blobs'}")
+    try:
+        return Finding("artifacts", "ok", asyncio.run(artifact_store(settings).check()))
+    except BlobError as error:
+        return Finding("artifacts", "broken", str(error))
+
+
+def _postgres(settings: Settings) -> Finding:
+    import asyncio
+    from importlib.util import find_spec
+
+    from store.database.engine import StoreError, open_store
+
+    if find_spec("psycopg") is None:
+        return Finding("database", "broken", "psycopg is not installed: `pip install 'packline[postgres]'`.")
+
+    async def look() -> None:
+        await (await open_store(settings.database_url, settings.data_dir, migrate=False)).close()
+
+    try:
+        asyncio.run(look())
+    except StoreError as error:
+        return Finding("database", "broken", str(error))
+    return Finding("database", "ok", "PostgreSQL, with the schema of this release")
+
+
+def _vault(settings: Settings) -> Iterator[Finding]:
+    """Whether the key fits; on PostgreSQL the server tells."""
+    from store.secrets.cipher import VaultKeyError
+    from store.secrets.vault_key import KeyFile, key_source
+    from store.secrets.vault_proof import sqlite_proof
+
+    keys = key_source(settings.data_dir, settings.vault_key_text())
+    if isinstance(keys, KeyFile) and keys.is_open_to_others():
+        yield Finding("vault key", "warning", f"{keys.path} can be read by others: `chmod 600 {keys.path}`.")
+    if settings.database_url != "sqlite":
+        return
+    proof = sqlite_proof(settings.data_dir / "packline.db")
+    if proof is None:
+        yield Finding("vault key", "ok", f"{keys.origin}; the vault is made with the first credential")
+        return
+    try:
+        fits = any(found.cipher.fits(proof) for found in keys.candidates())
+    except VaultKeyError as error:
+        yield Finding("vault key", "warning", f"The vault is locked: {error}")
+        return
+    if fits:
+        yield Finding("vault key", "ok", f"{keys.origin} opens the vault; back it up apart from the database")
+    else:
+        yield Finding("vault key", "warning", f"The vault is locked: {keys.origin} does not open it. {keys.remedy}")
+
+
+def _packs(settings: Settings) -> Iterator[Finding]:
+    from runner.packs.availability import pack_requirements
+    from runner.packs.registry import builtins_folder, load_registry
+
+    try:
+        registry = load_registry(builtins_folder(), settings.pack_path)
+    except OSError as error:
+        yield Finding("packs", "broken", str(error))
+        return
+    names = registry.names()
+    newest = [pack for name in names if (pack := registry.find(name)) is not None]
+    lacking = [(pack, pack_requirements(pack)) for pack in newest]
+    yield Finding("packs", "ok", f"{len(names)} loaded, {sum(not missing for _, missing in lacking)} can run here")
+    for problem in registry.load_errors():
+        yield Finding("packs", "warning", f"{problem.origin} could not be loaded: {problem.message}")
+    by_reason: dict[tuple[str, Hint | None], list[str]] = {}
+    for pack, missing in lacking:
+        for need in missing:
+            by_reason.setdefault((need.message, need.hint), []).append(pack.name)
+    for (message, hint), packs in by_reason.items():
+        yield Finding("packs", "warning", f"{', '.join(packs)}: {message} {hint or ''}".rstrip())
+
+
+def _page() -> Finding:
+    from app.http.pages import BUILT_PAGE
+
+    if (BUILT_PAGE / "index.html").is_file():
+        return Finding("web page", "ok", "built")
+    return Finding("web page", "warning", "not part of this installation; API and commands work without it.")
+
+
+def _models(settings: Settings) -> Iterator[Finding]:
+    """What each role resolves to by the settings alone; keys that lie in the vault are not looked at."""
+    from app.settings.models import given_keys, providers_of, roles_of
+    from runner.gateway.keys import GivenKeys
+    from runner.gateway.listing import chain_of
+    from runner.gateway.roles import Roles
+
+    providers = providers_of(settings.model_providers)
+    roles = Roles(providers, roles_of(settings.model_roles), GivenKeys(given_keys(providers)))
+    for role in roles.names():
+        chain = chain_of(roles, role)
+        lacks = [
+            None if one.missing is None else f"{one.missing.message} The vault may hold it: ask a server."
+            for one in chain
+        ]
+        yield _role(role, [(one.key, lack) for one, lack in zip(chain, lacks, strict=True)])
+
+
+def _role(role: str, chain: list[tuple[str, str | None]]) -> Finding:
+    """A role, its models in the order they are tried, and what each that cannot be used lacks."""
+    what = f"{_ROLE}{role}"
+    if not chain:
+        return Finding(what, "ok", f"no model; set PACKLINE_MODEL_{role.upper()} to have one.")
+    said = ", then ".join(key if lack is None else f"{key} (cannot be used: {lack.strip()})" for key, lack in chain)
+    return Finding(what, "ok" if any(lack is None for _, lack in chain) else "warning", said)
+
+
+_SERVER_STATE = """
+query CliServer {
+  server { version accepting health { name ok message } }
+  viewer { name subject scopes }
+  modelRoles { role chain { key availability { usable missing { message hint } } } }
+}
+"""
+
+
+def _server(address: str | None) -> Iterator[Finding]:
+    from app.cli.base.client import Client
+    from app.cli.base.exits import EXIT_UNREACHABLE, CliError
+    from app.cli.base.target import Target
+
+    try:
+        with Client(Target.find(address)) as client:
+            answer = client.execute(_SERVER_STATE)
+    except CliError as error:
+        if error.status == EXIT_UNREACHABLE:
+            yield Finding("server", "warning", "none is running here. `packline up` starts one.")
+        else:
+            yield Finding("server", "broken", str(error))
+        return
+    told, viewer = answer["server"], answer["viewer"]
+    yield Finding(
+        "server",
+        "ok",
+        f"{client.target.url}, release {told['version']}, you are {viewer['name']} ({viewer['subject']})",
+    )
+    if not told["accepting"]:
+        yield Finding("server", "warning", "It takes no runs now.")
+    for role in answer["modelRoles"]:
+        models = [
+            (model["key"], None if model["availability"]["usable"] else model["availability"]["missing"][0])
+            for model in role["chain"]
+        ]
+        yield _role(role["role"], [(key, lack and f"{lack['message']} {lack['hint'] or ''}") for key, lack in models])
+    for check in told["health"]:
+        yield Finding(check["name"], "ok" if check["ok"] else "broken", check["message"])

@@ -1,0 +1,183 @@
+"""Commands about this machine's server and its data: up, doctor, migrate, backup, restore."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from app.cli.base.options import Json, Server  # noqa: TC001 - typer reads the annotations
+
+if TYPE_CHECKING:
+    from app.settings.server import Settings
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option("--data-dir", metavar="FOLDER", help="Data folder (PACKLINE_DATA_DIR).", show_default=False),
+]
+
+
+def up(
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on (PACKLINE_HOST); 127.0.0.1.", show_default=False)
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(help="Port (PACKLINE_PORT); 8420, 0 takes a free one.", show_default=False),
+    ] = None,
+    data_dir: DataDir = None,
+    log_level: Annotated[
+        str | None, typer.Option(help="debug, info, warning or error (PACKLINE_LOG_LEVEL).", show_default=False)
+    ] = None,
+) -> None:
+    """Start the server; Ctrl-C stops it, nothing is lost."""
+    gc.disable()  # importing makes more collections than garbage, 0.1 s of CPU; `run_app` enables it once it serves
+    from app.server import serve
+
+    settings = settings_of(host=host, port=port, data_dir=data_dir, log_level=log_level)
+    raise typer.Exit(serve(settings))
+
+
+def doctor(data_dir: DataDir = None, server: Server = None, as_json: Json = None) -> None:
+    """Say what works here, and what to do about the rest."""
+    from app.cli.base.exits import EXIT_FAILED
+    from app.cli.base.output import Output
+    from app.cli.server.doctor import examine
+
+    output = Output(as_json)
+    worst = "ok"
+    for finding in examine(data_dir, server):
+        if output.is_json:
+            output.emit({"type": "finding", "what": finding.what, "state": finding.state, "message": finding.message})
+        else:
+            sign, colour = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "broken": ("✗", "red")}[finding.state]
+            sign = "+" if sign == "✓" and output.console.options.ascii_only else sign
+            sign = "x" if sign == "✗" and output.console.options.ascii_only else sign
+            output.console.print(f"[{colour}]{sign}[/{colour}] {finding.what}", end="  ")
+            output.say(finding.message)
+        if finding.state == "broken":
+            worst = "broken"
+    if worst == "broken":
+        raise typer.Exit(EXIT_FAILED)
+
+
+def migrate(data_dir: DataDir = None, as_json: Json = None) -> None:
+    """Bring the database to this release's schema.
+
+    An embedded database is copied first.
+    """
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from store.database.engine import StoreError
+    from store.database.schema import (
+        current_sqlite_revision,
+        ensure_postgres_schema,
+        ensure_sqlite_schema,
+        head_revision,
+    )
+
+    output = Output(as_json)
+    settings = settings_of(data_dir=data_dir)
+    before: str | None = None
+    try:
+        if settings.database_url == "sqlite":
+            from store.database.sqlite import acquire_lock
+
+            settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path = settings.data_dir / "packline.db"
+            with acquire_lock(settings.data_dir):
+                before = current_sqlite_revision(path)
+                ensure_sqlite_schema(path, migrate=True)
+        else:
+            before = ensure_postgres_schema(settings.database_url, migrate=True)
+    except StoreError as error:
+        raise CliError(str(error)) from error
+    after = head_revision()
+    if output.is_json:
+        output.emit({"type": "migrated", "before": before, "after": after})
+    elif before == after:
+        output.say(f"The database has the schema of this release, {after}.")
+    else:
+        output.say(f"The database now has the schema of this release, {after}.")
+
+
+def backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="Archive to make, such as packline.tar.")],
+    data_dir: DataDir = None,
+    as_json: Json = None,
+) -> None:
+    """Write database and artifacts into one archive.
+
+    The server may run meanwhile. The archive holds everything, so keep it secret.
+    """
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output, size
+    from store.database.engine import StoreError
+    from store.upkeep.backup import back_up
+
+    output = Output(as_json)
+    settings = _embedded(data_dir, "Back it up with pg_dump, and copy the folder `blobs` of the data folder.")
+    try:
+        made = back_up(settings.data_dir, target, files=("packline.toml", "download.key"))
+    except StoreError as error:
+        raise CliError(str(error)) from error
+    if settings.artifact_store != "disk":
+        output.note(f"Contents of artifacts are kept in {settings.artifact_store} and are not in it: back that up too.")
+    for digest in made.missing if settings.artifact_store == "disk" else ():
+        output.note(f"warning: the content {digest} of an artifact was not on disk.")
+    if output.is_json:
+        output.emit({"type": "backup", "file": str(target), "revision": made.revision, "contents": len(made.blobs)})
+    else:
+        output.say(f"{target}: database and {len(made.blobs)} contents, {size(target.stat().st_size)}. Keep it secret.")
+
+
+def restore(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="Archive that `packline backup` made.")],
+    data_dir: DataDir = None,
+    as_json: Json = None,
+) -> None:
+    """Make a data folder from such an archive.
+
+    The folder must not exist, or be empty.
+    """
+    from app.cli.base.exits import CliError
+    from app.cli.base.output import Output
+    from store.database.engine import StoreError
+    from store.upkeep.backup import restore as unpack
+
+    output = Output(as_json)
+    settings = _embedded(data_dir, "Restore it with pg_restore, and copy the folder `blobs` back.")
+    try:
+        made = unpack(source, settings.data_dir)
+    except StoreError as error:
+        raise CliError(str(error)) from error
+    if output.is_json:
+        output.emit({"type": "restored", "folder": str(settings.data_dir), "revision": made.revision})
+    else:
+        output.say(f"Restored to {settings.data_dir}, as of {made.created_at}. `packline up` starts it.")
+
+
+def settings_of(**overrides: object) -> Settings:
+    """The settings, with these on top.
+
+    Raises:
+        CliError: one of them is wrong.
+    """
+    from app.cli.base.exits import CliError
+    from app.settings.server import Settings, SettingsError
+
+    try:
+        return Settings.load(overrides)
+    except SettingsError as error:
+        raise CliError(str(error)) from error
+
+
+def _embedded(data_dir: Path | None, instead: str) -> Settings:
+    from app.cli.base.exits import CliError
+
+    settings = settings_of(data_dir=data_dir)
+    if settings.database_url != "sqlite":
+        raise CliError(f"PACKLINE_DATABASE_URL names a PostgreSQL database, which has tools of its own. {instead}")
+    return settings

@@ -1,0 +1,62 @@
+"""The command that is an MCP server on stdin and stdout."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli.base.options import Server  # noqa: TC001 - typer reads the annotations
+from app.cli.server.machine import DataDir  # noqa: TC001 - typer reads the annotations
+
+
+def mcp(
+    token: Annotated[
+        str | None, typer.Option(help="Token to show the server (PACKLINE_TOKEN).", show_default=False)
+    ] = None,
+    toolsets: Annotated[
+        str | None, typer.Option(help="Sets of tools, by commas: default, author.", show_default=False)
+    ] = None,
+    packs: Annotated[
+        str | None, typer.Option(help="Packs to offer as tools of their own, by commas.", show_default=False)
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Only tools that change nothing.")] = False,
+    embedded: Annotated[
+        bool, typer.Option("--embedded", help="Be the server, on the data folder, instead of calling one.")
+    ] = False,
+    data_dir: DataDir = None,
+    server: Server = None,
+) -> None:
+    """Be an MCP server on stdin and stdout, for programs that start their servers.
+
+    Ends when its input does. It passes everything on to the running server; with --embedded it is one itself.
+    """
+    import asyncio
+    from urllib.parse import urlencode
+
+    from app.cli.base.exits import CliError
+
+    wanted = {"toolsets": toolsets, "packs": packs, "readonly": "1" if read_only else None}
+    query = urlencode({name: value for name, value in wanted.items() if value})
+    if embedded or data_dir is not None:
+        if server is not None or token is not None:
+            raise CliError("--embedded and --data-dir stand for a server of its own; leave out --server and --token.")
+        from app.cli.server.machine import settings_of
+        from app.embedded import serve_embedded
+        from app.logging import configure_logging
+        from app.mcp.session import Selection, SelectionError
+        from store.database.engine import StoreError
+
+        settings = settings_of(data_dir=data_dir)
+        configure_logging(settings.log_level, settings.log_format)
+        try:
+            asyncio.run(serve_embedded(settings, Selection.parse(query, {})))
+        except (SelectionError, StoreError) as error:
+            raise CliError(str(error)) from error
+        return
+    from app.cli.base.target import Target
+    from app.mcp.transport.bridge import bridge_stdio
+
+    target = Target.find(server)
+    address = f"{target.url}/mcp" + (f"?{query}" if query else "")
+    asyncio.run(bridge_stdio(address, token or target.token))

@@ -1,0 +1,4 @@
+"""GraphQL over HTTP, WebSockets and server-sent events.
+
+Begin with `endpoint`.
+"""

@@ -1,0 +1,293 @@
+"""`/graphql`: the schema over HTTP, websockets and server-sent events.
+
+One subclass of Strawberry's ASGI application. It follows GraphQL over HTTP (https://graphql.github.io/graphql-over-http)
+and leaves no door of the defaults open; what stands behind it is `schema.guard.guarded_schema.GuardedSchema`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+from starlette.requests import ClientDisconnect, HTTPConnection, Request
+from starlette.websockets import WebSocket
+from strawberry.asgi import GraphQL
+from strawberry.exceptions import ConnectionRejectionError
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.subscriptions import GRAPHQL_SSE_PROTOCOL, GRAPHQL_TRANSPORT_WS_PROTOCOL
+from strawberry.types.graphql import OperationType
+from strawberry.types.unset import UnsetType
+
+from app.auth.identity import bearer_token
+from app.graphql.sse import EventStream
+from app.graphql.websocket import SocketAdapter, SocketHandler, SocketState
+from app.graphql.wire import (
+    Media,
+    Operation,
+    Refusal,
+    decode_json,
+    encode_json,
+    error_response,
+    negotiate,
+    read_body,
+    read_query_string,
+    result_response,
+)
+from app.http.watched import NoLongerAllowedError, while_allowed
+from schema.base.masking import internal_error, report
+from schema.guard.documents import no_operation
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+    from strawberry.schema.schema import StreamResult
+
+    from schema.guard.guarded_schema import GuardedSchema
+
+CallerT = TypeVar("CallerT")
+
+#: Who sends a bearer token, or (token None) whose session the connection's cookies are; None refuses.
+Authenticate: TypeAlias = "Callable[[HTTPConnection, str | None], Awaitable[CallerT | None]]"
+#: Makes the context of one operation. Called in the task that runs it, so it may set context variables.
+MakeContext: TypeAlias = "Callable[[CallerT, HTTPConnection], object]"
+#: Returns, within a few seconds of it, once the caller's token has expired, been revoked or lost a scope.
+WatchCaller: TypeAlias = "Callable[[CallerT], Awaitable[None]]"
+
+_READ = frozenset({OperationType.QUERY})
+_READ_AND_CHANGE = frozenset({OperationType.QUERY, OperationType.MUTATION})
+_ALL = frozenset(OperationType)
+_CHALLENGE = 'Bearer realm="packline"'
+
+
+@dataclass(frozen=True, slots=True)
+class TransportLimits:
+    """Times and sizes of the transport; the size of a body is `RequestLimits.body_bytes`."""
+
+    #: A query or command is answered within this; longer than the longest `waitSeconds` (50).
+    request_seconds: float = 60.0
+    #: From handshake to `connection_init`, and for signing in.
+    init_seconds: float = 10.0
+    #: Characters of one websocket frame. Give uvicorn the same as `ws_max_size`: it refuses before buffering.
+    frame_bytes: int = 262_144
+    #: Operations in flight on one socket.
+    operations_per_socket: int = 100
+    #: Sockets that have not signed in yet; more are refused at the handshake.
+    unauthenticated_sockets: int = 256
+    #: A comment keeps an idle event stream open through proxies.
+    keepalive_seconds: float = 15.0
+
+
+class GraphQLApp(GraphQL[Any, None], Generic[CallerT]):
+    """The ASGI application behind `/graphql`.
+
+    Every request, socket and stream is authenticated before its operation is read. Commands are refused over GET;
+    batches, multipart requests, `@defer` and the legacy `graphql-ws` protocol are not spoken.
+
+    Args:
+        schema: What is served.
+        authenticate: Told the bearer token, else None; it may look at the connection's cookies. None refuses: 401, or
+            4403 on a socket, whose token comes in `connection_init` as `{"Authorization": "Bearer …"}`.
+        make_context: Makes a context for each operation, on sockets too.
+        watch_caller: Ends sockets (4403) and streams when it returns; None leaves them open.
+        transport: Times and sizes.
+        allowed_origins: Other origins whose pages may open a socket with this server's cookies.
+    """
+
+    graphql_transport_ws_handler_class = SocketHandler
+    websocket_adapter_class = SocketAdapter
+    schema: GuardedSchema
+
+    def __init__(
+        self,
+        schema: GuardedSchema,
+        *,
+        authenticate: Authenticate[CallerT],
+        make_context: MakeContext[CallerT],
+        watch_caller: WatchCaller[CallerT] | None = None,
+        transport: TransportLimits | None = None,
+        allowed_origins: Sequence[str] = (),
+    ) -> None:
+        self.transport = transport or TransportLimits()
+        super().__init__(
+            schema,
+            graphql_ide=None,
+            subscription_protocols=(GRAPHQL_TRANSPORT_WS_PROTOCOL, GRAPHQL_SSE_PROTOCOL),
+            connection_init_wait_timeout=timedelta(seconds=self.transport.init_seconds),
+            max_subscriptions_per_connection=self.transport.operations_per_socket,
+            allowed_origins=allowed_origins,
+        )
+        self.authenticate = authenticate
+        self.make_context = make_context
+        self.watch_caller = watch_caller
+        self._stopping = asyncio.Event()
+        self._unauthenticated: set[int] = set()
+
+    def stop(self) -> None:
+        """End open event streams, so that the server need not wait for them; sockets are closed by the server."""
+        self._stopping.set()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request or socket."""
+        if scope["type"] == "websocket":
+            await self._serve_socket(WebSocket(scope, receive, send))
+            return
+        request = Request(scope, receive)
+        try:
+            answer: ASGIApp = await self._answer(request)
+        except Refusal as refusal:
+            answer = refusal.response()
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            error_id = report(error, "request failed", method=request.method)
+            answer = error_response(500, internal_error(error_id), {"code": "INTERNAL", "id": error_id})
+        await answer(scope, receive, send)
+
+    # -- HTTP ----------------------------------------------------------------------------------------------
+
+    async def _answer(self, request: Request) -> ASGIApp:
+        if request.method not in ("GET", "POST"):
+            raise Refusal(405, "METHOD_NOT_ALLOWED", "Use GET or POST.", {"allow": "GET, POST"})
+        try:
+            async with asyncio.timeout(self.transport.request_seconds):
+                return await self._answer_once(request)
+        except TimeoutError:
+            raise Refusal(
+                504,
+                "TIMEOUT",
+                f"Not answered within {self.transport.request_seconds:g} s. "
+                "A command may have been carried out; look before repeating it.",
+            ) from None
+
+    async def _answer_once(self, request: Request) -> ASGIApp:
+        caller = await self._caller_of(request)
+        answer = self._answer_to(request, caller)
+        watch_caller = self.watch_caller
+        if watch_caller is None:
+            return await answer
+        try:
+            return await while_allowed(answer, lambda: watch_caller(caller))
+        except NoLongerAllowedError:
+            raise _unauthenticated(bearer_token(request.headers.get("authorization"))) from None
+
+    async def _answer_to(self, request: Request, caller: CallerT) -> ASGIApp:
+        media = negotiate(request.headers.get("accept", "*/*"))
+        if media is None:
+            raise Refusal(406, "NOT_ACCEPTABLE", f"This can be answered as {', '.join(Media)}.")
+        operation = await self._read(request)
+        context = self.make_context(caller, request)
+        if media is not Media.STREAM:
+            return await self._execute(request, operation, context, media)
+        return self._stream(request, operation, context, caller)
+
+    async def _caller_of(self, request: Request) -> CallerT:
+        token = bearer_token(request.headers.get("authorization"))
+        caller = await self.authenticate(request, token)
+        if caller is None:
+            raise _unauthenticated(token)
+        return caller
+
+    async def _read(self, request: Request) -> Operation:
+        if request.method == "POST":
+            return await read_body(request, self.schema.limits.body_bytes)
+        return read_query_string(request)
+
+    async def _execute(self, request: Request, operation: Operation, context: object, media: Media) -> Response:
+        try:
+            result = await self.schema.execute(
+                operation.query,
+                variable_values=operation.variables,
+                context_value=context,
+                operation_name=operation.name,
+                allowed_operation_types=_READ if request.method == "GET" else _READ_AND_CHANGE,
+            )
+        except InvalidOperationTypeError as error:
+            raise _wrong_method(error.operation_type) from None
+        except CannotGetOperationTypeError as error:
+            raise Refusal(400, "BAD_REQUEST", no_operation(error.operation_name)) from None
+        return result_response(result, media)
+
+    def _stream(self, request: Request, operation: Operation, context: object, caller: CallerT) -> ASGIApp:
+        kind = self.schema.documents.operation_type(operation.query, operation.name)
+        if request.method == "GET" and kind is not None and kind.value == OperationType.MUTATION.value:
+            raise _wrong_method(OperationType.MUTATION)
+
+        async def open_results() -> StreamResult:
+            return await self.schema.stream(
+                operation.query,
+                variable_values=operation.variables,
+                context_value=context,
+                operation_name=operation.name,
+                allowed_operation_types=_ALL,
+            )
+
+        watch_caller = self.watch_caller
+        expired = None if watch_caller is None else lambda: watch_caller(caller)
+        return EventStream(open_results, expired, self._stopping, self.transport.keepalive_seconds)
+
+    # -- websockets ----------------------------------------------------------------------------------------
+
+    async def _serve_socket(self, socket: WebSocket) -> None:
+        if len(self._unauthenticated) >= self.transport.unauthenticated_sockets:
+            await self.reject_websocket(socket)
+            return
+        self._unauthenticated.add(id(socket))
+        try:
+            await self.run(socket)
+        finally:
+            self._unauthenticated.discard(id(socket))
+
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> SocketState:
+        """Return the state of a socket; operations get contexts of their own from `make_context`."""
+        if not isinstance(request, WebSocket):
+            raise TypeError("requests over HTTP do not pass here")
+        return SocketState(request)
+
+    async def on_ws_connect(self, context: SocketState) -> UnsetType:
+        """Sign a socket in.
+
+        Raises:
+            ConnectionRejectionError: It is nobody's; closes with 4403.
+        """
+        params = context.connection_params or {}
+        given = params.get("Authorization", params.get("authorization"))
+        if given is None:
+            given = context.connection.headers.get("authorization")
+        token = bearer_token(given) if isinstance(given, str) else None
+        if given is not None and token is None:
+            raise ConnectionRejectionError
+        async with asyncio.timeout(self.transport.init_seconds):
+            caller = await self.authenticate(context.connection, token)
+        if caller is None:
+            raise ConnectionRejectionError
+        context.caller = caller
+        self._unauthenticated.discard(id(context.connection))
+        return UnsetType()
+
+    def decode_json(self, data: str | bytes) -> object:
+        """Read a frame strictly; see `app.graphql.wire.decode_json`."""
+        return decode_json(data)
+
+    def encode_json(self, data: object) -> str:
+        """Write a frame as text."""
+        return encode_json(data)
+
+
+def _unauthenticated(token: str | None) -> Refusal:
+    known = "The token is not valid, or no longer." if token else "Sign in, or send `Authorization: Bearer …`."
+    challenge = f'{_CHALLENGE}, error="invalid_token"' if token else _CHALLENGE
+    return Refusal(401, "UNAUTHENTICATED", known, {"www-authenticate": challenge})
+
+
+def _wrong_method(kind: OperationType) -> Refusal:
+    if kind is OperationType.MUTATION:
+        return Refusal(405, "METHOD_NOT_ALLOWED", "Commands are sent with POST.", {"allow": "POST"})
+    return Refusal(
+        406,
+        "NOT_ACCEPTABLE",
+        f"Subscriptions are answered as {Media.STREAM}, or over a websocket with {GRAPHQL_TRANSPORT_WS_PROTOCOL}.",
+    )

@@ -1,0 +1,238 @@
+"""Operations over a websocket: `graphql-transport-ws`, as https://github.com/enisdenjo/graphql-ws specifies it.
+
+Strawberry's handler drives the protocol. What is added: odd frames close 4400 instead of tearing the connection down,
+frames are bounded, every operation has a context of its own, queries and commands a time limit, one bad document does
+not close the socket for the others, and a caller who may no longer listen is closed with 4403.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from graphql import GraphQLError, OperationType
+from starlette.websockets import WebSocketDisconnect, WebSocketState
+from strawberry.asgi import ASGIWebSocketAdapter
+from strawberry.http.exceptions import NonJsonMessageReceived, NonTextMessageReceived, WebSocketDisconnected
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
+from strawberry.types.execution import PreExecutionError
+
+from app.graphql.wire import is_request_error
+from runner.excerpts import excerpt
+from schema.base.masking import internal_error, report
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from starlette.websockets import WebSocket
+    from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import Operation
+    from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
+        CompleteMessage,
+        ConnectionInitMessage,
+        Message,
+    )
+    from strawberry.types import ExecutionResult
+
+    from app.graphql.endpoint import GraphQLApp
+
+INTERNAL_ERROR = 1011
+MESSAGE_TOO_BIG = 1009
+BAD_REQUEST = 4400
+FORBIDDEN = 4403
+#: How long a close frame may wait for a client that does not read.
+_FAREWELL_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class SocketState:
+    """What is known about one socket; the handler's context, never an operation's."""
+
+    connection: WebSocket
+    #: Payload of `connection_init`.
+    connection_params: Mapping[str, object] | None = None
+    #: Who it is, from acknowledgement on; whatever `authenticate` gave.
+    caller: Any = None
+
+
+class SocketAdapter(ASGIWebSocketAdapter):
+    """Reads bounded text frames, and never fails for writing to a socket that has closed."""
+
+    view: GraphQLApp[Any]
+
+    async def iter_json(self, *, ignore_parsing_errors: bool = False) -> AsyncGenerator[object, None]:
+        """Give the frames of the socket, decoded, until it closes."""
+        del ignore_parsing_errors
+        while self.ws.application_state != WebSocketState.DISCONNECTED:
+            try:
+                message = await self.ws.receive()
+            except RuntimeError:  # it was closed from our side meanwhile
+                return
+            if message["type"] == "websocket.disconnect":
+                return
+            text = message.get("text")
+            if not isinstance(text, str):
+                raise NonTextMessageReceived
+            if len(text) > self.view.transport.frame_bytes:
+                await self.close(MESSAGE_TOO_BIG, f"A frame may have {self.view.transport.frame_bytes} bytes")
+                return
+            try:
+                yield self.view.decode_json(text)
+            except ValueError as error:
+                raise NonJsonMessageReceived from error
+
+    async def send_json(self, message: Mapping[str, object]) -> None:
+        """Send a frame.
+
+        Raises:
+            WebSocketDisconnected: There is nobody to send it to.
+        """
+        if self.ws.application_state == WebSocketState.DISCONNECTED:
+            raise WebSocketDisconnected
+        try:
+            await self.ws.send_text(self.view.encode_json(message))
+        except (WebSocketDisconnect, RuntimeError) as error:  # RuntimeError: closed from our side meanwhile
+            raise WebSocketDisconnected from error
+
+    async def close(self, code: int, reason: str) -> None:
+        """Close the socket; harmless when it is closed already."""
+        if self.ws.application_state == WebSocketState.DISCONNECTED:
+            return
+        with suppress(WebSocketDisconnect, RuntimeError, TimeoutError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                # A close frame carries at most 123 bytes of reason (RFC 6455 section 5.5).
+                await self.ws.close(code, excerpt(reason, 123).encode()[:123].decode(errors="ignore"))
+
+
+class SocketHandler(BaseGraphQLTransportWSHandler[SocketState, None]):
+    """One socket, from handshake to close."""
+
+    view: GraphQLApp[Any]
+
+    _watch: asyncio.Task[None] | None = None
+
+    async def handle_message(self, message: Message) -> None:
+        """Take one frame; what does not have the shape the protocol wants closes the socket with 4400."""
+        if not _is_well_formed(message):
+            await self.handle_invalid_message("Malformed message")
+            return
+        if message["type"] == "connection_init" and message.get("payload") is None:
+            message = {"type": "connection_init"}
+        await super().handle_message(message)
+
+    async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
+        """Authenticate, acknowledge, and watch from then on whether the caller may stay."""
+        try:
+            await super().handle_connection_init(message)
+        except WebSocketDisconnected:
+            raise
+        except Exception as error:
+            error_id = report(error, "signing in over a socket failed")
+            await self.websocket.close(INTERNAL_ERROR, f"Something broke on the server: {error_id}")
+            return
+        if self.connection_acknowledged and self._watch is None and self.view.watch_caller is not None:
+            self._watch = asyncio.create_task(self._watch_caller())
+
+    async def _watch_caller(self) -> None:
+        watch_caller = self.view.watch_caller
+        assert watch_caller is not None
+        code, reason = FORBIDDEN, "The token expired, was revoked or lost a scope"
+        try:
+            await watch_caller(self.context.caller)
+        except Exception as error:
+            code, reason = INTERNAL_ERROR, f"Something broke on the server: {report(error, 'watching a caller failed')}"
+        # Nothing more is sent, not even by operations that hold a result already.
+        await self._end_operations()
+        await self.websocket.close(code, reason)
+
+    async def _end_operations(self) -> None:
+        tasks = [operation.task for operation in self.operations.values() if operation.task is not None]
+        self.operations.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def shutdown(self) -> None:
+        """Release everything the socket held."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        await super().shutdown()
+
+    async def run_operation(self, operation: Operation[SocketState, None]) -> None:
+        """Run one operation in a context made for it alone, so that no loader serves another operation's rows."""
+        try:
+            await self._run(operation)
+        except WebSocketDisconnected:
+            pass
+        except TimeoutError:
+            await self._tell(operation, _timed_out(self.view.transport.request_seconds))
+        except Exception as error:
+            error_id = report(error, "operation failed", operation=operation.operation_name)
+            extensions = {"code": "INTERNAL", "id": error_id}
+            await self._tell(operation, GraphQLError(internal_error(error_id), extensions=extensions))
+        finally:
+            if self.operations.get(operation.id) is operation:
+                del self.operations[operation.id]
+
+    async def _run(self, operation: Operation[SocketState, None]) -> None:
+        kind = self.view.schema.documents.operation_type(operation.query, operation.operation_name)
+        context = self.view.make_context(self.context.caller, self.context.connection)
+        limit = None if kind is OperationType.SUBSCRIPTION else self.view.transport.request_seconds
+        async with asyncio.timeout(limit):
+            stream = await self.schema.stream(
+                operation.query,
+                variable_values=operation.variables,
+                context_value=context,
+                operation_name=operation.operation_name,
+            )
+            async with aclosing(stream) as results:
+                async for item in results:
+                    result = cast("ExecutionResult", item)  # @defer and @stream are off
+                    if isinstance(result, PreExecutionError) or is_request_error(result):
+                        await operation.send_initial_errors(result.errors or [])
+                        return
+                    await operation.send_next(result)
+        await operation.send_operation_message({"id": operation.id, "type": "complete"})
+
+    async def _tell(self, operation: Operation[SocketState, None], error: GraphQLError) -> None:
+        with suppress(WebSocketDisconnected, KeyError):  # KeyError: the client has completed it meanwhile
+            await operation.send_initial_errors([error])
+
+    async def handle_complete(self, message: CompleteMessage) -> None:
+        """Stop an operation at the client's wish."""
+        await self.cleanup_operation(operation_id=message["id"])
+
+
+def _timed_out(seconds: float) -> GraphQLError:
+    return GraphQLError(
+        f"Not answered within {seconds:g} s. A command may have been carried out; look before repeating it.",
+        extensions={"code": "TIMEOUT"},
+    )
+
+
+def _is_well_formed(message: object) -> bool:
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+        return False
+    payload = message.get("payload")
+    match message["type"]:
+        case "subscribe":
+            return (
+                _is_id(message.get("id"))
+                and isinstance(payload, dict)
+                and isinstance(payload.get("query"), str)
+                and isinstance(payload.get("variables"), dict | None)
+                and isinstance(payload.get("operationName"), str | None)
+                and isinstance(payload.get("extensions"), dict | None)
+            )
+        case "complete":
+            return _is_id(message.get("id"))
+        case "connection_init" | "ping" | "pong":
+            return isinstance(payload, dict | None)
+        case _:
+            return False
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 128

@@ -1,0 +1,239 @@
+"""GraphQL over HTTP as bytes: media types, JSON both ways, bodies, and refusals before anything is executed."""
+
+from __future__ import annotations
+
+import json
+import re
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import orjson
+from starlette.responses import Response
+
+from app.http.bodies import BodyTooLarge, read_bounded
+from runner.excerpts import excerpt
+from schema.guard.documents import QUERY_MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from strawberry.types import ExecutionResult
+
+_HEADERS = {"cache-control": "private, no-store", "vary": "accept", "x-content-type-options": "nosniff"}
+#: An escaped U+0000: `\u0000` whose backslash is not itself escaped.
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+#: orjson reads whole numbers beyond 64 bits as floats; those need a reader that keeps or refuses them exactly.
+_LONG_DIGITS = re.compile(rb"[0-9]{19}")
+
+
+class Media(StrEnum):
+    """What an answer may be sent as."""
+
+    #: GraphQL over HTTP: the status tells whether the request was understood.
+    RESPONSE = "application/graphql-response+json"
+    #: For older clients: 200 for whatever GraphQL itself answers.
+    JSON = "application/json"
+    #: One answer or many, as server-sent events (graphql-sse, distinct connections).
+    STREAM = "text/event-stream"
+
+
+_ACCEPTED = {
+    **{media.value: media for media in Media},
+    "*/*": Media.JSON,
+    "application/*": Media.JSON,
+    "text/*": Media.STREAM,
+}
+
+
+@lru_cache(maxsize=256)
+def negotiate(accept: str) -> Media | None:
+    """Return what to answer with for an Accept header (RFC 9110 section 12.5.1), or None when nothing fits."""
+    best: Media | None = None
+    best_quality = 0.0
+    for part in accept.split(","):
+        media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        quality = 1.0
+        for parameter in parameters:
+            name, _, value = parameter.partition("=")
+            if name.strip() == "q":
+                try:
+                    quality = min(float(value), 1.0)
+                except ValueError:
+                    quality = 0.0
+        found = _ACCEPTED.get(media)
+        if found is not None and quality > best_quality:
+            best, best_quality = found, quality
+    return best
+
+
+class Refusal(Exception):
+    """A request that is answered before GraphQL sees it.
+
+    Args:
+        status: HTTP status.
+        code: For programs, in `extensions.code`.
+        message: For people.
+        headers: To send along.
+    """
+
+    def __init__(self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = dict(headers or {})
+
+    def response(self) -> Response:
+        """Return the answer: always JSON, whatever was asked for."""
+        return error_response(self.status, self.message, {"code": self.code}, self.headers)
+
+
+def error_response(
+    status: int, message: str, extensions: Mapping[str, object], headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return one error in the shape of a GraphQL answer."""
+    body = orjson.dumps({"errors": [{"message": message, "extensions": dict(extensions)}]})
+    return Response(body, status, {**_HEADERS, **(headers or {})}, media_type=Media.JSON)
+
+
+def result_body(result: ExecutionResult) -> dict[str, object]:
+    """Return a result as the members of its answer; one that was never executed has no `data`."""
+    body: dict[str, object] = {}
+    if result.errors:
+        body["errors"] = [error.formatted for error in result.errors]
+    if not is_request_error(result):
+        body["data"] = result.data
+    if result.extensions:
+        body["extensions"] = result.extensions
+    return body
+
+
+def is_request_error(result: ExecutionResult) -> bool:
+    """Whether the request was refused before its first resolver ran: no data and no error with a place in it."""
+    return result.data is None and bool(result.errors) and all(error.path is None for error in result.errors or ())
+
+
+def result_response(result: ExecutionResult, media: Media) -> Response:
+    """Return the answer to a query or command."""
+    status = 400 if media is Media.RESPONSE and is_request_error(result) else 200
+    body = orjson.dumps(result_body(result), option=orjson.OPT_NON_STR_KEYS)
+    return Response(body, status, _HEADERS, media_type=media)
+
+
+def encode_json(value: object) -> str:
+    """Return JSON as text: Strawberry would send bytes as a binary frame, which graphql-ws clients refuse."""
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def decode_json(data: str | bytes) -> object:
+    """Read JSON strictly: no NaN, no half surrogates, no U+0000, nesting up to 1024, whole numbers kept exactly.
+
+    Raises:
+        json.JSONDecodeError: It is not JSON, or not JSON that could be kept.
+    """
+    value: object = orjson.loads(data)
+    text = data.encode() if isinstance(data, str) else data
+    if _NUL.search(text):
+        raise json.JSONDecodeError("The character U+0000 is not accepted anywhere", "", 0)
+    if _LONG_DIGITS.search(text):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise json.JSONDecodeError(excerpt(str(error), 80), "", 0) from None
+    return value
+
+
+class Operation(NamedTuple):
+    """What one request asks for."""
+
+    query: str
+    variables: dict[str, object] | None
+    name: str | None
+
+
+def read_operation(members: object) -> Operation:
+    """Check the members of a request.
+
+    Raises:
+        Refusal: 400; one is missing or of the wrong type.
+    """
+    if isinstance(members, list):
+        raise _bad("Batches are not taken; send each operation in a request of its own.")
+    if not isinstance(members, dict):
+        raise _bad("The body must be a JSON object with a string `query`.")
+    query = members.get("query")
+    if not isinstance(query, str) or not query:
+        raise _bad(QUERY_MISSING)
+    variables = members.get("variables")
+    if variables is not None and not isinstance(variables, dict):
+        raise _bad("`variables` must be an object or null.")
+    name = members.get("operationName")
+    if name is not None and not isinstance(name, str):
+        raise _bad("`operationName` must be text or null.")
+    extensions = members.get("extensions")
+    if extensions is not None and not isinstance(extensions, dict):
+        raise _bad("`extensions` must be an object or null.")
+    return Operation(query, variables, name or None)
+
+
+def _bad(message: str) -> Refusal:
+    return Refusal(400, "BAD_REQUEST", message)
+
+
+def read_query_string(request: Request) -> Operation:
+    """Read the operation of a GET request.
+
+    Raises:
+        Refusal: 400; see `read_operation`.
+    """
+    members: dict[str, object] = dict(request.query_params)
+    for name in ("variables", "extensions"):
+        text = members.get(name)
+        if isinstance(text, str):
+            try:
+                members[name] = decode_json(text) if text else None
+            except json.JSONDecodeError as error:
+                raise _bad(f"`{name}` is not JSON: {error.msg}.") from None
+    return read_operation(members)
+
+
+@lru_cache(maxsize=256)
+def _refused_type(content_type: str) -> str | None:
+    """Why a body of this Content-Type is not read; None when it is."""
+    media, *parameters = (piece.strip().lower() for piece in content_type.split(";"))
+    if media != Media.JSON:
+        return "Send the request as application/json."
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "charset" and value.strip('" ') not in ("utf-8", "utf8"):
+            return "Send JSON as UTF-8."
+    return None
+
+
+async def read_body(request: Request, limit_bytes: int) -> Operation:
+    """Read the operation of a POST request.
+
+    Raises:
+        Refusal: 400, 413 or 415.
+        starlette.requests.ClientDisconnect: The client went away.
+    """
+    refused = _refused_type(request.headers.get("content-type", ""))
+    if refused is not None:
+        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", refused)
+    if (request.headers.get("content-encoding") or "identity").strip().lower() != "identity":
+        raise Refusal(415, "UNSUPPORTED_MEDIA_TYPE", "Compressed bodies are not taken; send it as it is.")
+    try:
+        body = await read_bounded(request, limit_bytes)
+    except BodyTooLarge as over:
+        raise Refusal(
+            413,
+            "BODY_TOO_LARGE",
+            f"The body is larger than {limit_bytes:,} bytes, the most that is read (PACKLINE_REQUEST_BODY_BYTES).",
+            {"connection": "close"} if over.is_unread else None,
+        ) from None
+    try:
+        return read_operation(decode_json(body))
+    except json.JSONDecodeError as error:
+        raise _bad(f"The body is not JSON: {error.msg}.") from None

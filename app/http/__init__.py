@@ -1,0 +1,1 @@
+"""Plain HTTP: the page, sign-in, uploads, downloads, bodies and ranges."""

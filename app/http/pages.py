@@ -1,0 +1,265 @@
+"""The page at `/`: the built one under a strict content policy, or a plain one that says how to build it.
+
+Also plain pages for what needs no build, such as signing in, and the health check.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import stat
+from functools import partial
+from mimetypes import guess_type
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from anyio import to_thread
+from starlette.datastructures import Headers
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, RedirectResponse
+from starlette.routing import Match, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+    from starlette.types import Scope
+
+BUILT_PAGE = Path(__file__).parent.parent / "ui_dist" / "page"
+#: Addresses of the built page. Each shows the same file; the page reads the address.
+PAGE_PATHS = (
+    "/",
+    "/runs",
+    "/runs/{id}",
+    "/pipelines",
+    "/pipelines/new",
+    "/pipelines/{id}",
+    "/pipelines/{id}/edit",
+    "/pipelines/{id}/versions",
+    "/pipelines/{id}/run",
+    "/catalog",
+    "/catalog/{id}",
+    "/artifacts",
+    "/connect",
+    "/credentials",
+    "/credentials/{id}",
+    "/tokens",
+    "/audit",
+    "/memory",
+    "/proposals",
+    "/settings",
+)
+
+#: A weight that says a coding is not wanted (RFC 9110 section 12.4.2).
+_REFUSED = re.compile(r"\s*q=0(\.0*)?\s*")
+#: Where the built page reads what it lies below.
+_BASE_TOLD = 'name="packline-base" content=""'
+
+#: No scripts, no outside addresses; a page that needs more says so by hash.
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+
+#: The built page: its own files and this server alone. No inline script or style, no evaluation, no frame around it.
+BUILT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; media-src 'self'; "
+    "frame-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1a1d21; --soft: #5b6470; --paper: #fbfbf9; --card: #fff; --line: #e3e3de;
+        --accent: #1f5fd1; --bad: #b3261e }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #eceef1; --soft: #a3abb6; --paper: #15171a; --card: #1d2024; --line: #33373d; --accent: #8ab4ff;
+          --bad: #ff8a80 } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 24px; background: var(--paper);
+       color: var(--ink); font: 16px/1.55 system-ui, sans-serif }
+main { width: 100%; max-width: 34rem; padding: 32px; background: var(--card); border: 1px solid var(--line);
+       border-radius: 14px }
+h1 { margin: 0 0 8px; font-size: 1.35rem; line-height: 1.25 }
+p { margin: 12px 0 } .soft { color: var(--soft) } .bad { color: var(--bad) }
+a { color: var(--accent) }
+input { font: inherit; width: 100%; padding: 9px 12px; border: 1px solid var(--line); border-radius: 9px;
+        background: var(--paper); color: var(--ink) }
+dd code { white-space: nowrap }
+code { font: .92em ui-monospace, monospace; padding: 2px 6px; border-radius: 6px; background: var(--paper);
+       border: 1px solid var(--line); overflow-wrap: anywhere }
+dl { display: grid; grid-template-columns: auto 1fr; gap: 8px 16px; margin: 20px 0 0 }
+dt { color: var(--soft) } dd { margin: 0 }
+button { font: inherit; font-weight: 600; padding: 10px 18px; border: 0; border-radius: 9px; background: var(--accent);
+         color: var(--card); cursor: pointer }
+button:focus-visible, a:focus-visible, input:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }
+"""
+
+
+def page(title: str, body: str, *, status: int = 200, script: str = "", script_hash: str = "") -> HTMLResponse:
+    """A plain page in the product's look.
+
+    Args:
+        title: Text of title and heading; escaped here.
+        body: HTML under the heading; the caller escapes what is not its own.
+        status: HTTP status.
+        script: Inline script, if any.
+        script_hash: Its `sha256-…`, for the content policy.
+    """
+    heading = html.escape(title)
+    content = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{heading} · Packline</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        f"<style>{_STYLE}</style></head><body><main><h1>{heading}</h1>{body}</main>"
+        f"{f'<script>{script}</script>' if script else ''}</body></html>"
+    )
+    policy = f"{PAGE_POLICY}; script-src '{script_hash}'" if script_hash else PAGE_POLICY
+    return HTMLResponse(content, status, {"content-security-policy": policy, "cache-control": "no-store"})
+
+
+async def home_without_ui(_request: Request, base: str = "") -> Response:
+    """What `/` says when the web page was not built; `base` is the path everything lies below."""
+    return page(
+        "Packline is running",
+        "<p>The web page is not part of this installation. To build it from the sources, run "
+        "<code>make ui</code> and start the server again. Everything else works without it.</p>"
+        f'<dl><dt>GraphQL</dt><dd><a href="{base}/graphiql">{base}/graphiql</a></dd>'
+        "<dt>Command line</dt><dd><code>packline pipelines</code> · <code>packline run sample</code></dd>"
+        f'<dt>Health</dt><dd><a href="{base}/healthz">{base}/healthz</a></dd></dl>',
+    )
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser goes to an address that programs download from: it is shown the page, which shows the file.
+
+    A signed address or a token means the file itself.
+    """
+    accepts = request.headers.get("accept", "")
+    return "text/html" in accepts and "signature" not in request.query_params and "authorization" not in request.headers
+
+
+def built_page(files: Path | None = None, *, base: str = "") -> Response | None:
+    """The built page, whatever address it is to show; None where it was not built.
+
+    Args:
+        files: Where `npm run build` has put it.
+        base: Path everything lies below: the page was built without one, and is told here.
+    """
+    index = (files or BUILT_PAGE) / "index.html"
+    if not index.is_file():
+        return None
+    # Read anew each time, so that a page that is rebuilt shows; its scripts have other names then.
+    base = html.escape(base)
+    text = index.read_text("utf-8").replace('="./', f'="{base}/').replace(_BASE_TOLD, f'{_BASE_TOLD[:-1]}{base}"')
+    return HTMLResponse(text, headers={"content-security-policy": BUILT_POLICY, "cache-control": "no-cache"})
+
+
+def redirects(base: str = "") -> list[BaseRoute]:
+    """Addresses that people try first: packs are found in the catalog."""
+
+    async def packs(request: Request) -> Response:
+        pack = request.path_params.get("id")
+        where = "/catalog?kind=PACK" if pack is None else f"/catalog/{quote(pack)}"
+        return RedirectResponse(base + where, 308)
+
+    return [Route("/packs", packs, methods=["GET"]), Route("/packs/{id}", packs, methods=["GET"])]
+
+
+def nothing_here(files: Path = BUILT_PAGE, *, base: str = "") -> Callable[[Request, Exception], Awaitable[Response]]:
+    """What answers an address that leads nowhere: to a browser the page, which says so and leads on; else a line.
+
+    Args:
+        files: Where `npm run build` has put the page.
+        base: Path everything lies below, for what is told to browsers.
+    """
+
+    async def answer(request: Request, _error: Exception) -> Response:
+        goes_there = request.method in ("GET", "HEAD") and "text/html" in request.headers.get("accept", "")
+        shown = built_page(files, base=base) if goes_there else None
+        if shown is None:
+            return PlainTextResponse(f"There is nothing at {request.url.path}.\n", 404)
+        shown.status_code = 404
+        return shown
+
+    return answer
+
+
+async def wrong_method(request: Request, _error: Exception) -> Response:
+    """What answers a method that an address does not take: those it does, of all routes it has together."""
+    taken: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            taken |= getattr(route, "methods", None) or {"GET", "HEAD"}  # files have no methods of their own
+    allow = ", ".join(sorted(taken))
+    return PlainTextResponse(f"{request.url.path} takes {allow}, not {request.method}.\n", 405, {"allow": allow})
+
+
+def page_routes(files: Path = BUILT_PAGE, *, base: str = "") -> list[BaseRoute]:
+    """The routes of the built page and its files; without a build, of a page at `/` that says how to build it.
+
+    Args:
+        files: Where `npm run build` has put the page. Looked at once, now.
+        base: Path everything lies below, for what is told to browsers.
+    """
+    if built_page(files) is None:
+        return [Route("/", partial(home_without_ui, base=base), methods=["GET"])]
+
+    async def show(_request: Request) -> Response:
+        return built_page(files, base=base) or PlainTextResponse("The page is being built anew. Try again.\n", 503)
+
+    async def theme(_request: Request) -> Response:
+        return FileResponse(files / "theme.js", headers={"cache-control": "no-cache"})
+
+    return [
+        *(Route(path, show, methods=["GET"]) for path in PAGE_PATHS),
+        *redirects(base),
+        Route("/theme.js", theme, methods=["GET"]),
+        Mount("/assets", _Assets(directory=files / "assets")),
+    ]
+
+
+class _Assets(StaticFiles):
+    """Files of the built page; they carry a digest in their name and never change.
+
+    The build has put a smaller `.br` beside each; whoever understands it is sent that one.
+    """
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = None
+        if scope["method"] in ("GET", "HEAD") and _takes_brotli(scope):
+            response = await self._smaller(path, scope)
+        response = response or await super().get_response(path, scope)
+        if response.status_code < 400:
+            response.headers["cache-control"] = "public, max-age=31536000, immutable"
+            response.headers["vary"] = "accept-encoding"
+        return response
+
+    async def _smaller(self, path: str, scope: Scope) -> Response | None:
+        full, found = await to_thread.run_sync(self.lookup_path, f"{path}.br")
+        if found is None or not stat.S_ISREG(found.st_mode):
+            return None
+        response = self.file_response(full, found, scope)
+        response.headers["content-type"] = f"{guess_type(path)[0] or 'application/octet-stream'}; charset=utf-8"
+        response.headers["content-encoding"] = "br"
+        return response
+
+
+def _takes_brotli(scope: Scope) -> bool:
+    accepted = Headers(scope=scope).get("accept-encoding", "")
+    for offer in accepted.lower().split(","):
+        coding, _, weight = offer.partition(";")
+        if coding.strip() == "br":
+            return _REFUSED.fullmatch(weight) is None
+    return False
+
+
+def health_route(is_ready: Callable[[], bool]) -> Route:
+    """`GET /healthz`: 200 once the server takes work, 503 before and while it stops; needs no sign-in."""
+
+    async def healthz(_request: Request) -> Response:
+        if is_ready():
+            return PlainTextResponse("ok\n", headers={"cache-control": "no-store"})
+        return PlainTextResponse("not ready\n", 503, {"cache-control": "no-store", "retry-after": "1"})
+
+    return Route("/healthz", healthz, methods=["GET"])

@@ -1,0 +1,1 @@
+"""What agents read by address, and the files that teach them."""

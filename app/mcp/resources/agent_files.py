@@ -1,0 +1,72 @@
+"""Files for agents, made when they are asked for: `/skill.md` for whoever is signed in, `/llms.txt` for anybody."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from app.auth.identity import bearer_token
+from app.mcp.resources.skill import PIPELINES, PIPELINES_MAX, llms_text, skill
+from app.mcp.session import Selection, SelectionError, Session
+from app.mcp.tools.toolbox import Toolbox
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.routing import BaseRoute
+
+    from app.auth.identity import Authenticator
+    from resolvers.context import Caller, Context
+    from schema.guard.guarded_schema import GuardedSchema
+
+_HEADERS = {"cache-control": "no-store"}
+
+
+def agent_file_routes(
+    authenticator: Authenticator,
+    schema: GuardedSchema,
+    make_context: Callable[[Caller, Request], Context],
+    public_url: str | None,
+) -> list[BaseRoute]:
+    """The two routes.
+
+    Args:
+        authenticator: Who may read the skill.
+        schema: What tools are made of and the catalog is read from.
+        make_context: What use cases are given, for a caller and a request.
+        public_url: The server's address, when it differs from that of the request.
+    """
+
+    @cache
+    def toolbox() -> Toolbox:
+        return Toolbox(schema)
+
+    async def skill_file(request: Request) -> Response:
+        caller = await authenticator.authenticate(request, bearer_token(request.headers.get("authorization")))
+        if caller is None:
+            headers = {**_HEADERS, "www-authenticate": 'Bearer realm="packline"'}
+            return PlainTextResponse(
+                "Send `Authorization: Bearer …`; `packline token create` makes a token.\n", 401, headers
+            )
+        if not caller.may(Scope.READ):
+            return PlainTextResponse("The skill needs a token with the scope `read`.\n", 403, _HEADERS)
+        try:
+            selection = Selection.parse(request.url.query, request.headers)
+            session = Session(schema, make_context(caller, request), selection)
+            session.refuse_unknown_packs()
+        except SelectionError as wrong:
+            return PlainTextResponse(f"{wrong}\n", 400, _HEADERS)
+        pipelines = (await session.execute(PIPELINES, {"first": PIPELINES_MAX}))["catalog"]["nodes"]
+        text = skill(toolbox().texts(session), pipelines)
+        return PlainTextResponse(text, headers=_HEADERS, media_type="text/markdown")
+
+    async def llms_file(request: Request) -> Response:
+        return PlainTextResponse(llms_text((public_url or str(request.base_url)).rstrip("/")))
+
+    return [Route("/skill.md", skill_file, methods=["GET"]), Route("/llms.txt", llms_file, methods=["GET"])]

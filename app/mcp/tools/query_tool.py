@@ -1,0 +1,74 @@
+"""`graphql_query`: reads what no tool tells, under the same scopes and limits as any document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from app.mcp.answers import Answer, answer_of
+from app.mcp.session import Unanswered
+from app.mcp.tools.refusals import failed
+from app.mcp.tools.tool import Call, ToolText
+from resolvers.agents.agent_tools import QUERY_TOOL
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_TEXT: Final = ToolText(
+    name=QUERY_TOOL,
+    title="Read with GraphQL",
+    description="Reads anything the other tools do not tell; changes nothing. "
+    'Ask `{ __type(name: "Query") { fields { name args { name } } } }` for what there is.',
+    input_schema={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "One GraphQL query."},
+            "variables": {"type": "object", "description": "Its variables by name."},
+        },
+        "additionalProperties": False,
+        "required": ["query"],
+    },
+    output_schema={
+        "type": "object",
+        "properties": {"data": {"type": "object"}, "errors": {"type": "array", "items": {"type": "object"}}},
+        "required": ["data"],
+    },
+    read_only=True,
+)
+_REST: Final = (
+    "Select fewer fields, page with `first` and `after`, lower `limitBytes` of payloads, or read one by its "
+    "`stretch(offset, limit)`."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTool:
+    """See the module."""
+
+    text: ToolText = field(default=_TEXT)
+    scope: Scope | None = field(default=Scope.READ)
+    toolset: str = field(default="default")
+
+    async def answer(self, call: Call) -> Answer:
+        """Runs the query; see `app.mcp.tools.tool.Tool`."""
+        given = call.checked(self.text)
+        try:
+            data, errors = await call.session.read(given["query"], given.get("variables", {}))
+        except Unanswered as error:
+            raise failed(error, given) from error
+        told: dict[str, object] = {"data": data}
+        if errors:
+            told["errors"] = [_told(error) for error in errors]
+        return answer_of(told, [], _REST)
+
+
+def _told(error: Mapping[str, Any]) -> dict[str, object]:
+    more = error["extensions"]
+    told = {
+        "message": error["message"],
+        "path": error["path"],
+        "code": more.get("code"),
+        "closest": more.get("suggestion"),
+    }
+    return {name: value for name, value in told.items() if value is not None}

@@ -1,0 +1,167 @@
+"""Which tools a caller is shown, and who answers a call."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from app.mcp.answers import Advice, CallError
+from app.mcp.tools.operation_tools import OperationTool, build_tools
+from app.mcp.tools.pack_tools import pack_tool
+from app.mcp.tools.query_tool import QueryTool
+from app.mcp.tools.tool import Call, Tool, ToolText
+from runner.excerpts import excerpt
+from runner.issues import did_you_mean, nearest
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from app.mcp.answers import Answer
+    from app.mcp.session import Selection, Session
+    from app.mcp.tools.pack_tools import PackTool
+    from app.mcp.tools.waiting import Progress
+    from schema.guard.guarded_schema import GuardedSchema
+
+#: What a selection and a set of scopes show is remembered, so many of them.
+_REMEMBERED: Final = 256
+#: What goes on with a pack's run, shown beside packs even where no tool set is.
+_BESIDE_PACKS: Final = frozenset({"wait_run", "get_run", "get_artifact", "cancel_run"})
+
+
+class UnknownToolError(Exception):
+    """There is no tool of that name for anybody; the message names the nearest."""
+
+
+class Toolbox:
+    """Every tool of a server.
+
+    Args:
+        schema: What the tools are made of.
+    """
+
+    def __init__(self, schema: GuardedSchema) -> None:
+        self._operations = build_tools(schema._schema)
+        query = QueryTool()
+        tools: dict[str, OperationTool | QueryTool] = {**self._operations, query.text.name: query}
+        self._tools = dict(sorted(tools.items()))
+        #: A query of the caller's own may wait, too.
+        self._waiting = {query.text.name} | {
+            name for name, tool in tools.items() if "wait_seconds" in tool.text.input_schema["properties"]
+        }
+        self._shown: dict[tuple[Selection, frozenset[Scope], frozenset[str] | None], dict[str, Tool]] = {}
+        self._packs: dict[tuple[str, str], PackTool] = {}
+
+    def may_wait(self, name: str) -> bool:
+        """Whether a call of a tool may wait for a run; a pack's always may."""
+        return name in self._waiting or name not in self._tools
+
+    def shown(self, session: Session) -> dict[str, Tool]:
+        """The tools a session is shown, by name, in the order of their names."""
+        selection = session.selection
+        key = (selection, session.caller.scopes, session.caller.tools)
+        found = self._shown.get(key)
+        if found is None:
+            found = {name: tool for name, tool in self._tools.items() if self._hides(session, tool) is None}
+            if len(self._shown) >= _REMEMBERED:
+                self._shown.clear()
+            self._shown[key] = found
+        if (
+            selection.packs
+            and session.caller.tools is None
+            and not selection.readonly
+            and session.caller.may(Scope.RUN)
+        ):
+            packs = {tool.text.name: tool for tool in self._pack_tools(session)}
+            found = dict(sorted({**packs, **found}.items()))
+        return found
+
+    def texts(self, session: Session) -> list[ToolText]:
+        """What a session is told of its tools, in the order of their names."""
+        return [tool.text for tool in self.shown(session).values()]
+
+    def input_schema(self, name: str) -> Mapping[str, Any] | None:
+        """The input schema of a tool that is no pack's, whoever asks; None when there is no such tool."""
+        tool = self._tools.get(name)
+        return None if tool is None else tool.text.input_schema
+
+    async def call(
+        self,
+        session: Session,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        progress: Progress | None = None,
+        wait_seconds: int | None = None,
+    ) -> Answer:
+        """What a call comes to; refusals are answers, too.
+
+        Raises:
+            UnknownToolError: nobody has a tool of that name.
+        """
+        shown = self.shown(session)
+        tool = shown.get(name)
+        try:
+            if tool is None:
+                raise self._refusal(session, name, shown)
+            answering = tool.answer(Call(session, arguments, progress, shown, wait_seconds))
+            return await (session.while_allowed(answering) if self.may_wait(name) else answering)
+        except CallError as error:
+            if tool is None and session.caller.tools is not None:
+                session.context.services.engine.resources.agents.note_refusal(session.caller.token_id, name)
+            return error.answer(shown.keys())
+
+    def _pack_tools(self, session: Session) -> list[PackTool]:
+        """The packs a session asks for, as far as they are installed now."""
+        found = []
+        for name in session.selection.packs:
+            pack = session.context.services.registry.find(name)
+            if pack is None:
+                continue
+            key = (pack.name, pack.version)
+            tool = self._packs.get(key)
+            if tool is None:
+                if len(self._packs) >= _REMEMBERED:
+                    self._packs.clear()
+                tool = self._packs[key] = pack_tool(pack, self._operations)
+            found.append(tool)
+        return found
+
+    def _refusal(self, session: Session, name: str, shown: Mapping[str, Tool]) -> CallError:
+        """Why a session has no tool of a name that there is."""
+        tool = self._tools.get(name)
+        hidden = None if tool is None else self._hides(session, tool)
+        if hidden is None:
+            near = did_you_mean(name, shown) if nearest(name, shown) else "Call tools/list to see the tools."
+            raise UnknownToolError(f"There is no tool `{excerpt(name, 100)}`. {near}")
+        return hidden
+
+    @staticmethod
+    def _hides(session: Session, tool: OperationTool | QueryTool) -> CallError | None:
+        """Why a tool is not for a session; None when it is."""
+        name, selection = tool.text.name, session.selection
+        if session.caller.tools is not None and name not in session.caller.tools:
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` is not among the `tools` this agent step declares.",
+                advice=[Advice("Go on without it; the author of the pipeline decides which tools a step may call.")],
+            )
+        if tool.scope is not None and not session.caller.may(tool.scope):
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` needs the scope {tool.scope.name}, which this token does not carry.",
+                advice=[Advice("Ask an administrator of this server for a token with that scope.")],
+                requires=tool.scope.name,
+            )
+        if selection.readonly and not tool.text.read_only:
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` changes something, and this connection only reads.",
+                advice=[Advice("To change things, connect without `readonly` in the address.")],
+            )
+        is_shown = tool.toolset in selection.toolsets or session.caller.tools is not None
+        if not is_shown and not (selection.packs and name in _BESIDE_PACKS):
+            return CallError(
+                "FORBIDDEN",
+                f"`{name}` belongs to the tool set `{tool.toolset}`, which this connection does not show.",
+                advice=[Advice(f"To use it, connect with `?toolsets={tool.toolset}` in the address.")],
+            )
+        return None

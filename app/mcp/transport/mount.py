@@ -1,0 +1,263 @@
+"""`/mcp` over HTTP: signs callers in, and owns the server behind it.
+
+`mcp` takes most of a second to import, so a start does without. One task imports it in a thread once the server has
+nothing to do, or at the first request, which then waits for it; the same task enters and leaves the session
+manager, since its scopes must not cross tasks. Nothing is kept between requests: clients of the handshake versions are
+served without sessions, so that a restart of the server breaks nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+import time
+from dataclasses import replace
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+import orjson
+import structlog
+from starlette.requests import Request
+from starlette.responses import Response
+
+from app.auth.identity import bearer_token
+from app.http.bodies import announced_over
+from app.mcp.session import Selection, SelectionError, Session
+from app.mcp.transport.endings import CLIENT_HEADER, ENDING_HEADER, Endings
+from schema.base.masking import internal_error, report
+from store.states import RunCause
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from app.auth.identity import Authenticator
+    from app.mcp.transport.endings import ProgramKey
+    from app.settings.server import Settings
+    from resolvers.context import Caller, Context, Services
+    from schema.guard.guarded_schema import GuardedSchema
+
+log = structlog.get_logger(__name__)
+
+PATH: Final = "/mcp"
+#: Where RFC 9728 puts what clients need to know to sign in.
+METADATA_PATHS: Final = frozenset(
+    {"/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource"}
+)
+#: The server is imported once the process was idle for so long, when nobody has asked for it before.
+IDLE_SECONDS: Final = 5.0
+#: Share of a core that a process takes which is idle. An import beside a thousand runs made each step a fifth dearer.
+IDLE_SHARE: Final = 0.02
+#: Longest request body; larger inputs are uploaded as artifacts.
+BODY_BYTES: Final = 4 << 20
+#: What requests are made with; there is no session that could be deleted.
+_METHODS: Final = ("GET", "POST")
+#: Names the server is called by whose services are kept.
+_ORIGINS_MAX: Final = 64
+#: JSON-RPC's codes of what is refused before it is read, and of what broke.
+_INVALID_REQUEST: Final = -32600
+_INTERNAL_ERROR: Final = -32603
+#: Where a request's session stands in its ASGI scope.
+_SESSION: Final = "packline.mcp.session"
+#: Where the program stands that it comes through, when that gave itself a name.
+_PROGRAM: Final = "packline.mcp.program"
+
+
+class McpMount:
+    """The ASGI application behind `/mcp` and its metadata.
+
+    Args:
+        schema: What tools are made of and run on.
+        authenticator: Who may call.
+        settings: The public address, for the metadata.
+        make_context: What use cases are given, for a caller and a request.
+    """
+
+    def __init__(
+        self,
+        schema: GuardedSchema,
+        authenticator: Authenticator,
+        settings: Settings,
+        make_context: Callable[[Caller, Request], Context],
+    ) -> None:
+        self._schema = schema
+        self._authenticator = authenticator
+        self._settings = settings
+        self._make_context = make_context
+        self._wanted = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._ready: asyncio.Future[ASGIApp] | None = None
+        self._owner: asyncio.Task[None] | None = None
+        #: By the origin that a caller sees the server under.
+        self._services: dict[str, Services] = {}
+        self._endings = Endings()
+
+    def start(self) -> None:
+        """Starts the task that owns the server; imports nothing yet."""
+        self._ready = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own(), name="mcp server")
+
+    def begin_stopping(self) -> None:
+        """Ends open streams, so that the server need not wait for them."""
+        self._stopping.set()
+        self._wanted.set()
+
+    async def stop(self) -> None:
+        """Ends the server; harmless twice and before `start`."""
+        self.begin_stopping()
+        owner, self._owner = self._owner, None
+        if owner is not None:
+            await owner
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serves one request."""
+        request = Request(scope, receive)
+        answer: ASGIApp
+        program: ProgramKey | None = None
+        try:
+            if scope["path"] in METADATA_PATHS:
+                answer = self._metadata(request)
+            else:
+                answer = await self._admit(scope, request)
+                program = scope.get(_PROGRAM)
+        except Exception as error:
+            answer = _problem(HTTPStatus.INTERNAL_SERVER_ERROR, internal_error(report(error, "request failed")))
+        try:
+            await answer(scope, receive, send)
+        finally:
+            if program is not None:
+                self._endings.done(program)
+
+    async def _admit(self, scope: Scope, request: Request) -> ASGIApp:
+        # The HTTP parser leaves white space behind a value, which is no part of it (RFC 9110, 5.5).
+        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
+        headers = request.headers
+        token = bearer_token(headers.get("authorization"))
+        caller = await self._authenticator.authenticate(request, token, agents=True)
+        if caller is None:
+            return self._challenge(request, token)
+        if request.method not in _METHODS:
+            refused = _problem(HTTPStatus.METHOD_NOT_ALLOWED, f"{PATH} takes GET and POST, not {request.method}.")
+            refused.headers["allow"] = ", ".join(_METHODS)
+            return refused
+        try:
+            selection = Selection.parse(scope["query_string"].decode("latin-1"), headers)
+        except SelectionError as wrong:
+            return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
+        if (size := announced_over(headers.get("content-length"), BODY_BYTES)) is not None:
+            return _problem(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The request has {size:,} bytes; at most {BODY_BYTES:,} are taken. Upload large inputs with "
+                "`POST /artifacts`, and give the artifact's id.",
+            )
+        if (ended := headers.get(ENDING_HEADER)) is not None:
+            self._endings.end(caller.id, ended)
+            return Response(status_code=HTTPStatus.ACCEPTED)
+        context = self._make_context(caller, request)
+        services = self._whole(f"{scope['scheme']}://{headers.get('host', '')}", context.services)
+        context = replace(context, services=services, cause=RunCause.AGENT)
+        session = Session(self._schema, context, selection, self._authenticator.watch)
+        try:
+            session.refuse_unknown_packs()
+        except SelectionError as wrong:
+            return _problem(HTTPStatus.BAD_REQUEST, str(wrong))
+        self._wanted.set()
+        assert self._ready is not None, "requests come after the start"
+        ready = self._ready.result() if self._ready.done() else await asyncio.shield(self._ready)
+        if self._stopping.is_set():
+            return _problem(HTTPStatus.SERVICE_UNAVAILABLE, "The server is stopping. Try again in a moment.")
+        if (begun := self._endings.begun(caller.id, headers.get(CLIENT_HEADER))) is not None:
+            scope[_PROGRAM] = begun[0]
+            session = replace(session, ending=begun[1])
+        scope[_SESSION] = session
+        return ready
+
+    def _challenge(self, request: Request, token: str | None) -> Response:
+        where = f"{self._base(request)}/.well-known/oauth-protected-resource/mcp"
+        challenge = f'Bearer realm="packline", resource_metadata="{where}"'
+        if token is not None:
+            challenge += ', error="invalid_token"'
+        known = "The token is not valid, or no longer." if token else "Send `Authorization: Bearer …`."
+        answer = _problem(
+            HTTPStatus.UNAUTHORIZED, f"{known} `packline token create` makes a token; see docs/agents.md."
+        )
+        answer.headers["www-authenticate"] = challenge
+        return answer
+
+    def _metadata(self, request: Request) -> Response:
+        """RFC 9728: tokens are bearer tokens in the header; there is no authorization server to ask for one."""
+        if request.method not in ("GET", "HEAD"):
+            return Response(
+                f"{request.url.path} takes GET, HEAD, not {request.method}.\n",
+                HTTPStatus.METHOD_NOT_ALLOWED,
+                {"allow": "GET, HEAD"},
+                "text/plain",
+            )
+        body = {
+            "resource": f"{self._base(request)}{PATH}",
+            "resource_name": "Packline",
+            "bearer_methods_supported": ["header"],
+            "scopes_supported": ["read", "observe", "run", "write", "manage"],
+        }
+        return Response(orjson.dumps(body), media_type="application/json")
+
+    def _base(self, request: Request) -> str:
+        outward = self._settings.outward
+        return outward if self._settings.public_url else f"{request.url.scheme}://{request.url.netloc}{outward}"
+
+    def _whole(self, origin: str, services: Services) -> Services:
+        """Services that sign addresses as they can be used: an agent has no page they could be relative to."""
+        if self._settings.public_url:
+            return services
+        found = self._services.get(origin)
+        if found is None:
+            sign = services.sign_download
+            found = replace(services, sign_download=lambda item, caller_id: origin + sign(item, caller_id))
+            if len(self._services) >= _ORIGINS_MAX:
+                self._services.clear()
+            self._services[origin] = found
+        return found
+
+    async def _own(self) -> None:
+        assert self._ready is not None, "started with it"
+        await wanted_or_idle(self._wanted, IDLE_SECONDS)
+        if self._stopping.is_set():
+            self._ready.cancel()
+            return
+        try:
+            await asyncio.to_thread(importlib.import_module, "app.mcp.transport.http")
+            from app.mcp.transport.http import http_server
+
+            async with http_server(self._schema, _session_in, BODY_BYTES) as answer:
+                self._ready.set_result(answer)
+                await self._stopping.wait()
+        except Exception as error:
+            log.exception("the MCP server could not be started")
+            if not self._ready.done():
+                self._ready.set_exception(error)
+
+
+async def wanted_or_idle(
+    wanted: asyncio.Event, seconds: float, cpu_seconds: Callable[[], float] = time.process_time
+) -> None:
+    """Returns once something is wanted, or once the process took next to no CPU time for some seconds."""
+    while not wanted.is_set():
+        before = cpu_seconds()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(wanted.wait(), seconds)
+        if cpu_seconds() - before <= seconds * IDLE_SHARE:
+            return
+
+
+def _session_in(scope: Scope) -> Session:
+    session: Session = scope[_SESSION]
+    return session
+
+
+def _problem(status: HTTPStatus, message: str) -> Response:
+    """A refusal as an error of the protocol: of any other body the SDKs tell their users the status alone."""
+    code = _INTERNAL_ERROR if status >= HTTPStatus.INTERNAL_SERVER_ERROR else _INVALID_REQUEST
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    return Response(orjson.dumps(body), status.value, media_type="application/json")

@@ -1,0 +1,156 @@
+"""Settings of agent profiles: the tables `[agents.<name>]` of the settings file.
+
+[agents.claude]
+preset = "claude"
+credentials = {ANTHROPIC_API_KEY = "anthropic.api_key"}
+
+[agents.mine]
+command = ["my-agent", "--json"]
+timeout_seconds = 900
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from app.settings.values import Table
+from runner.agents.isolation import best_isolation
+from runner.agents.profiles import PRESETS, AgentProfile, Agents, from_preset
+from runner.agents.reading import RESERVED_VARIABLES
+from runner.packs.registry import builtins_folder
+from runner.secrets.forms import MIN_SECRET_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
+#: Names of variables whose values are secrets, as programs call them.
+_SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSW|CREDENTIAL|AUTH", re.IGNORECASE)
+_Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,99}$")]
+
+
+class AgentSetting(BaseModel):
+    """One table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    preset: str | None = Field(None, description="Profile to start from; what else is given replaces its part.")
+    command: tuple[str, ...] = Field((), description="Program and fixed arguments; the prompt goes in on stdin.")
+    model: str | None = Field(None, description="Model it is told to use unless a step says another.")
+    model_args: tuple[str, ...] | None = Field(None, description="Arguments that tell it, with `{model}` in them.")
+    stream: Literal["raw", "claude", "codex", "gemini", "opencode"] | None = Field(
+        None, description="How it prints what it does."
+    )
+    env: tuple[_Variable, ...] = Field((), description="The server's environment variables it is given, by name.")
+    variables: dict[_Variable, str] = Field(default_factory=dict, description="Fixed variables it is given.")
+    credentials: dict[_Variable, str] = Field(
+        default_factory=dict, description="Secrets it is given: `credential` or `credential.field` by variable."
+    )
+    timeout_seconds: float = Field(600, gt=0, le=86_400, description="Longest time of an attempt.")
+    capabilities: tuple[str, ...] | None = Field(None, description="What it says it can do.")
+    read: tuple[str, ...] = Field((), description="Absolute paths outside the workspace it may read.")
+    script: Path | None = Field(None, description="File a mock answers from.")
+    network: bool = Field(True, description="Whether it may reach the network.")
+    isolation: Literal["process", "sandbox", "sandbox_offline"] | None = Field(
+        None, description="Weakest isolation it accepts, whatever a step says."
+    )
+
+    @model_validator(mode="after")
+    def _one_origin(self) -> Self:
+        if self.preset is None and not self.command:
+            raise ValueError("give `command`, or a `preset` to start from")
+        if self.preset is not None and self.preset not in PRESETS:
+            raise ValueError(f"there is no preset `{self.preset}`; there are {', '.join(PRESETS)}")
+        if self.command and not self.command[0].strip():
+            raise ValueError("`command` begins with a program")
+        return self
+
+    @field_validator("credentials", "variables", mode="after")
+    @classmethod
+    def _plain_variables(cls, value: dict[str, str]) -> dict[str, str]:
+        for name in value:
+            if name.upper() in RESERVED_VARIABLES:
+                raise ValueError(f"`{name}` is set by Packline itself")
+        return value
+
+    @field_validator("read", mode="after")
+    @classmethod
+    def _absolute(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        for path in value:
+            if not os.path.isabs(path):
+                raise ValueError(f"`{path}` is a relative path; give an absolute one")
+        return value
+
+
+def _named(agents: dict[str, AgentSetting]) -> dict[str, AgentSetting]:
+    """The profiles; a name that steps could not write is refused."""
+    for key in agents:
+        if not _NAME.match(key):
+            raise ValueError(f"the name `{key}` must be lower-case letters, digits, `_` and `-`, at most 64")
+    return agents
+
+
+#: Profiles by name.
+Profiles = Annotated[Table[dict[str, AgentSetting]], AfterValidator(_named)]
+
+
+def agents_of(
+    settings: Mapping[str, AgentSetting],
+    *,
+    folder: Path,
+    output_bytes: int,
+    workspace_bytes: int,
+    mcp_url: str | None = None,
+) -> Agents:
+    """The agents steps may use here. `mock` is there even when no table declares it.
+
+    Args:
+        settings: The tables by name.
+        folder: Where workspaces of attempts are made.
+        output_bytes: What one agent may print.
+        workspace_bytes: What its workspace may hold.
+        mcp_url: Where Packline's own tools are.
+    """
+    mock = replace(PRESETS["mock"], script=builtins_folder() / "agents" / "mock.yaml")
+    profiles = {"mock": mock, **{key: _profile(key, table) for key, table in settings.items()}}
+    return Agents(
+        profiles,
+        read_variable=os.environ.get,
+        probe=best_isolation,
+        folder=folder,
+        output_bytes=output_bytes,
+        workspace_bytes=workspace_bytes,
+        mcp_url=mcp_url,
+    )
+
+
+def given_secrets(agents: Agents) -> dict[str, str]:
+    """What profiles give their programs outside the vault and call a secret by the variable's name, to be masked too.
+
+    What is shorter than a secret of the vault may be is left out: it would be masked inside ordinary words.
+    """
+    found: dict[str, str] = {}
+    for profile in agents.profiles.values():
+        read = {name: agents.read_variable(name) or "" for name in profile.env}
+        for name, value in {**read, **profile.variables}.items():
+            if _SECRET_NAME.search(name) and len(value) >= MIN_SECRET_LENGTH:
+                found[f"{profile.key}.{name}"] = value
+    return found
+
+
+def _profile(key: str, table: AgentSetting) -> AgentProfile:
+    given: dict[str, Any] = {
+        name: value for name in table.model_fields_set - {"preset"} if (value := getattr(table, name)) is not None
+    }
+    if "credentials" in given:
+        given["credentials"] = tuple(given["credentials"].items())
+    if table.preset is not None:
+        return from_preset(table.preset, key, **given)
+    known = {field.name for field in fields(AgentProfile)}
+    return AgentProfile(key=key, **{name: value for name, value in given.items() if name in known})

@@ -1,0 +1,124 @@
+"""Settings as people are told them: values without secrets, and what is wrong with one that cannot be used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+from urllib.parse import urlsplit, urlunsplit
+
+from pydantic import SecretStr
+
+from app.settings.sources import source_of, variable_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pydantic import ValidationError
+    from pydantic.fields import FieldInfo
+    from pydantic_core import ErrorDetails
+
+    from app.settings.sources import SettingsFile
+    from runner.failures import JSONValue
+
+#: What should have been given instead, by pydantic's kind of error, with the values of its context.
+_PLAIN = {
+    **dict.fromkeys(("tuple_type", "list_type"), "it should be a list"),
+    **dict.fromkeys(("dict_type", "model_type", "model_attributes_type"), "it should be a table"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_parsing_size", "int_from_float"), "it should be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "it should be a number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it should be true or false"),
+    **dict.fromkeys(("path_type", "path_invalid"), "it should be a path"),
+    "greater_than": "it should be greater than {gt:.16g}",
+    "greater_than_equal": "it should be greater than or equal to {ge:.16g}",
+    "less_than_equal": "it should be less than or equal to {le:.16g}",
+    "literal_error": "it should be {expected}",
+    "string_too_short": "it should be at least {min_length} long",
+    "string_pattern_mismatch": "it should match the pattern {pattern}",
+    "value_error": "{error}",
+    "string_type": "it should be text",
+    "extra_forbidden": "there is no such key",
+    "missing": "it is needed",
+}
+
+
+def explain(
+    error: ValidationError,
+    given: Mapping[str, object],
+    file: SettingsFile,
+    fields: Mapping[str, FieldInfo],
+) -> str:
+    """One sentence for each value that cannot be used."""
+    return "\n".join(_explain_one(detail, given, file, fields) for detail in error.errors())
+
+
+def _explain_one(
+    detail: ErrorDetails, given: Mapping[str, object], file: SettingsFile, fields: Mapping[str, FieldInfo]
+) -> str:
+    name, *inside = [str(part) for part in detail["loc"] if part != "[key]"]
+    dotted = ".".join((name, *inside))
+    match source_of(name, given, file.values, file.path):
+        case "command line":
+            where = f"--{name.replace('_', '-')}"
+        case "environment":
+            where = f"`{'.'.join(inside)}` in {variable_of(name)}" if inside else variable_of(name)
+        case path:
+            where = f"`{dotted}` in {path}"
+    field = fields[name]
+    default = default_of(field)
+    if is_secret(field):
+        value = "is set"
+    elif inside or isinstance(default, dict) or not isinstance(detail["input"], (str, int, float)):
+        value = "cannot be used"  # what lies in a table or a list may be a secret
+    else:
+        value = f"is `{shown(field, detail['input'])}`"
+    if inside:
+        remedy = "Correct it or remove it."
+    elif default in (None, [], {}):
+        remedy = "Unset it to go without."
+    else:
+        remedy = f"Unset it for the default `{default}`."
+    return f"{where} {value}: {_plain(detail)}. {remedy}"
+
+
+def _plain(detail: ErrorDetails) -> str:
+    """What is wrong with a value, in words for people who do not read Python; never the value itself."""
+    plain = _PLAIN.get(detail["type"])
+    return detail["msg"] if plain is None else plain.format(**detail.get("ctx", {}))
+
+
+def default_of(field: FieldInfo) -> JSONValue:
+    """What a setting is when it is not given."""
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, Path):
+        return str(value)
+    return list(value) if isinstance(value, tuple) else cast("JSONValue", value)
+
+
+def is_secret(field: FieldInfo) -> bool:
+    """Whether the value of a setting is told nobody."""
+    return SecretStr in (field.annotation, *get_args(field.annotation))
+
+
+def shown(field: FieldInfo, value: JSONValue) -> JSONValue:
+    """A value without the secrets in it; None for a setting that is one."""
+    if is_secret(field):
+        return None
+    if isinstance(value, str):
+        return _without_password(value)
+    if isinstance(value, dict):
+        return {key: shown(field, item) for key, item in value.items()}
+    return value
+
+
+def _without_password(value: str) -> str:
+    """An address without the password it may carry."""
+    if "@" not in value or "://" not in value:
+        return value
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return "***"
+    if parts.password is None:
+        return value
+    account = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}"
+    return urlunsplit((parts.scheme, account, parts.path, parts.query, parts.fragment))

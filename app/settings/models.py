@@ -1,0 +1,200 @@
+"""The settings of models: who serves them (`model_providers`) and which serve a role (`model_roles`).
+
+Both are tables of the settings file; variables add to them and win:
+
+    [model_providers.groq]
+    kind = "openai"
+    base_url = "https://api.groq.com/openai/v1"
+
+    [model_roles]
+    writer = ["anthropic:claude-sonnet-5", "groq:llama-3.3-70b-versatile"]
+
+    PACKLINE_PROVIDER_GROQ_URL=https://api.groq.com/openai/v1    also _KIND, _CREDENTIAL, _API_KEY_ENV
+    PACKLINE_MODEL_WRITER=anthropic:claude-sonnet-5,groq:llama-3.3-70b-versatile
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, ValidationInfo
+from pydantic_settings import NoDecode
+
+from runner.egress.web_address import WebAddressError, read_web_address
+from runner.gateway.providers import (
+    BUILTIN_PROVIDERS,
+    DEFAULT_URLS,
+    KINDS,
+    OFFLINE,
+    PROVIDER_NAME,
+    ROLE_NAME,
+    ModelRef,
+    Provider,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ROLE = re.compile(r"PACKLINE_MODEL_([A-Z0-9_]+)\Z")
+_PROVIDER = re.compile(r"PACKLINE_PROVIDER_([A-Z0-9_]+?)_(URL|KIND|CREDENTIAL|API_KEY_ENV)\Z")
+_FIELDS = {"URL": "base_url", "KIND": "kind", "CREDENTIAL": "credential", "API_KEY_ENV": "api_key_env"}
+#: Variables of the same prefix that are settings of their own, or would be the whole table.
+_NOT_ROLES = frozenset({"PACKLINE_MODEL_ROLES", "PACKLINE_MODEL_PROVIDERS", "PACKLINE_MODEL_CALL_SECONDS"})
+
+
+def is_model_variable(name: str) -> bool:
+    """Whether a variable sets a role or a provider."""
+    return bool(_PROVIDER.match(name) or (_ROLE.match(name) and name not in _NOT_ROLES))
+
+
+def role_variables() -> dict[str, str]:
+    """Roles of the environment, by name in lower case."""
+    found = {}
+    for name, value in os.environ.items():
+        match = _ROLE.match(name)
+        if match and value and name not in _NOT_ROLES:
+            found[match[1].lower()] = value
+    return found
+
+
+def provider_variables() -> dict[str, dict[str, str]]:
+    """Providers of the environment, by name in lower case."""
+    found: dict[str, dict[str, str]] = {}
+    for name, value in os.environ.items():
+        match = _PROVIDER.match(name)
+        if match and value:
+            found.setdefault(match[1].lower(), {})[_FIELDS[match[2]]] = value
+    return found
+
+
+def merged(file: object, variables: Mapping[str, Any]) -> object:
+    """A table of the file with the variables' entries over it; what is no table is left to the check."""
+    if not isinstance(file, dict):
+        return dict(variables) if file is None else file
+    result = dict(file)
+    for name, value in variables.items():
+        earlier = result.get(name)
+        result[name] = {**earlier, **value} if isinstance(earlier, dict) and isinstance(value, dict) else value
+    return result
+
+
+def _checked_providers(value: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """Providers as the settings give them, names in lower case; the message names an entry that cannot be used."""
+    checked = {name.lower(): dict(entry) for name, entry in value.items()}
+    for name, entry in checked.items():
+        if not PROVIDER_NAME.match(name) or name == OFFLINE:
+            raise ValueError(f"`{name}` cannot be a provider's name: use letters, digits and `_`, and not `{OFFLINE}`")
+        unknown = sorted(entry.keys() - set(_FIELDS.values()))
+        if unknown:
+            raise ValueError(f"provider `{name}` has `{unknown[0]}`; it may have {', '.join(_FIELDS.values())}")
+        kind = entry.get("kind")
+        if kind is not None and kind not in KINDS:
+            raise ValueError(f"provider `{name}` has the kind `{kind}`; it may be {', '.join(KINDS)}")
+        if kind is None and name not in BUILTIN_PROVIDERS and "base_url" not in entry:
+            raise ValueError(f"provider `{name}` needs a base_url (PACKLINE_PROVIDER_{name.upper()}_URL)")
+        url = entry.get("base_url")
+        if url is not None:
+            needed = f"for provider `{name}` an address such as https://host.example/v1 is needed"
+            try:
+                address = read_web_address(url)
+            except WebAddressError as error:
+                raise ValueError(f"{needed}: {error.reason}") from error
+            if address.account is not None:
+                raise ValueError(f"the address of provider `{name}` holds a password: store a credential instead")
+            entry["base_url"] = address.url.rstrip("/")
+    return checked
+
+
+def _read_roles(value: object) -> object:
+    """Chains given as text, separated by commas, as lists; the rest is left to the check."""
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: tuple(part.strip() for part in chain.split(",") if part.strip()) if isinstance(chain, str) else chain
+        for name, chain in value.items()
+    }
+
+
+def _checked_roles(value: dict[str, tuple[str, ...]], info: ValidationInfo) -> dict[str, tuple[str, ...]]:
+    """Roles as the settings give them, names in lower case; the message names an entry that cannot be used.
+
+    Whether a provider serves a model is known once `model_providers`, which is declared before, was read.
+    """
+    checked = {name.lower(): chain for name, chain in value.items()}
+    for name, chain in checked.items():
+        if not ROLE_NAME.match(name):
+            raise ValueError(f"`{name}` cannot be a role's name: use letters, digits and `_`")
+        if not chain:
+            raise ValueError(f"role `{name}` names no model")
+        for text in chain:
+            try:
+                ModelRef.parse(text)
+            except ValueError as error:
+                raise ValueError(f"role `{name}`: {error}") from error
+    providers = info.data.get("model_providers")
+    problem = None if providers is None else _unknown_provider(checked, providers)
+    if problem is not None:
+        raise ValueError(problem)
+    return checked
+
+
+def _unknown_provider(roles: Mapping[str, tuple[str, ...]], providers: Mapping[str, Mapping[str, str]]) -> str | None:
+    """What is wrong with a role whose model no provider serves; None when there is none."""
+    known = {*BUILTIN_PROVIDERS, *providers, OFFLINE}
+    for role, chain in roles.items():
+        for text in chain:
+            ref = ModelRef.parse(text)
+            if ref.provider not in known:
+                return (
+                    f"role `{role}` names `{text}`, but there is no provider `{ref.provider}`: use one of "
+                    f"{', '.join(sorted(known))}, or add it as PACKLINE_PROVIDER_{ref.provider.upper()}_URL"
+                )
+            if ref.provider == OFFLINE and role != "voice":
+                return f"role `{role}` names `{text}`, which is a voice of this machine: name a model of a provider"
+    return None
+
+
+#: Who serves models, by name.
+Providers = Annotated[dict[str, dict[str, str]], NoDecode, AfterValidator(_checked_providers)]
+#: Models of each role, in the order they are tried.
+Roles = Annotated[dict[str, tuple[str, ...]], NoDecode, BeforeValidator(_read_roles), AfterValidator(_checked_roles)]
+
+
+def providers_of(value: Mapping[str, Mapping[str, str]]) -> dict[str, Provider]:
+    """The built-in providers with what the settings say of them, and those the settings add.
+
+    A provider at an address of its own may work without a key (a server of your own), unless a credential or a
+    variable for one is named.
+    """
+    found = dict(BUILTIN_PROVIDERS)
+    for name, entry in value.items():
+        known = BUILTIN_PROVIDERS.get(name)
+        kind = next(kind for kind in KINDS if kind == entry.get("kind", known.kind if known else "openai"))
+        is_elsewhere = "base_url" in entry and entry["base_url"] != DEFAULT_URLS[kind]
+        names_key = "credential" in entry or "api_key_env" in entry
+        found[name] = Provider(
+            name=name,
+            kind=kind,
+            base_url=entry.get("base_url", DEFAULT_URLS[kind]).rstrip("/"),
+            credential=entry.get("credential", name),
+            api_key_env=entry.get("api_key_env", known.api_key_env if known else None),
+            needs_key=names_key or (kind != "ollama" and not is_elsewhere),
+        )
+    return found
+
+
+def roles_of(value: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[ModelRef, ...]]:
+    """The chain of each role."""
+    return {name: tuple(ModelRef.parse(text) for text in chain) for name, chain in value.items()}
+
+
+def given_keys(providers: Mapping[str, Provider]) -> dict[str, str]:
+    """Keys of providers that the environment holds, by credential."""
+    found: dict[str, str] = {}
+    for provider in providers.values():
+        key = os.environ.get(provider.api_key_env or "", "").strip()
+        if key:
+            found.setdefault(provider.credential, key)
+    return found

@@ -1,0 +1,137 @@
+"""Kinds of values a setting may have: how each is read from text, and what is refused.
+
+A message begins in lower case and stands behind the setting's name and value (`settings_telling.explain`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic_settings import NoDecode
+
+from runner.egress.web_address import WebAddress, WebAddressError, read_web_address, read_web_host
+
+T = TypeVar("T")
+
+Seconds = Annotated[float, Field(gt=0, le=31_536_000)]
+Bytes = Annotated[int, Field(ge=1, le=1 << 50)]
+
+
+def _words(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(word.strip() for word in value.split(",") if word.strip())
+    return value
+
+
+def _folders(value: object) -> object:
+    if isinstance(value, str):
+        return tuple(Path(part).expanduser().resolve() for part in value.split(os.pathsep) if part)
+    return value
+
+
+def _table(value: object) -> object:
+    if isinstance(value, str):
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError("it should be a table, in a variable as JSON") from None
+    return value
+
+
+def _absolute(value: Path) -> Path:
+    return value.expanduser().resolve()
+
+
+def _hosts(value: tuple[str, ...]) -> tuple[str, ...]:
+    names = []
+    for host in value:
+        try:
+            names.append(read_web_host(host))
+        except WebAddressError as error:
+            message = f"`{host}` is no host: write a name such as pack.example, without scheme and port"
+            raise ValueError(message) from error
+    return tuple(names)
+
+
+def _origins(value: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_web_address(origin).origin for origin in value)
+
+
+def _address(value: str | None) -> str | None:
+    return None if value is None else _web_address(value).url.rstrip("/")
+
+
+def _service_addresses(value: dict[str, str]) -> dict[str, str]:
+    found = {}
+    for name, text in value.items():
+        url = _web_address(text, f"for `{name}` ").url
+        # Packs may join paths to it: a slash at its end is there if it was given.
+        found[name.lower()] = url if text.rstrip().endswith("/") else url.removesuffix("/")
+    return found
+
+
+def _base_path(value: str | None) -> str | None:
+    if value is None or not value.strip("/"):
+        return None
+    if re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+/?", value) is None:
+        raise ValueError("a path such as /tools/pipes is needed, of letters, digits and . _ ~ -")
+    return value.rstrip("/")
+
+
+def _database(value: str) -> str:
+    if value == "sqlite" or value.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
+        return value
+    raise ValueError("use `sqlite` for the embedded database or `postgresql://user@host/name`")
+
+
+def _vault_key(value: SecretStr | None) -> SecretStr | None:
+    if value is not None:
+        from store.secrets.cipher import VaultKeyError, parse_key
+
+        try:
+            parse_key(value.get_secret_value(), "it")
+        except VaultKeyError as error:
+            raise ValueError(str(error).rstrip(".")) from error
+    return value
+
+
+def _artifact_store(value: str) -> str:
+    if value != "disk":
+        from store.files.blobs_s3 import Bucket
+
+        Bucket.parse(value)
+    return value
+
+
+def _web_address(value: str, what: str = "") -> WebAddress:
+    try:
+        return read_web_address(value)
+    except WebAddressError as error:
+        raise ValueError(f"{what}an address such as https://host.example is needed: {error.reason}") from error
+
+
+#: Of the settings file; a variable holds it as JSON.
+Table = Annotated[T, NoDecode, BeforeValidator(_table)]
+#: Texts, separated by commas.
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+Hosts = Annotated[Words, AfterValidator(_hosts)]
+#: Of web pages, such as https://ops.example; without a slash at the end, in lower case.
+Origins = Annotated[Words, AfterValidator(_origins)]
+Folder = Annotated[Path, AfterValidator(_absolute)]
+#: Separated as in PATH.
+Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
+#: Of the web; without a slash at the end.
+Address = Annotated[str | None, AfterValidator(_address)]
+#: By the names of services, in lower case.
+ServiceAddresses = Annotated[dict[str, str], NoDecode, AfterValidator(_service_addresses)]
+#: Begins with a slash and ends without; None is the root.
+BasePath = Annotated[str | None, AfterValidator(_base_path)]
+DatabaseAddress = Annotated[str, AfterValidator(_database)]
+VaultKey = Annotated[SecretStr | None, Field(min_length=1), AfterValidator(_vault_key)]
+#: `disk` or s3://bucket/folder.
+ArtifactStore = Annotated[str, AfterValidator(_artifact_store)]

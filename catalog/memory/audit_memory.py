@@ -1,0 +1,309 @@
+"""Audit memory: takes up how packs and pipelines ended, in the background, and forgets on request.
+
+Runs know nothing of it: `store.memory.uptake` is read after their commit. What is learned is sealed with the vault key;
+while the vault is locked outcomes are remembered and nothing is learned from them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING
+
+import orjson
+import structlog
+
+from catalog.memory.learning import LearnedField, learned_values
+from runner.excerpts import excerpt
+from runner.failures import FailureCode, PackError
+from runner.secrets.vault_sync import VaultLockedError
+from runner.watching.bus import wait_flag
+from store.access.audit import append_audit
+from store.database.engine import StoreClosedError, StoreError
+from store.database.wakes import Topic
+from store.memory.entries import EVERYTHING, MemoryScope, forget, place_of
+from store.memory.state import counts_place, keep_counts
+from store.memory.uptake import NewOutcome, any_due, due_runs, take_up
+from store.secrets.cipher import UnsealError
+from store.secrets.vault_proof import VaultChangedError
+from store.states import AttemptState, RunState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from runner.packs.needs import Missing
+    from runner.secrets.redaction import Redactor
+    from runner.secrets.vault_sync import Opened, VaultKeeper
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.memory.uptake import DueRun, DueStep
+
+log = structlog.get_logger(__name__)
+
+#: Runs taken up in one transaction; each may have 64 steps.
+RUNS_AT_ONCE = 25
+#: How long no run may have moved before outcomes are taken up, and how long others have the database between two
+#: transactions.
+GATHER_SECONDS = 0.25
+#: How often such calm is waited for before outcomes are taken up in the middle of the bustle: five seconds in all.
+CALM_TRIES = 20
+#: How often it is looked for outcomes that no wake-up told of, such as those of a server that died.
+POLL_SECONDS = 15.0
+#: How often a unit is tried anew when the vault key was changed meanwhile.
+TRIES = 3
+#: What forgetting is called in the audit, by whatever way it came.
+FORGET_ACTION = "forget_memory"
+SCOPE_FORMS = "`all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`"
+_SCOPE = re.compile(r"(pack|pipeline|entry):(\S{1,200})\Z")
+_OUTCOMES = {AttemptState.SUCCEEDED: RunState.SUCCEEDED, AttemptState.CANCELLED: RunState.CANCELLED}
+
+
+class ScopeError(ValueError):
+    """A text names no scope; the message says which there are."""
+
+
+def parse_scope(text: str) -> MemoryScope:
+    """The rows a scope names.
+
+    Raises:
+        ScopeError: it is none of the one vocabulary.
+    """
+    if text == "all":
+        return EVERYTHING
+    if text == "packs":
+        return MemoryScope(kind="pack")
+    if text == "pipelines":
+        return MemoryScope(kind="pipeline")
+    found = _SCOPE.match(text)
+    if found is None:
+        raise ScopeError(f"`{excerpt(text, 200)}` is no scope of memory; use {SCOPE_FORMS}.")
+    kind, target = found.groups()
+    if kind == "entry":
+        return MemoryScope(entry_id=target)
+    return MemoryScope(kind="pack" if kind == "pack" else "pipeline", target=target)
+
+
+class Memory:
+    """A server's part in keeping memory; started by `start`, ended by `stop`.
+
+    Args:
+        store: The database.
+        keeper: Opens the vault, whose key seals what is learned.
+        redactor: Tells what is secret.
+        keep_days: How long a row is kept.
+    """
+
+    def __init__(self, store: Store, keeper: VaultKeeper, redactor: Redactor, *, keep_days: float) -> None:
+        self._store = store
+        self._keeper = keeper
+        self._redactor = redactor
+        self._keep_days = keep_days
+        self._woken = asyncio.Event()
+        self._taking = asyncio.Lock()
+        self._task: asyncio.Task[None] | None = None
+        store.wakes.listen(Topic.RUN_ENDED, lambda _: self._woken.set())
+
+    async def start(self) -> None:
+        """Starts to take up what ended, before this start too; a second call does nothing."""
+        if self._task is None:
+            self._woken.set()
+            self._task = asyncio.create_task(self._follow(), name="packline-memory")
+
+    async def stop(self) -> None:
+        """Takes up nothing more; harmless twice and before `start`. What is due is taken up after the next start."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    @property
+    def locked(self) -> Missing | None:
+        """Why what was learned cannot be read, and what to do; None while it can."""
+        return self._keeper.vault.locked
+
+    @property
+    def opening(self) -> object:
+        """Stands for what opens sealed texts now; another object once the vault key was changed."""
+        return self._keeper.opened
+
+    def open(self, sealed: str, place: str) -> str | None:
+        """What was sealed for a place; None when it does not open."""
+        opened = self._keeper.opened
+        if opened is None:
+            return None
+        try:
+            return opened.cipher.open(sealed, place)
+        except UnsealError:
+            return None
+
+    def learned(self, caller_id: str, run_id: str, step_id: str, sealed: str) -> dict[LearnedField, str] | None:
+        """The learned values of a row; None when they cannot be read."""
+        text = self.open(sealed, place_of(caller_id, run_id, step_id))
+        if text is None:
+            return None
+        values = orjson.loads(text)
+        return {LearnedField(field): value for field, value in values.items() if field in _FIELDS}
+
+    async def keep_counts(self, caller_id: str, revision: int, text: str) -> None:
+        """Stores what was counted of a caller's rows up to a revision, sealed; where it cannot, it is counted again."""
+        opened = self._keeper.opened
+        if opened is None:
+            return
+        sealed = opened.cipher.seal(text, counts_place(caller_id))
+        try:
+            await self._store.write(keep_counts, caller_id, revision, sealed, proof=opened.proof)
+        except (StoreError, VaultChangedError) as error:
+            log.info("counts of memory could not be stored", caller=caller_id, error=str(error))
+
+    async def count(self, caller_id: str, scope: MemoryScope) -> int:
+        """How many rows of a caller's a scope names. What ended before the call is among them."""
+        await self.catch_up()
+        return await self._store.snapshot(forget, caller_id, scope, dry_run=True)
+
+    async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
+        """As `runner.packs.memory.MemoryPort` says; for packs, whose run is the caller's own."""
+        try:
+            wanted = parse_scope(scope)
+        except ScopeError as refused:
+            raise PackError(FailureCode.INVALID_INPUT, str(refused), field="scope") from refused
+
+        def unit(conn: Connection) -> int:
+            count = forget(conn, caller_id, wanted, dry_run=dry_run)
+            detail = orjson.dumps({"scope": scope, "rows": count, "dry_run": dry_run, "run": run_id}).decode()
+            append_audit(conn, actor_id=caller_id, action=FORGET_ACTION, accepted=True, detail=detail)
+            return count
+
+        await self.catch_up()
+        return await self._store.write(unit)
+
+    async def catch_up(self) -> None:
+        """Takes up everything that has ended by now."""
+        while await any_due(self._store):
+            if await self._take_some() < RUNS_AT_ONCE:
+                return
+
+    async def _follow(self) -> None:
+        is_behind = False
+        while True:
+            if not is_behind:
+                await wait_flag(self._woken, POLL_SECONDS)
+            await self._calm(1 if is_behind else CALM_TRIES)
+            is_behind = False
+            try:
+                # There may be more than are taken at once; others have the database in between.
+                is_behind = await any_due(self._store) and await self._take_some() == RUNS_AT_ONCE
+            except StoreClosedError:
+                return
+            except StoreError as error:
+                log.warning("memory could not be kept up; it is tried again", error=str(error))
+            except Exception:  # nothing may end the following
+                log.exception("memory could not be kept up by a defect; it is tried again")
+
+    async def _calm(self, tries: int) -> None:
+        """Waits for a moment in which no run moved: whoever started them waits for runs, and nobody for memory."""
+        for _ in range(tries):
+            self._woken.clear()
+            await asyncio.sleep(GATHER_SECONDS)
+            if not self._woken.is_set():
+                return
+
+    async def _take_some(self) -> int:
+        """Takes up the next runs; how many were due."""
+        async with self._taking:
+            due = await due_runs(self._store, limit=RUNS_AT_ONCE)
+            for _ in range(TRIES):
+                opened, outcomes = await self._outcomes(due)
+                proof = opened.proof if opened is not None else None
+                try:
+                    await self._store.write(take_up, outcomes, proof=proof, keep_days=self._keep_days)
+                except VaultChangedError:
+                    continue
+                return len(due)
+            raise StoreError("The vault key keeps being changed.")
+
+    async def _outcomes(
+        self, due: list[tuple[DueRun, list[DueStep]]]
+    ) -> tuple[Opened | None, list[tuple[DueRun, list[NewOutcome]]]]:
+        """The rows of runs, and what their values were sealed with, if any were."""
+        learned = [(run, steps, self._learned(run, steps)) for run, steps in due]
+        opened: Opened | None = None
+        if any(values for _, _, found in learned for values in found.values()):
+            try:
+                opened = await self._keeper.for_sealing()
+            except VaultLockedError as error:
+                log.debug("nothing is learned while the vault is locked", reason=str(error))
+        return opened, [(run, _rows(run, steps, found, opened)) for run, steps, found in learned]
+
+    def _learned(self, run: DueRun, steps: list[DueStep]) -> dict[str, dict[LearnedField, str]]:
+        """What succeeded teaches, by step; the run's own under the empty text."""
+        found: dict[str, dict[LearnedField, str]] = {}
+        if run.state is RunState.SUCCEEDED:
+            found[""] = self._values(run.inputs)
+        if run.pack is None:
+            for step in steps:
+                if step.state == AttemptState.SUCCEEDED and step.input is not None:
+                    found[step.step_id] = self._values(step.input)
+        return found
+
+    def _values(self, text: str) -> dict[LearnedField, str]:
+        try:
+            return learned_values(orjson.loads(text), self._redactor)
+        except orjson.JSONDecodeError:
+            return {}
+
+
+_FIELDS = frozenset(LearnedField)
+
+
+def _rows(
+    run: DueRun, steps: list[DueStep], learned: dict[str, dict[LearnedField, str]], opened: Opened | None
+) -> list[NewOutcome]:
+    def sealed(step_id: str) -> str | None:
+        values = learned.get(step_id)
+        if not values or opened is None:
+            return None
+        text = orjson.dumps({field.value: value for field, value in values.items()}).decode()
+        return opened.cipher.seal(text, place_of(run.caller_id, run.id, step_id))
+
+    began = run.started_at or run.ended_at
+    rows = [
+        NewOutcome(
+            kind="pipeline" if run.pipeline_id else "pack",
+            target=run.pipeline_id or run.pack or "",
+            step_id="",
+            at=run.ended_at,
+            outcome=run.state,
+            failure_code=_code(run.failure),
+            duration_seconds=_seconds(began, run.ended_at),
+            sealed=sealed(""),
+        )
+    ]
+    if run.pack is not None:
+        return rows
+    for step in steps:
+        ended = step.ended_at or run.ended_at
+        rows.append(
+            NewOutcome(
+                kind="pack",
+                target=step.pack,
+                step_id=step.step_id,
+                at=ended,
+                outcome=_OUTCOMES.get(AttemptState(step.state), RunState.FAILED),
+                failure_code=_code(step.failure),
+                duration_seconds=_seconds(step.started_at, ended),
+                sealed=sealed(step.step_id),
+            )
+        )
+    return rows
+
+
+def _seconds(began: datetime, ended: datetime) -> float:
+    """How long something took; never less than nothing, whatever the clock did meanwhile."""
+    return max(0.0, (ended - began).total_seconds())
+
+
+def _code(failure: str | None) -> str | None:
+    if failure is None:
+        return None
+    code = orjson.loads(failure).get("code")
+    return code if isinstance(code, str) else None

@@ -1,0 +1,182 @@
+"""What the catalog lacks for a request, as a pack somebody could write. Pure, and asks no model.
+
+The proposal is made of what was not covered: the deed nobody knows, the kinds of thing at hand and asked for. It is a
+beginning for whoever writes the pack, and says so.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+from catalog.routing.concepts import thesaurus
+from catalog.words import as_written, telling_words
+from runner.excerpts import excerpt
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from catalog.routing.facts import Facts
+    from catalog.routing.signals import Reading
+    from catalog.search import Entry, RefT
+
+#: Longest request that is repeated in a gap, in characters.
+MAX_INTENT = 500
+#: Largest gap that is kept, in bytes of JSON.
+MAX_GAP_BYTES = 20_000
+#: Area of the packs that work on a kind of thing.
+_AREAS = {
+    "pdf": "doc", "docx": "doc", "xlsx": "doc", "pptx": "slides", "document": "doc", "html": "web", "url": "web",
+    "source_url": "web", "repo_url": "repo", "repo_name": "github", "issue_number": "github", "mp3": "audio",
+    "audio": "audio", "mp4": "video", "video": "video", "image": "image", "email": "email", "markdown": "text",
+    "text": "text", "json": "data", "srt_captions": "video",
+}  # fmt: skip
+#: Kinds that are handed over as a file.
+_FILES = frozenset(("pdf", "docx", "xlsx", "pptx", "document", "mp3", "audio", "mp4", "video", "image"))
+
+
+class ProposedPack(BaseModel):
+    """A pack somebody could write."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)+$", max_length=100, description="`area.verb`.")
+    input_schema: dict[str, JsonValue] = Field(description="JSON Schema of what it would be given.")
+    output_schema: dict[str, JsonValue] = Field(description="JSON Schema of what it would return.")
+    integration_pattern: str = Field(min_length=1, max_length=1000, description="How it would get at what it needs.")
+    why_useful: str = Field(min_length=1, max_length=1000, description="What it would make possible.")
+
+
+class GapWarning(BaseModel):
+    """A capability the catalog lacks."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    missing_capability: str = Field(min_length=1, max_length=1000, description="What cannot be done.")
+    proposed_pack: ProposedPack = Field(description="A pack that would do it.")
+
+
+@dataclass(frozen=True, slots=True)
+class IssueText:
+    """A gap as an issue."""
+
+    title: str
+    body: str
+
+
+def describe_gap(request: str, facts: Facts, reading: Reading, nearest: Sequence[Entry[RefT]]) -> GapWarning:
+    """What is missing for a request that nothing serves.
+
+    Args:
+        request: In the user's words.
+        facts: What was read out of it.
+        reading: How it compared with the catalog.
+        nearest: Entries that come nearest, the best first.
+    """
+    intent = excerpt(" ".join(request.split()), MAX_INTENT)
+    deed, unknown = _deed(facts.text, reading)
+    kind = facts.facts[0].kinds[0] if facts.facts else _named_kind(reading)
+    area = _AREAS.get(kind or "", "custom")
+    lacks = f" No pack or pipeline here knows {_listed(unknown)}." if unknown else ""
+    near = nearest[0] if nearest else None
+    beside = (
+        f" The nearest is {near.name}, which does something else: {near.metadata.typical_use or near.description}"
+        if near
+        else ""
+    )
+    return GapWarning(
+        missing_capability=excerpt(f"Nothing here can do this: “{intent}”.{lacks}{beside}", 1000),
+        proposed_pack=ProposedPack(
+            name=f"{area}.{deed}",
+            input_schema=_input_schema(facts, kind),
+            output_schema={
+                "type": "object",
+                "required": ["result"],
+                "properties": {"result": {"type": "string", "description": f"What came of it: {excerpt(intent, 200)}"}},
+            },
+            integration_pattern=_integration(kind),
+            why_useful=_why(kind, nearest, intent),
+        ),
+    )
+
+
+def issue_text(intent: str, gap: GapWarning) -> IssueText:
+    """A gap as the title and body of an issue; nothing in it can leave its place in the Markdown."""
+    pack = gap.proposed_pack
+    quoted = "\n".join(f"> {line}" for line in excerpt(intent, 2000).splitlines() or [""])
+    title = excerpt(f"New pack {pack.name}: {' '.join(intent.split())}", 120)
+    body = (
+        f"## Wanted\n\n{quoted}\n\n{_plain(gap.missing_capability)}\n\n"
+        f"## Proposed pack `{pack.name}`\n\n{_plain(pack.why_useful)}\n\n"
+        f"**How it would work.** {_plain(pack.integration_pattern)}\n\n"
+        f"Input:\n\n{_fenced(pack.input_schema)}\n\nOutput:\n\n{_fenced(pack.output_schema)}\n"
+    )
+    return IssueText(title, body)
+
+
+def _named_kind(reading: Reading) -> str | None:
+    """The kind of the first thing a request names as what it is to work on; None when it names none."""
+    concepts = thesaurus().concepts
+    for role in ("given", "plain"):
+        for name in reading.wish.things.get(role, ()):
+            for kind in _AREAS:
+                if kind in concepts[name].kinds:
+                    return kind
+    return None
+
+
+def _deed(text: str, reading: Reading) -> tuple[str, list[str]]:
+    """What is to be done, as a verb of a pack's name, and the words nobody knows, as they were written."""
+    written = as_written(text)
+    unknown = [written[term.stem] for term in reading.terms if term.sureness < 1 and term.stem in written]
+    telling = [written[word] for word in telling_words(text) if word in written]
+    first = unknown[0] if unknown and telling and unknown[0] == telling[0] else (telling or ["do"])[0]
+    verb = re.sub(r"[^a-z0-9_]", "", first.encode("ascii", "ignore").decode())[:40]
+    return (verb if verb and verb[0].isalpha() else "do"), unknown[:5]
+
+
+def _input_schema(facts: Facts, kind: str | None) -> dict[str, JsonValue]:
+    if kind in ("url", "source_url", "repo_url"):
+        name, field = ("repo_url" if kind == "repo_url" else "url"), {"type": "string", "format": "uri"}
+    elif kind in _FILES or (facts.facts and kind not in ("email", "issue_number", "repo_name")):
+        name, field = "artifact", {"type": "string", "description": f"Id of the {kind or 'file'} to work on."}
+    else:
+        name, field = "text", {"type": "string", "description": "What to work on."}
+    return {"type": "object", "required": [name], "properties": {name: {**field}}}
+
+
+def _integration(kind: str | None) -> str:
+    if kind in ("url", "source_url"):
+        return "Fetch the address with ctx.http; where a sign-in is needed, a credential from the vault."
+    if kind in ("repo_url", "repo_name", "issue_number"):
+        return "Call the host's API with ctx.http and a credential from the vault, or work in a session of repo.fetch."
+    if kind in _FILES:
+        return "Read the artifact in ctx.run_in_process with a library for this format, and write the result as one."
+    return "A service's HTTP API through ctx.http with a credential from the vault, or a library in ctx.run_in_process."
+
+
+def _why(kind: str | None, nearest: Sequence[Entry[RefT]], intent: str) -> str:
+    fitting = [
+        entry.id for entry in nearest if entry.kind == "pack" and (kind is None or kind in entry.metadata.accepts)
+    ]
+    chained = fitting or [entry.id for entry in nearest if entry.kind == "pack"]
+    beside = f" It could be chained with {_listed(chained[:3])}." if chained else ""
+    return f"Would serve requests such as “{excerpt(intent, 200)}”.{beside}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(f"`{word}`" for word in words)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).replace("<", "&lt;")
+
+
+def _fenced(schema: dict[str, JsonValue]) -> str:
+    import json
+
+    text = json.dumps(schema, indent=2, ensure_ascii=False).replace("```", "'''")
+    return f"```json\n{text}\n```"

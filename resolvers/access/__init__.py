@@ -1,0 +1,1 @@
+"""Use cases of callers, tokens, credentials and the audit trail."""

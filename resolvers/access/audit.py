@@ -1,0 +1,32 @@
+"""The audit trail: who did what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.operations import operation
+from resolvers.queries import bounded
+from store.access.audit import AuditFilter, AuditRecord, count_audit, find_audit, list_audit
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+    from store.database.paging import PageWindow
+
+
+@operation("audit", scope=Scope.MANAGE, kind="query")
+async def list_entries(context: Context, *, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
+    """Entries, newest first; one more than the window asks for when there are more."""
+    return await list_audit(context.services.store, bounded(wanted), window)
+
+
+async def count_entries(context: Context, wanted: AuditFilter) -> int:
+    """How many entries match, counted up to 10,000."""
+    return await count_audit(context.services.store, bounded(wanted))
+
+
+async def find_entry(context: Context, entry_id: str) -> AuditRecord | None:
+    """An entry by id; None when there is none or the caller may not read the audit."""
+    if not context.caller.may(Scope.MANAGE):
+        return None
+    return (await find_audit(context.services.store, [entry_id])).get(entry_id)

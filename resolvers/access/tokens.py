@@ -1,0 +1,108 @@
+"""Callers and their bearer tokens: look up, list, make, revoke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.operations import operation
+from resolvers.problems import Forbidden, Invalid, NotFound
+from resolvers.queries import bounded_text
+from runner.issues import Hint, Issue, error, has_errors
+from runner.json_values import forbidden_text
+from store.access.callers import CallerRecord, ensure_caller, find_callers, list_callers
+from store.access.tokens import NewToken, TokenRecord, create_token, find_tokens, list_tokens, revoke_token, scopes_of
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from resolvers.context import Context
+    from store.database.dialects import Connection
+    from store.database.paging import PageWindow
+
+#: Longest name of a token and longest subject of a caller.
+NAME_CHARACTERS = 200
+
+
+@operation("viewer", scope=None, kind="query")
+async def get_viewer(context: Context) -> CallerRecord:
+    """Who is asking."""
+    return (await find_callers(context.services.store, [context.caller.id]))[context.caller.id]
+
+
+@operation("callers", scope=Scope.MANAGE, kind="query")
+async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
+    """Callers, newest first; one more than the window asks for when there are more."""
+    bounded_text(text)
+    return await list_callers(context.services.store, window, text=text)
+
+
+async def list_tokens_of(context: Context, caller_id: str, window: PageWindow) -> list[TokenRecord]:
+    """A caller's bearer tokens, newest first, ended ones too; whoever asks has shown that they may manage."""
+    return await list_tokens(context.services.store, caller_id, window)
+
+
+async def scopes_of_caller(context: Context, caller_id: str) -> frozenset[Scope]:
+    """What a caller may do: whoever asks, with what they presented; others, with all their bearer tokens."""
+    if caller_id == context.caller.id:
+        return frozenset(scope for scope in Scope if context.caller.may(scope))
+    return await scopes_of(context.services.store, caller_id, context.services.now())
+
+
+@operation("create_token", scope=Scope.MANAGE, kind="command")
+async def create(
+    context: Context,
+    *,
+    name: str,
+    scopes: Sequence[Scope],
+    subject: str | None = None,
+    expires_at: datetime | None = None,
+) -> NewToken:
+    """Makes a bearer token that allows no more than its maker's; its text is in this answer and nowhere else."""
+    issues = [*_name_issues(name, "name")]
+    if subject is not None:
+        issues += _name_issues(subject, "subject")
+    if not scopes:
+        issues.append(error(("scopes",), "empty", "A token without a scope can do nothing.", "Give at least `READ`."))
+    if expires_at is not None and expires_at <= context.services.now():
+        issues.append(error(("expires_at",), "past", "The token would have expired already.", "Give a later time."))
+    if has_errors(issues):
+        raise Invalid(issues, summary="The token cannot be made")
+    for scope in scopes:
+        if not context.caller.may(scope):
+            raise Forbidden(f"A token cannot allow `{scope}`, which yours does not.", requires=scope)
+
+    def unit(conn: Connection) -> NewToken:
+        caller_id = context.caller.id if subject is None else ensure_caller(conn, subject, subject).id
+        return create_token(conn, caller_id, name=name, scopes=scopes, expires_at=expires_at)
+
+    return await context.commit(unit, lambda made: made.token.id)
+
+
+@operation("revoke_token", scope=Scope.MANAGE, kind="command", idempotent=True, destructive=True, target="id")
+async def revoke(context: Context, *, id: str) -> TokenRecord:
+    """Ends a bearer token at once, open connections included; the token as it is then."""
+    if await find_token(context, id) is None:
+        raise NotFound("token", id, hint=Hint(operation="callers"))
+    await context.commit(lambda conn: revoke_token(conn, id))
+    found = await find_token(context, id)
+    assert found is not None, "tokens of people and scripts are never deleted"
+    return found
+
+
+async def find_token(context: Context, token_id: str) -> TokenRecord | None:
+    """A token by id, ended ones too; None when there is none."""
+    return (await find_tokens(context.services.store, [token_id])).get(token_id)
+
+
+def _name_issues(value: str, field: str) -> list[Issue]:
+    if not value.strip():
+        return [error((field,), "empty", f"The {field} is empty.")]
+    if len(value) > NAME_CHARACTERS:
+        return [error((field,), "too_long", f"The {field} has more than {NAME_CHARACTERS} characters.")]
+    if value != value.strip() or not value.isprintable():
+        # Two callers would look like one, and a line of a list like two.
+        message = f"The {field} has blanks around it, or characters that do not show."
+        return [issue.under(field) for issue in forbidden_text(value)] or [error((field,), "unreadable", message)]
+    return []

@@ -1,0 +1,1 @@
+"""Use cases of artifacts and uploads, and which files can no longer be read."""

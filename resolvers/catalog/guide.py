@@ -1,0 +1,64 @@
+"""Everything that can be run and how to choose among it, for agents that choose themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from catalog.routing.guide import POLICY
+from catalog.routing.practice import offered
+from resolvers.catalog.catalog import catalog_entries
+from resolvers.operations import operation
+from resolvers.tools import Parameter, Tool
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from catalog.search import Entry
+    from resolvers.catalog.catalog import Found
+    from resolvers.context import Context
+    from store.database.paging import PageWindow
+
+
+@dataclass(frozen=True, slots=True)
+class RoutingGuide:
+    """How to choose what to run.
+
+    Attributes:
+        entries: Those of this page, pipelines first, each sort by id; one more than asked for when there are more.
+    """
+
+    policy: str
+    fetched_at: datetime
+    entries: list[Entry[Found]]
+
+
+@operation(
+    "routing_guide",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Read the routing guide",
+        description="How to choose among packs and pipelines, and all of them with what they accept, produce and "
+        "cannot do, whether they can run here, and your defaults. route_request chooses for you.",
+        name="get_routing_guide",
+        parameters={
+            "first": Parameter(
+                name="limit", description="Entries of one page; 500 when absent.", minimum=1, maximum=500
+            ),
+            "after": Parameter(name="cursor", description="next_cursor of the last answer."),
+        },
+    ),
+)
+async def routing_guide(context: Context, *, window: PageWindow) -> RoutingGuide:
+    """The guide, or a page of its entries."""
+    entries = sorted(offered(await catalog_entries(context)), key=place_of)
+    if window.after is not None:
+        entries = [entry for entry in entries if place_of(entry) > window.after]
+    return RoutingGuide(POLICY, context.services.now(), entries[: window.limit + 1])
+
+
+def place_of(entry: Entry[Found]) -> tuple[int, str]:
+    """An entry's place in the guide."""
+    return (0 if entry.kind == "pipeline" else 1, entry.id)

@@ -1,0 +1,157 @@
+"""Applying documents: makes pipelines what YAML says, all or none."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal
+
+from resolvers.operations import operation
+from resolvers.permissions import require_owner
+from resolvers.pipelines.definitions import CheckedDefinition, checked_definition, documents_of
+from resolvers.pipelines.keys import key_taken
+from resolvers.problems import Conflict, Invalid
+from resolvers.tools import Tool
+from runner.definitions.background_compile import apart_if_large
+from runner.issues import Issue, error
+from store.pipelines.commands import (
+    KeyTakenError,
+    NoPipelineError,
+    Saved,
+    StaleVersionError,
+    StarterNameError,
+    create_pipeline,
+    save_version,
+)
+from store.pipelines.reads import PipelineRecord, find_pipeline
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from resolvers.context import Context
+    from store.database.dialects import Connection
+
+
+ApplyAction = Literal["create", "update", "keep"]
+#: A diff of lines that are the same; readers of diffs take what follows a backslash for a remark.
+ONLY_LINE_BREAKS: Final = "\\ Only a line break differs, such as the last one of a text behind `|`.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedDocument:
+    """What applying one document does; `pipeline_id` is None while there is no pipeline."""
+
+    key: str
+    action: ApplyAction
+    diff: str
+    pipeline_id: str | None
+    warnings: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A document with what it changes; `found` is the pipeline it changes, None when it makes one."""
+
+    applied: AppliedDocument
+    checked: CheckedDefinition
+    found: PipelineRecord | None
+
+
+@operation(
+    "apply_pipelines",
+    scope=Scope.WRITE,
+    kind="command",
+    idempotent=True,
+    tool=Tool(
+        title="Apply pipeline documents",
+        description="Makes pipelines what YAML documents say, all or none; dry_run tells the difference first.",
+        toolset="author",
+    ),
+)
+async def apply(context: Context, *, yaml: str, dry_run: bool = False) -> tuple[AppliedDocument, ...]:
+    """Makes pipelines what the documents say, all or none; applying twice changes nothing."""
+    documents = await documents_of(context, yaml)
+    if not documents:
+        raise Invalid([error((), "empty", "There is no document to apply.")])
+    planned: list[_Planned] = []
+    seen: set[str] = set()
+    for number, (document, text) in enumerate(documents):
+        if text is None and len(documents) == 1:
+            text = yaml
+        try:
+            checked = await checked_definition(context, document, text)
+        except Invalid as refused:
+            issues = [issue.under(str(number)) for issue in refused.issues]
+            where = f"Document {number + 1}"
+            raise Invalid(issues, summary=f"{where}: {refused.summary}" if refused.summary else where) from refused
+        if checked.key in seen:
+            message = f"Two documents have the key `{checked.key}`."
+            raise Invalid([error((str(number), "key"), "duplicate_key", message)])
+        seen.add(checked.key)
+        planned.append(await _plan(context, checked))
+    if dry_run:
+        await context.commit_unchanged()
+        return tuple(plan.applied for plan in planned)
+    saved = await _write_all(context, planned)
+    return tuple(
+        plan.applied if result is None else replace(plan.applied, pipeline_id=result.pipeline_id)
+        for plan, result in zip(planned, saved, strict=True)
+    )
+
+
+async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
+    found = await find_pipeline(context.services.store, checked.key)
+    if found is not None and found.builtin:  # by its key, or by an earlier name of it
+        raise key_taken(StarterNameError(checked.key, found.id, found.key))
+    before, means = "", ""
+    if found is not None:
+        require_owner(context, found)
+        body = (await context.services.versions.get(context, found)).body
+        before, means = body.yaml, body.document
+    after = checked.definition.yaml
+    diff = await apart_if_large(context.caller.id, partial(_diff, checked.key, before, after), before + after)
+    is_same = not diff and (before == after or means == checked.definition.document)
+    if not diff and not is_same:
+        diff = ONLY_LINE_BREAKS
+    action: ApplyAction = "create" if found is None else "keep" if is_same else "update"
+    applied = AppliedDocument(checked.key, action, diff, found.id if found else None, checked.warnings)
+    return _Planned(applied, checked, found)
+
+
+def _diff(key: str, before: str, after: str) -> str:
+    """What changes, by lines: with or without a line break at its end a text mostly means the same.
+
+    Not behind a `|`, so that no difference is no proof of the same meaning.
+    """
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), key, key, lineterm="")
+    return "".join(f"{line}\n" for line in lines)
+
+
+async def _write_all(context: Context, planned: Sequence[_Planned]) -> list[Saved | None]:
+    owner = context.caller.id
+
+    def unit(conn: Connection) -> list[Saved | None]:
+        saved: list[Saved | None] = []
+        for plan in planned:
+            heading, definition = plan.checked.heading, plan.checked.definition
+            if plan.applied.action == "keep":
+                saved.append(None)
+            elif plan.found is None:
+                saved.append(create_pipeline(conn, heading, definition, owner_id=owner, note=None))
+            else:
+                number = plan.found.current_number
+                saved.append(save_version(conn, plan.found.id, heading, definition, based_on=number, saved_by=owner))
+        return saved
+
+    try:
+        return await context.commit(unit)
+    except KeyTakenError as taken:
+        raise key_taken(taken) from taken
+    except (StaleVersionError, NoPipelineError) as overtaken:
+        raise Conflict(
+            "A pipeline was changed or deleted while the documents were applied; nothing was saved.",
+            current_id=overtaken.pipeline_id,
+            hint="Apply again.",
+        ) from overtaken

@@ -1,0 +1,206 @@
+"""Definitions as they are given: read, checked, and made fit to be saved. Nothing here saves or runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from resolvers.agents.agent_tools import with_tools_checked
+from resolvers.artifacts.unreadable import may_name_artifacts, unreadable_inputs
+from resolvers.operations import operation
+from resolvers.pipelines.keys import taken_issue
+from resolvers.pipelines.start_checks import found_issues
+from resolvers.pipelines.versions import compiled
+from resolvers.problems import Invalid
+from resolvers.tools import DEFINITION, Tool
+from runner.definitions.background_compile import apart, apart_if_large
+from runner.definitions.check import Check, check_definition
+from runner.definitions.inputs import check_inputs, with_defaults
+from runner.definitions.literal_secrets import literal_secrets
+from runner.definitions.models import definition_document
+from runner.definitions.parsing import DefinitionLimits
+from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.stored import stored_form
+from runner.issues import Issue, error, has_errors, shown
+from runner.json_values import DocumentError, canonical_json, forbidden_text
+from runner.yaml_documents import Written, load_document, load_written
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+    from runner.packs.availability import Requirement
+    from store.pipelines.rows import Definition, Heading
+
+_Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionText:
+    """A definition as given: YAML text, or a JSON document."""
+
+    yaml: str | None = None
+    document: Mapping[str, JSONValue] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionCheck:
+    """What checking a definition told.
+
+    Attributes:
+        document: The definition in normal form; None when it cannot be read.
+        preflight: What it needs and cannot have here.
+    """
+
+    valid: bool
+    issues: tuple[Issue, ...]
+    input_schema: dict[str, JSONValue] | None
+    document: dict[str, JSONValue] | None
+    preflight: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDefinition:
+    """A definition fit to be saved."""
+
+    key: str
+    heading: Heading
+    definition: Definition
+    warnings: tuple[Issue, ...]
+
+
+@operation(
+    "check_pipeline",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Check a pipeline",
+        description="Checks a definition without saving it: every issue with its path, the inputs a run would need, "
+        "and what is missing here to run it.",
+        parameters={"definition": DEFINITION},
+    ),
+)
+async def check_pipeline(context: Context, *, definition: DefinitionText, inputs: JSONValue = None) -> DefinitionCheck:
+    """Whether a definition would be accepted and could run here; saves nothing.
+
+    A key that is the caller's own is fine: applying the document changes that pipeline.
+    """
+    try:
+        document = await document_of(context, definition)
+    except Invalid as refused:
+        return DefinitionCheck(False, refused.issues, None, None, ())
+    work = partial(_check, context, document, definition.yaml)
+    check = await apart_if_large(context.caller.id, work, definition.yaml or document)
+    issues = list(check.issues)
+    key = check.definition.key if check.definition is not None else document.get("key")
+    taken = await taken_issue(context, key)
+    if taken is not None:
+        issues.append(taken)
+    if inputs is not None and check.input_schema is not None:
+        issues += await _issues_of_inputs(context, check, check.input_schema, inputs)
+    missing: list[Requirement] = []
+    if check.understood is not None:
+        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
+        missing = preflight(steps, context.services.registry, lacks=context.lacks())
+    return DefinitionCheck(
+        valid=check.valid and taken is None,
+        issues=tuple(issues),
+        input_schema=check.input_schema,
+        document=definition_document(check.definition) if check.definition is not None else None,
+        preflight=tuple(missing),
+    )
+
+
+async def _issues_of_inputs(
+    context: Context, check: Check, schema: dict[str, JSONValue], inputs: JSONValue
+) -> list[Issue]:
+    """What a start of the definition with these inputs would be refused for, as far as they are the reason."""
+    issues = [issue.under("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)]
+    if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
+        return issues
+    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
+    text = canonical_json(values)
+    if not may_name_artifacts(text):
+        return issues
+    document = canonical_json(definition_document(check.definition))
+    definition = await compiled(context, document, canonical_json(schema))
+    return [*issues, *await unreadable_inputs(context, definition.steps, values, text)]
+
+
+async def document_of(context: Context, definition: DefinitionText) -> dict[str, JSONValue]:
+    """The document a definition is.
+
+    Raises:
+        Invalid: it cannot be read, or holds text that is refused everywhere.
+    """
+    if definition.yaml is not None:
+        return await _read(context, load_document, definition.yaml)
+    document = object_of(definition.document, "definition")
+    if unsafe := await apart_if_large(context.caller.id, partial(forbidden_text, document), document):
+        raise Invalid(unsafe)
+    return document
+
+
+async def documents_of(context: Context, yaml: str) -> list[Written]:
+    """Every document of a YAML text, with the part of it that is its own.
+
+    Raises:
+        Invalid: it cannot be read.
+    """
+    return await _read(context, load_written, yaml)
+
+
+async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _Read:
+    try:
+        return await apart(context.caller.id, partial(read, text), text)
+    except DocumentError as refused:
+        raise Invalid([error((), "unreadable", str(refused))], summary="The definition cannot be read") from refused
+
+
+def object_of(value: object, name: str) -> dict[str, JSONValue]:
+    """A JSON value from outside that has to be an object.
+
+    Raises:
+        Invalid: it is something else.
+    """
+    if not isinstance(value, Mapping):
+        message = f"It must be a JSON object, not {shown(value)}."
+        raise Invalid([error((), "unreadable", message)], summary=f"The {name} cannot be read")
+    return dict(value)
+
+
+def _check(context: Context, document: Mapping[str, JSONValue], text: str | None = None) -> Check:
+    limits = DefinitionLimits(max_steps=context.services.limits.steps)
+    check = with_tools_checked(check_definition(document, context.services.registry, limits=limits))
+    if check.definition is None:
+        return check
+    redactor = context.services.redactor
+    found = literal_secrets(dict(document), redactor)
+    if text is not None and not found:
+        found = literal_secrets(text, redactor)  # a comment is kept as well
+    return replace(check, issues=(*check.issues, *found)) if found else check
+
+
+async def checked_definition(
+    context: Context, document: Mapping[str, JSONValue], text: str | None
+) -> CheckedDefinition:
+    """A definition in the form it is stored in; `text` is the YAML it was given as, kept as it is.
+
+    Raises:
+        Invalid: it breaks rules; all of them are listed.
+    """
+    return await apart_if_large(context.caller.id, partial(_checked, context, document, text), text or document)
+
+
+def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:
+    check = _check(context, document, text)
+    if not check.valid or check.definition is None:
+        wrong = next(issue for issue in check.issues if issue.severity == "error")
+        where = ".".join(wrong.path)
+        raise Invalid(check.issues, summary=f"The definition is not valid at {where or 'its top'}")
+    heading, definition = stored_form(check.definition, check.input_schema, context.services.registry, text=text)
+    return CheckedDefinition(check.definition.key, heading, definition, check.issues)

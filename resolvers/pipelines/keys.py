@@ -1,0 +1,61 @@
+"""Keys of pipelines: whose one is, and which are free."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.permissions import may_change
+from resolvers.problems import Conflict
+from runner.definitions.parsing import KEY
+from runner.issues import Issue, error
+from store.pipelines.commands import KeyTakenError, StarterNameError
+from store.pipelines.reads import find_pipeline, names_that_begin
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+
+_KEY_CHARACTERS = 64
+#: No number behind a key is longer, with its hyphen.
+_NUMBER_CHARACTERS = 12
+
+
+async def taken_issue(context: Context, key: object) -> Issue | None:
+    """What is wrong with a key that applying a document would be refused for; None when the caller may have it."""
+    if not isinstance(key, str) or not KEY.match(key):  # the check of the definition says so
+        return None
+    found = await find_pipeline(context.services.store, key)
+    if found is None or may_change(context, found):
+        return None
+    hint = f"The nearest free key is `{await free_key(context, key)}`."
+    if not found.builtin:
+        return error(("key",), "key_taken", f"The key `{key}` belongs to another caller's pipeline.", hint)
+    refused = key_taken(StarterNameError(key, found.id, found.key))
+    return error(("key",), "key_taken", refused.message, f"{hint} To change what the starter does, clone it.")
+
+
+async def free_key(context: Context, wanted: str) -> str:
+    """The wanted key, with the lowest number behind it that makes it nobody's."""
+    taken = await names_that_begin(context.services.store, wanted[: _KEY_CHARACTERS - _NUMBER_CHARACTERS])
+    key, number = wanted[:_KEY_CHARACTERS], 1
+    while key in taken:
+        number += 1
+        ending = f"-{number}"
+        key = wanted[: _KEY_CHARACTERS - len(ending)] + ending
+    return key
+
+
+def key_taken(taken: KeyTakenError) -> Conflict:
+    """What to answer when a key is another pipeline's."""
+    if not isinstance(taken, StarterNameError):
+        return Conflict(
+            f"The key `{taken.key}` belongs to another pipeline.",
+            current_id=taken.pipeline_id,
+            hint="Choose another key, or change that pipeline.",
+        )
+    return Conflict(
+        f"The key `{taken.key}` belongs to the starter {taken.pipeline_id}."
+        if taken.key == taken.starter
+        else f"The key `{taken.key}` is an earlier name of the starter {taken.pipeline_id} and still leads to it.",
+        current_id=taken.pipeline_id,
+        hint="Choose another key; to start from what the starter does, clone it and change the copy.",
+    )

@@ -1,0 +1,251 @@
+"""Pipelines: look up, list, and whether they can run here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import orjson
+
+from resolvers.not_found import no_pipeline
+from resolvers.operations import operation
+from resolvers.permissions import may_change
+from resolvers.pipelines.versions import compiled
+from resolvers.queries import bounded
+from resolvers.tools import Parameter, Tool
+from resolvers.usage import USAGE_DAYS
+from runner.definitions.preflight import preflight
+from runner.packs.availability import Requirement
+from runner.packs.metadata import Metadata
+from store.database.paging import COUNT_CAP, PageWindow
+from store.pipelines.reads import (
+    ListedPipeline,
+    PipelineFilter,
+    PipelineOrder,
+    PipelineRecord,
+    VersionBody,
+    VersionRecord,
+    count_pipelines,
+    current_versions,
+    find_bodies,
+    find_pipeline,
+    find_version,
+    list_pipelines,
+    list_versions,
+)
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from resolvers.context import Context
+    from runner.issues import Issue
+
+#: Pipelines looked at in one read while those that can run here are picked out.
+_BATCH = 100
+
+
+class PipelineAction(StrEnum):
+    """What can be done with a pipeline."""
+
+    RUN = "run"
+    UPDATE = "update"
+    CLONE = "clone"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineQuery:
+    """Which pipelines are asked for; fields are joined by and.
+
+    Attributes:
+        text: Words in key, name, description or metadata.
+        usable: Only those that can run here, or only those that cannot.
+        uses_pack: Name of a pack that a step of the current version calls.
+        accepts: Takes one of these kinds.
+        produces: Makes one of these kinds.
+    """
+
+    text: str | None = None
+    builtin: bool | None = None
+    owner: str | None = None
+    usable: bool | None = None
+    uses_pack: str | None = None
+    accepts: tuple[str, ...] | None = None
+    produces: tuple[str, ...] | None = None
+
+    @property
+    def picks(self) -> bool:
+        """Whether the store cannot answer all of it, so that each pipeline is looked at."""
+        return any(asked is not None for asked in (self.usable, self.accepts, self.produces))
+
+    def fits_kinds(self, pipeline: PipelineRecord) -> bool:
+        """Whether a pipeline takes and makes what is asked for."""
+        if self.accepts is None and self.produces is None:
+            return True
+        metadata = read_metadata(pipeline.metadata_json).metadata
+        return (self.accepts is None or not set(self.accepts).isdisjoint(metadata.accepts)) and (
+            self.produces is None or not set(self.produces).isdisjoint(metadata.produces)
+        )
+
+    def stored(self) -> PipelineFilter:
+        """What of it the store can answer."""
+        return PipelineFilter(text=self.text, builtin=self.builtin, owner_id=self.owner, uses_pack=self.uses_pack)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMetadata:
+    """A pipeline's metadata as it is stored; `derived` names the fields its author left out."""
+
+    metadata: Metadata
+    derived: tuple[str, ...]
+
+
+@operation(
+    "pipeline",
+    scope=Scope.READ,
+    kind="query",
+    tool=Tool(
+        title="Get a pipeline",
+        description="One pipeline: what it is for, the inputs a run takes, its steps, and whether it can run here. "
+        "Ask for detail `full` for the whole definition.",
+        name="get_pipeline",
+        parameters={"id": Parameter(name="pipeline", description="Its key, id or alias.")},
+    ),
+)
+async def find_one_pipeline(context: Context, *, pipeline: str) -> PipelineRecord | None:
+    """A pipeline by id, key or alias; None when there is none, which is noted."""
+    found = await find_pipeline(context.services.store, pipeline)
+    if found is None:
+        context.missed(await no_pipeline(context, pipeline))
+    return found
+
+
+async def find_listed_pipeline(context: Context, ref: str) -> PipelineRecord | None:
+    """The same for what stands in a list of the caller's, where what is gone is no news."""
+    return await find_pipeline(context.services.store, ref)
+
+
+@operation("pipelines", scope=Scope.READ, kind="query")
+async def list_some_pipelines(
+    context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
+) -> list[ListedPipeline]:
+    """Pipelines in order; one more than the window asks for when there are more."""
+    bounded(query)
+    if not query.picks:
+        return await _stored(context, query, order, window)
+    # Whether a pipeline can run here is not stored: packs and programs come and go. What it takes and makes is stored
+    # as JSON text. Read on until the page is full.
+    found: list[ListedPipeline] = []
+    step = PageWindow(window.after, window.before, _BATCH, window.reverse)
+    while True:
+        rows = await _stored(context, query, order, step)
+        more = len(rows) > _BATCH
+        if more:
+            rows = rows[1:] if window.reverse else rows[:-1]
+        fitting = [row for row in rows if query.fits_kinds(row.pipeline)]
+        if query.usable is not None:
+            lacks = await lacks_of(context, [row.pipeline for row in fitting])
+            fitting = [row for row in fitting if (not lacks[row.pipeline.id]) is query.usable]
+        found = fitting + found if window.reverse else found + fitting
+        if not more or len(found) > window.limit:
+            break
+        step = (
+            PageWindow(window.after, rows[0].key, _BATCH, reverse=True)
+            if window.reverse
+            else PageWindow(rows[-1].key, window.before, _BATCH)
+        )
+    return found[-window.limit - 1 :] if window.reverse else found[: window.limit + 1]
+
+
+async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
+    """How many pipelines match, counted up to 10,000."""
+    bounded(query)
+    if not query.picks:
+        return await count_pipelines(context.services.store, query.stored())
+    window = PageWindow(limit=COUNT_CAP)
+    return len((await list_some_pipelines(context, query=query, order=PipelineOrder.NAME, window=window))[:COUNT_CAP])
+
+
+async def _stored(
+    context: Context, query: PipelineQuery, order: PipelineOrder, window: PageWindow
+) -> list[ListedPipeline]:
+    since = context.services.now() - timedelta(days=USAGE_DAYS)
+    return await list_pipelines(context.services.store, query.stored(), order, window, used_since=since)
+
+
+async def list_pipeline_versions(context: Context, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
+    """The versions of a pipeline the caller was given, newest first."""
+    return await list_versions(context.services.store, pipeline_id, window)
+
+
+async def find_version_by_number(context: Context, pipeline_id: str, number: int) -> VersionRecord | None:
+    """A version of a pipeline the caller was given; None when it has none of that number."""
+    return await find_version(context.services.store, pipeline_id, number)
+
+
+async def lacks_of(context: Context, pipelines: Sequence[PipelineRecord]) -> dict[str, list[Requirement]]:
+    """What the current versions of pipelines need and cannot have here, by pipeline id."""
+    versions = await current_versions(context.services.store, [pipeline.id for pipeline in pipelines])
+    bodies = await find_bodies(context.services.store, [version.id for version in versions.values()])
+    return {
+        pipeline_id: await lacks_of_version(context, version.id, bodies[version.id], pipeline_id)
+        for pipeline_id, version in versions.items()
+    }
+
+
+async def lacks_of_version(context: Context, version_id: str, body: VersionBody, pipeline_id: str) -> list[Requirement]:
+    """What a version of a pipeline needs and the caller cannot have here; empty when it can run.
+
+    A pack that is there, but takes or gives something else than the version needs, is told like one that is missing.
+    """
+    steps = (await compiled(context, body.document, body.input_schema)).steps
+    missing = preflight(steps, context.services.registry, lacks=context.lacks(pipeline_id))
+    if unfit := await context.services.versions.misfits(context, version_id, body.document, body.input_schema):
+        missing += _unfit_packs(unfit, {step.key: step.pack for step in steps})
+    return missing
+
+
+def _unfit_packs(issues: Iterable[Issue], packs: Mapping[str, str]) -> list[Requirement]:
+    """Packs that no longer fit, each once with its steps and what is wrong first; a start tells everything.
+
+    Args:
+        issues: What is proved not to fit, by step.
+        packs: The packs of the steps, by key.
+    """
+    found: dict[str, Requirement] = {}
+    for issue in issues:
+        key = issue.path[1]
+        first = found.get(packs[key])
+        if first is None:
+            found[packs[key]] = Requirement("pack", packs[key], (key,), issue.message, issue.hint)
+        elif key not in first.steps:
+            found[packs[key]] = replace(first, steps=(*first.steps, key))
+    return list(found.values())
+
+
+@lru_cache(maxsize=4_096)
+def read_metadata(text: str) -> ReadMetadata:
+    """Reads what `runner.definitions.stored` wrote; remembered, since every search reads that of every pipeline."""
+    stored = orjson.loads(text)
+    known = {name: stored[name] for name in Metadata.model_fields if name in stored}
+    return ReadMetadata(Metadata.model_validate(known), tuple(stored.get("derived", ())))
+
+
+def pipeline_actions(context: Context, pipeline: PipelineRecord) -> tuple[PipelineAction, ...]:
+    """What the caller may do with a pipeline now, what most people want first."""
+    if pipeline.deleted_at is not None:
+        return ()
+    caller = context.caller
+    writes = caller.may(Scope.WRITE)
+    owns = may_change(context, pipeline)
+    allowed = {
+        PipelineAction.RUN: caller.may(Scope.RUN),
+        PipelineAction.UPDATE: writes and owns,
+        PipelineAction.CLONE: writes,
+        PipelineAction.DELETE: writes and owns,
+    }
+    return tuple(action for action, may in allowed.items() if may)

@@ -1,0 +1,239 @@
+"""What is looked at before a run exists: its arguments, its inputs, and what its steps need."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from resolvers.problems import Invalid, Unavailable
+from runner.agents.definition import AGENT
+from runner.agents.profiles import Selection
+from runner.definitions.background_compile import apart_if_large
+from runner.definitions.inputs import placeholder_issues
+from runner.definitions.preflight import preflight
+from runner.definitions.step_inputs import without_session
+from runner.issues import MAX_TOLD, Issue, did_you_mean, error, shown
+from runner.json_values import canonical_json, forbidden_text
+from runner.packs.schemas import input_checker
+from store.runs.values import NewStep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from pydantic_core import ErrorDetails
+
+    from catalog.memory.learning import LearnedField
+    from resolvers.context import Context
+    from runner.definitions.compiled import CompiledPipeline
+    from runner.failures import JSONValue
+    from runner.packs.availability import Lacks, Requirement
+    from runner.packs.pack import Pack
+
+#: Longest deadline a run may be given, in seconds.
+DEADLINE_MAX_SECONDS = 86_400
+
+
+def refuse_bad_start(
+    context: Context,
+    title: str | None,
+    deadline_seconds: float | None,
+    wait_seconds: int,
+    idempotency_key: str | None,
+) -> None:
+    """Refuses arguments of a start that are out of range.
+
+    Raises:
+        Invalid: it tells all of them.
+    """
+    longest = context.services.limits.wait_seconds
+    issues = []
+    if not 0 <= wait_seconds <= longest:
+        issues.append(error(("wait_seconds",), "out_of_range", f"wait_seconds is {wait_seconds}; use 0 to {longest}."))
+    if deadline_seconds is not None and not 0 < deadline_seconds <= DEADLINE_MAX_SECONDS:
+        issues.append(
+            error(
+                ("deadline_seconds",),
+                "out_of_range",
+                f"deadline_seconds is {deadline_seconds:g}; use more than 0 and at most {DEADLINE_MAX_SECONDS}.",
+            )
+        )
+    for name, text, limit in (("idempotency_key", idempotency_key, 200), ("title", title, 300)):
+        if text is None:
+            continue
+        if not text.strip() or len(text) > limit:
+            issues.append(error((name,), "out_of_range", f"{name} must have 1 to {limit} characters."))
+        issues.extend(issue.under(name) for issue in forbidden_text(text))
+    if issues:
+        raise Invalid(issues)
+
+
+def masked_issues(context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue) -> Sequence[Issue]:
+    """What a check finds wrong with a value, worded without the secrets in it.
+
+    Messages quote the value, shortened, and nothing recognises half a secret: so they are worded anew for the masked
+    value, where the check finds the same there.
+    """
+    issues = check(value)
+    if not issues:
+        return issues
+    masked = context.services.redactor.value(value)
+    if masked is value:
+        return issues
+    worded = {(issue.path, issue.rule): issue for issue in check(masked)}
+    return [
+        worded.get((issue.path, issue.rule), replace(issue, message="The value is not accepted.", hint=None))
+        for issue in issues
+    ]
+
+
+async def found_issues(
+    context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue
+) -> Sequence[Issue]:
+    """The same without holding up others: to look through a megabyte of small values takes up to two seconds."""
+    return await apart_if_large(context.caller.id, partial(masked_issues, context, check, value), value)
+
+
+def resolved_steps(
+    context: Context, compiled: CompiledPipeline, lacks: Lacks, agent: str | None = None
+) -> tuple[NewStep, ...]:
+    """The steps of a new run, each with the pack version it is to run on.
+
+    Raises:
+        Unavailable: packs, services, credentials or models are missing here, over all steps at once.
+    """
+    missing = preflight(compiled.steps, context.services.registry, lacks=lacks)
+    if missing:
+        raise unavailable(missing)
+    return new_steps(context, compiled, agent)
+
+
+def new_steps(context: Context, compiled: CompiledPipeline, agent: str | None = None) -> tuple[NewStep, ...]:
+    """The steps of a new run that a preflight found nothing missing for.
+
+    Args:
+        context: The caller's.
+        compiled: The definition.
+        agent: The profile the caller chose for its agent steps; None leaves it to them.
+    """
+    steps = []
+    registry = context.services.registry
+    for step in compiled.steps:
+        if step.agent is not None:
+            selected = context.services.engine.resources.agents.select(step.agent, agent)
+            assert isinstance(selected, Selection), "the preflight found it"
+            steps.append(NewStep(step.key, step.position, AGENT, str(selected)))
+            continue
+        pack = registry.find(step.pack, step.version)
+        assert pack is not None, "the preflight found it"
+        steps.append(NewStep(step.key, step.position, pack.name, pack.version))
+    return tuple(steps)
+
+
+def refuse_wrong_agent(context: Context, compiled: CompiledPipeline, agent: str | None) -> None:
+    """Refuses the choice of an agent that the agent steps cannot take, or for a pipeline that has none.
+
+    That a profile they may use is not usable here is another matter: it is missing.
+
+    Raises:
+        Invalid: it names the agent, and what can be chosen.
+    """
+    if agent is None:
+        return
+    steps = [step for step in compiled.steps if step.agent is not None]
+    if not steps:
+        message = f"The agent {shown(agent)} was chosen, but {compiled.name} has no agent step."
+        raise Invalid([error(("agent",), "no_agent_step", message, "Name no agent.")])
+    agents = context.services.engine.resources.agents
+    for step in steps:
+        assert step.agent is not None
+        choices = agents.choices(step.agent)
+        if agent not in choices:
+            message = f"The step {step.key} cannot work with the agent {shown(agent)}."
+            names = ", ".join(f"`{name}`" for name in choices)
+            hint = did_you_mean(agent, choices) or (f"It may use {names}." if choices else "Name no agent.")
+            raise Invalid([error(("agent",), "unknown_agent", message, hint)])
+
+
+def missing_issues(missing: Sequence[Requirement]) -> list[Issue]:
+    """What is missing here, as issues that go with those of the inputs."""
+    return [error(("steps", *lack.steps[:1]), f"missing_{lack.kind}", lack.message, lack.hint) for lack in missing]
+
+
+def unavailable(missing: Sequence[Requirement]) -> Unavailable:
+    """The refusal of what cannot run here; it tells everything that is missing."""
+    names = ", ".join(f"{lack.kind} {lack.name}" for lack in missing)
+    return Unavailable(f"It cannot run here: missing {names}.", missing)
+
+
+def no_longer_fits(name: str, issues: Sequence[Issue]) -> Invalid:
+    """The refusal of a definition that was fine when it was saved, and does not fit the packs of today."""
+    return Invalid(issues, summary=f"{name} no longer fits the packs installed here")
+
+
+def pack_input_issues(pack: Pack, value: JSONValue) -> list[Issue]:
+    """What is wrong with a pack's input, placeholders for values included."""
+    if not isinstance(value, dict):
+        return [error((), "wrong_type", f"The input of a pack is an object, not {shown(value)}.")]
+    if unsafe := forbidden_text(value):
+        return unsafe
+    return [*placeholder_issues(value), *resolved_input_issues(pack, value)]
+
+
+def pack_call_issues(pack: Pack, value: JSONValue) -> list[Issue]:
+    """What is wrong with the input of a direct call: held to the schema as what a step is given, nothing is coerced."""
+    issues = pack_input_issues(pack, value)
+    if not isinstance(value, dict):
+        return issues
+    told = {issue.path[:1] for issue in issues}
+    if () in told:
+        return issues
+    found = input_checker(pack).issues(without_session(value))
+    return [*issues, *(issue for issue in found if issue.path[:1] not in told)]
+
+
+def resolved_input_issues(pack: Pack, value: dict[str, JSONValue]) -> list[Issue]:
+    """What a pack refuses of an input that was not written by hand: the results of earlier steps are in it."""
+    try:
+        pack.input_model.model_validate(without_session(value))
+    except ValidationError as refused:
+        known = list(pack.input_model.model_fields)
+        return [
+            _pack_input_issue(tuple(str(part) for part in found["loc"]), found, known)
+            for found in refused.errors(include_url=False, include_context=False)[:MAX_TOLD]
+        ]
+    return []
+
+
+def _pack_input_issue(path: tuple[str, ...], found: ErrorDetails, known: list[str]) -> Issue:
+    """What pydantic found, in the words the rest of Packline uses."""
+    name = f"`{'.'.join(path)}`" if path else "The input"
+    match found["type"]:
+        case "extra_forbidden":
+            hint = did_you_mean(path[-1], known) if len(path) == 1 else None
+            return error(path, "unknown_field", f"{name} is not a known field.", hint)
+        case "missing":
+            return error(path, "required", f"{name} is missing.")
+    return error(path, found["type"], f"{name} is {shown(found['input'])}: {found['msg']}.")
+
+
+def not_from_memory(inputs: JSONValue, fields: Sequence[LearnedField]) -> list[Issue]:
+    """Fields said to be taken from memory that the inputs do not hold as texts."""
+    given = inputs if isinstance(inputs, dict) else {}
+    return [
+        error(
+            (field.value,),
+            "not_given",
+            f"`from_memory` names `{field.value}`, which the inputs do not hold as a text.",
+            "Name only inputs whose values were taken from the caller's defaults.",
+        )
+        for field in fields
+        if not isinstance(given.get(field.value), str)
+    ]
+
+
+def named(fields: Sequence[LearnedField]) -> str | None:
+    """Fields as the run keeps them: JSON, each once, in order; None when there are none."""
+    return canonical_json([field.value for field in sorted(set(fields))]) if fields else None

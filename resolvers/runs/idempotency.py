@@ -1,0 +1,57 @@
+"""Idempotency keys of starts: what an earlier call with the same key led to, and why a key is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from resolvers.problems import Conflict
+from runner.json_values import comparable_json, digest
+from store.runs.spent_keys import IDEMPOTENCY_KEEP
+from store.runs.start_reads import find_earlier_start
+
+if TYPE_CHECKING:
+    from resolvers.context import Context
+    from runner.failures import JSONValue
+
+
+async def earlier_run(context: Context, key: str, request: str | None) -> str | None:
+    """The run that an earlier start of the caller's with the same key led to; None when there was none.
+
+    Raises:
+        Conflict: the key belongs to another request, or its run is gone.
+    """
+    earlier = await find_earlier_start(context.services.store, context.caller.id, key)
+    if earlier is None or context.services.now() - earlier.created_at > IDEMPOTENCY_KEEP:
+        return None
+    if earlier.gone:
+        raise run_is_gone(key, earlier.run_id)
+    if earlier.request_digest != request:
+        raise used_for_another(key, earlier.run_id)
+    return earlier.run_id
+
+
+def request_digest(key: str | None, operation_name: str, *arguments: JSONValue) -> str | None:
+    """Tells whether two starts with one idempotency key are the same request, as the caller worded it.
+
+    How long the caller waits for the answer is no part of it, nor how a number is written. None without a key: nothing
+    asks for it then.
+    """
+    return None if key is None else digest(comparable_json([operation_name, *arguments]))
+
+
+def used_for_another(key: str | None, run_id: str) -> Conflict:
+    """The refusal of an idempotency key that belongs to another request."""
+    return Conflict(
+        f"The idempotency key `{key}` was used for another request.",
+        current_id=run_id,
+        hint="Use a new key for a new request, or repeat the first request word for word.",
+    )
+
+
+def run_is_gone(key: str | None, run_id: str) -> Conflict:
+    """The refusal of an idempotency key whose run is gone: a repeat must not run it once more."""
+    return Conflict(
+        f"The idempotency key `{key}` started {run_id}, which was deleted since.",
+        current_id=run_id,
+        hint="Nothing was started. Use a new key to run it once more.",
+    )

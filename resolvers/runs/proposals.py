@@ -1,0 +1,411 @@
+"""Resumes and re-runs thought through, not yet done: what they go on with, what they would do, what is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import partial
+from typing import TYPE_CHECKING
+
+import orjson
+
+from resolvers.artifacts.unreadable import given_artifacts, gone_inputs, gone_outputs, mentioned
+from resolvers.pipelines.start_checks import found_issues, masked_issues, pack_call_issues, pack_input_issues
+from resolvers.pipelines.versions import compiled
+from resolvers.problems import Invalid, NotFound
+from resolvers.runs.misfits import misfits_of_outputs, misfits_of_stand_ins, misfits_of_target, pack_of, resolved
+from runner.agents.behaviour import Behaviour
+from runner.agents.profiles import Selection
+from runner.definitions.inputs import check_inputs, with_defaults
+from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.step_inputs import SESSION_FIELD, without_session
+from runner.definitions.step_packs import pack_of_step
+from runner.issues import Issue, error, has_errors, shown, warning
+from runner.json_values import canonical_json, comparable_json
+from runner.resuming.plan import UNCHANGED, ResumePlan, StepInputChange, plan_rerun, plan_resume
+from runner.resuming.sessions import usable_sessions
+from runner.resuming.step_snapshots import StepSnapshot
+from runner.schemas.defaults import DefaultsError
+from runner.templates.templating import TemplateError
+from store.pipelines.reads import find_pipelines
+from store.runs.claim import Snapshot, snapshot
+from store.runs.transcripts import entries_after
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from resolvers.context import Context
+    from runner.definitions.compiled import CompiledPipeline
+    from runner.failures import JSONValue
+    from runner.packs.availability import Requirement
+
+
+class DefinitionChoice(StrEnum):
+    """Which definition a run is to use."""
+
+    OF_RUN = "of_run"
+    CURRENT = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The definition a run goes on with.
+
+    Attributes:
+        document: The definition, as stored.
+        input_schema: Schema of the run inputs as stored; None for a pack call.
+        schema: The same, read.
+        changed: Whether it is another than the run's.
+        newer: Whether the pipeline has a newer one than the run's.
+        issues: Why the one asked for cannot be had, or what is worth knowing of it.
+    """
+
+    version_id: str | None
+    document: str
+    input_schema: str | None
+    compiled: CompiledPipeline
+    schema: Mapping[str, JSONValue] | None
+    changed: bool
+    newer: bool
+    issues: tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A resume thought through, not yet done.
+
+    Attributes:
+        inputs: The run inputs it goes on with.
+        given: JSON text of the inputs that replace those from the definition, by step.
+    """
+
+    found: Snapshot
+    target: Target
+    plan: ResumePlan
+    inputs: dict[str, JSONValue]
+    given: dict[str, str]
+    missing: tuple[Requirement, ...]
+
+
+async def rerun_plan(
+    context: Context,
+    found: Snapshot,
+    target: Target,
+    before: Mapping[str, JSONValue],
+    values: dict[str, JSONValue],
+    from_step: str | None,
+) -> ResumePlan:
+    """What a re-run from a step would reuse and run; `before` and `values` are the run's inputs and the new ones."""
+    plan = plan_rerun(
+        await _snapshots(context, found),
+        from_step=from_step,
+        gone_artifacts=await gone_outputs(context, found),
+        given_artifacts=given_artifacts(found),
+        changed_inputs=changed_inputs(before, values),
+        new_steps=_fresh(context, target) if target.changed else None,
+    )
+    issues = (
+        *plan.issues,
+        *await misfits_of_target(context, found, target, plan, values),
+        *await gone_inputs(
+            context, target.compiled, plan, values, caller_id=context.caller.id, is_whole=from_step is None
+        ),
+    )
+    return ResumePlan(not has_errors(issues), issues, plan.steps)
+
+
+async def propose(
+    context: Context,
+    run_id: str,
+    step_input: StepInputChange,
+    inputs: JSONValue,
+    choice: DefinitionChoice,
+) -> Proposal:
+    """A resume with these changes: its plan with everything wrong or missing; changes nothing.
+
+    Raises:
+        NotFound: there is no such run.
+        Invalid: `inputs` is no JSON object.
+    """
+    found = await get_snapshot(context, run_id)
+    target = await target_of(context, found, choice)
+    before: dict[str, JSONValue] = orjson.loads(found.inputs)
+    values = before if inputs is None and not target.changed else merged(before, json_object(inputs, "inputs"), target)
+    step_input = _without_its_session(found, target, step_input)
+    changed = changed_inputs(before, values)
+    plan = plan_resume(
+        await _snapshots(context, found),
+        run_state=found.state,
+        live_sessions=await _live(context, found),
+        gone_artifacts=await gone_outputs(context, found),
+        given_artifacts=given_artifacts(found),
+        changed_inputs=changed,
+        step_input=step_input,
+        new_steps=_fresh(context, target) if target.changed else None,
+    )
+    issues = [*plan.issues, *target.issues, *misfits_of_outputs(context, found, target, plan)]
+    issues += (
+        await misfits_of_target(context, found, target, plan, values)
+        if target.changed
+        else await misfits_of_stand_ins(context, found, target, plan, values)
+    )
+    issues += await _changed_profiles(context, found, target, plan)
+    issues += await gone_inputs(context, target.compiled, plan, values, caller_id=found.caller_id)
+    if changed or target.changed:
+        issues += [issue.under("inputs") for issue in await input_issues(context, found, target, values)]
+    if plan.allowed and plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
+        issues += _step_input_issues(context, found, target, plan.entry, step_input)
+    plan = replace(plan, allowed=not has_errors(issues), issues=tuple(issues))
+    missing = _missing(context, found, target, plan) if plan.allowed else ()
+    return Proposal(found, target, plan, values, given_inputs(found, plan, step_input), missing)
+
+
+def given_inputs(found: Snapshot, plan: ResumePlan, step_input: StepInputChange = UNCHANGED) -> dict[str, str]:
+    """JSON text of the inputs that replace those from the definition, by step."""
+    earlier = {row.key: row.input_override for row in found.steps}
+    texts = {step.key: earlier[step.key] for step in plan.steps if step.input_source == "given_earlier"}
+    if plan.entry is not None and step_input is not UNCHANGED and step_input is not None:
+        texts[plan.entry] = canonical_json(step_input)
+    return {key: text for key, text in texts.items() if text is not None}
+
+
+def known_inputs(
+    context: Context,
+    found: Snapshot,
+    target: Target,
+    plan: ResumePlan,
+    values: Mapping[str, JSONValue],
+    given: Mapping[str, str],
+) -> dict[str, str]:
+    """JSON text of the inputs of steps that would run, masked, by step; not of those that depend on such steps."""
+    reused = {step.key for step in plan.steps if step.action == "reuse"}
+    steps = {step.key: step for step in target.compiled.steps}
+    known: dict[str, str] = {}
+    for planned in plan.steps:
+        step = steps.get(planned.key)
+        if (text := given.get(planned.key)) is not None:
+            value = orjson.loads(text)
+        elif planned.input_source is not None and step is not None and step.reads_steps <= reused:
+            try:
+                value = resolved(context, found, target, step, values)
+            except TemplateError:  # reported as an issue where it matters, and by the step once it runs
+                continue
+        else:
+            continue
+        known[planned.key] = canonical_json(context.services.redactor.value(value))
+    return known
+
+
+def _without_its_session(found: Snapshot, target: Target, step_input: StepInputChange) -> StepInputChange:
+    """Remove `_session_id` from a step input where it names the session that the step gets anyway.
+
+    Attempts show the session, and changed inputs are often edited copies of theirs. A recreated session has another id.
+    """
+    if not isinstance(step_input, dict) or SESSION_FIELD not in step_input:
+        return step_input
+    kept = list(itertools.takewhile(lambda row: row.state is StepState.SUCCEEDED, found.steps))
+    entry = found.steps[len(kept)] if len(kept) < len(found.steps) else None
+    step = next((step for step in target.compiled.steps if entry is not None and step.key == entry.key), None)
+    own: list[str | None] = []
+    earlier = orjson.loads(entry.input_override) if entry is not None and entry.input_override is not None else None
+    if entry is not None and not (isinstance(earlier, dict) and SESSION_FIELD in earlier):
+        own.append(entry.session_used)
+    if step is None or step.session is None:
+        own.append(next((row.session_id for row in reversed(kept) if row.session_id is not None), None))
+    named = step_input[SESSION_FIELD]
+    return without_session(step_input) if named is not None and named in own else step_input
+
+
+def json_object(value: JSONValue, name: str) -> dict[str, JSONValue]:
+    """An argument that has to be a JSON object; nothing given is an empty one.
+
+    Raises:
+        Invalid: it is something else.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        message = f"`{name}` is a JSON object, not {shown(value)}."
+        raise Invalid([error((name,), "wrong_type", message)])
+    return value
+
+
+async def get_snapshot(context: Context, run_id: str) -> Snapshot:
+    """A run with its steps as they fared, read at one instant.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = await context.services.store.snapshot(snapshot, run_id)
+    if found is None:
+        raise NotFound("run", run_id)
+    return found
+
+
+async def target_of(context: Context, found: Snapshot, choice: DefinitionChoice) -> Target:
+    """The definition to go on with, and whether it differs from the run's."""
+    schema = orjson.loads(found.input_schema) if found.input_schema else None
+    own = Target(
+        version_id=found.version_id,
+        document=found.document,
+        input_schema=found.input_schema,
+        compiled=await compiled(context, found.document, found.input_schema),
+        schema=schema,
+        changed=False,
+        newer=False,
+    )
+    if found.pipeline_id is None:
+        return own
+    pipeline = (await find_pipelines(context.services.store, [found.pipeline_id])).get(found.pipeline_id)
+    if pipeline is None:
+        return own
+    if pipeline.deleted_at is not None:
+        gone = f"The {'starter' if pipeline.builtin else 'pipeline'} {pipeline.key} is deleted"
+        if choice is DefinitionChoice.OF_RUN:
+            message = f"{gone}; the version that the run executed is used."
+            return replace(own, issues=(warning(("definition",), "pipeline_deleted", message),))
+        hint = "Use the run's own definition."
+        message = f"{gone}; it has no current definition."
+        return replace(own, issues=(error(("definition",), "pipeline_deleted", message, hint),))
+    current = await context.services.versions.get(context, pipeline)
+    if current.record.id == found.version_id:
+        return own
+    if choice is DefinitionChoice.OF_RUN:
+        return replace(own, newer=True)
+    return Target(
+        version_id=current.record.id,
+        document=current.body.document,
+        input_schema=current.body.input_schema,
+        compiled=await current.compiled(context),
+        schema=current.input_schema,
+        changed=True,
+        newer=True,
+    )
+
+
+async def _snapshots(context: Context, found: Snapshot) -> list[StepSnapshot]:
+    """The steps of a run as they fared, by its own definition."""
+    pipeline = await compiled(context, found.document, found.input_schema)
+    registry = context.services.registry
+    return [
+        replace(
+            StepSnapshot.pending(
+                pipeline.step(row.key),
+                pack_of(context, pipeline, found, row),
+                other=registry.find(row.pack),
+            ).fared(row, row.state),
+            mentioned_artifacts=mentioned(row.output),
+        )
+        for row in found.steps
+    ]
+
+
+def _fresh(context: Context, target: Target) -> list[StepSnapshot]:
+    """The steps of another definition, none of which has run."""
+    registry = context.services.registry
+    return [StepSnapshot.pending(step, pack_of_step(registry, step)) for step in target.compiled.steps]
+
+
+async def _changed_profiles(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> list[Issue]:
+    """Agent steps to run whose profile is not what it was when they were last tried, as far as a transcript tells."""
+    agents = context.services.engine.resources.agents
+    run = {step.key for step in plan.steps if step.action != "reuse"}
+    agent_steps = {step.key for step in target.compiled.steps if step.agent is not None}
+    issues: list[Issue] = []
+    for row in found.steps:
+        profile = agents.profiles.get(Selection.parse(row.pack_version).profile)
+        if row.key not in run & agent_steps or row.attempt_id is None or profile is None:
+            continue
+        first = await entries_after(context.services.store, row.attempt_id, 0, limit=1)
+        told = first[0].get("data") if first else None
+        now = await asyncio.to_thread(Behaviour.of, profile)
+        if changed := now.differs(told.get("behaviour") if isinstance(told, dict) else None):
+            what = f"The agent profile `{profile.key}` has changed since step {row.key} was last tried:"
+            hint = "It is tried with the profile as it is now. If that is not what you want, mend the profile first."
+            issues.append(warning(("steps", row.key), "profile_changed", f"{what} {', '.join(changed)}.", hint))
+    return issues
+
+
+async def _live(context: Context, found: Snapshot) -> frozenset[str]:
+    if not any(step.session_id for step in found.steps):
+        return frozenset()
+    return await usable_sessions(context.services.engine.resources, found.run_id)
+
+
+def merged(before: Mapping[str, JSONValue], changes: Mapping[str, JSONValue], target: Target) -> dict[str, JSONValue]:
+    """Inputs with the changes applied, null removing one, and the definition's defaults for what is absent.
+
+    What was recorded by the same definition stays as it is: steps have read it so.
+
+    Raises:
+        Invalid: the defaults are too many.
+    """
+    merged = {**before, **changes}
+    kept = {name: value for name, value in merged.items() if not (value is None and name in changes)}
+    if target.schema is None:
+        return kept
+    recorded = {} if target.changed else {name: value for name, value in kept.items() if name not in changes}
+    try:
+        return {**with_defaults(target.schema, kept), **recorded}
+    except DefaultsError as unbounded:
+        raise Invalid([unbounded.issue.under("inputs")]) from unbounded
+
+
+def changed_inputs(before: Mapping[str, JSONValue], after: Mapping[str, JSONValue]) -> frozenset[str]:
+    """Names of the inputs that differ, added and removed ones too; 1 and 1.0 do not, 1 and true do."""
+    shared = before.keys() & after.keys()
+    differ = (name for name in shared if comparable_json(before[name]) != comparable_json(after[name]))
+    return frozenset(before.keys() ^ after.keys()).union(differ)
+
+
+async def input_issues(
+    context: Context, found: Snapshot, target: Target, values: dict[str, JSONValue]
+) -> Sequence[Issue]:
+    """What is wrong with the inputs, for the pipeline or the pack that would go on with them."""
+    if target.schema is not None:
+        return await found_issues(context, partial(check_inputs, target.schema), values)
+    pack = pack_of(context, target.compiled, found, found.steps[0])
+    return await found_issues(context, partial(pack_call_issues, pack), values) if pack is not None else ()
+
+
+def _step_input_issues(
+    context: Context, found: Snapshot, target: Target, key: str, step_input: JSONValue
+) -> list[Issue]:
+    """Whether a given input fits the step it is for."""
+    row = next(step for step in found.steps if step.key == key)
+    pack = (
+        pack_of_step(context.services.registry, target.compiled.step(key))
+        if target.changed
+        else pack_of(context, target.compiled, found, row)
+    )
+    if pack is None:
+        return []
+    issues = masked_issues(context, partial(pack_input_issues, pack), step_input)
+    return [issue.under("step_input") for issue in issues]
+
+
+def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan) -> tuple[Requirement, ...]:
+    """What the steps a resume would run need and cannot have here.
+
+    All steps are looked at, since a reused one may have left the session that a later one works in.
+    """
+    rows = {row.key: row for row in found.steps}
+    steps: list[CalledStep] = []
+    for planned in plan.steps:
+        step = target.compiled.step(planned.key)
+        row = rows.get(step.key)
+        version = step.version
+        if row is not None and not target.changed:
+            pack = pack_of(context, target.compiled, found, row)
+            version = pack.version if pack is not None else row.pack_version
+        steps.append(CalledStep(step.key, step.pack, version, step.agent))
+    run = {planned.key for planned in plan.steps if planned.action != "reuse"}
+    lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
+    return tuple(
+        replace(lack, steps=concerned)
+        for lack in preflight(steps, context.services.registry, lacks=lacks)
+        if (concerned := tuple(key for key in lack.steps if key in run))
+    )

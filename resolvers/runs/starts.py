@@ -1,0 +1,383 @@
+"""Starting runs: of a pipeline, or of a single pack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from resolvers.artifacts.unreadable import unreadable_inputs
+from resolvers.not_found import no_pack
+from resolvers.operations import operation
+from resolvers.pipelines.start_checks import (
+    found_issues,
+    missing_issues,
+    named,
+    new_steps,
+    no_longer_fits,
+    not_from_memory,
+    pack_call_issues,
+    refuse_bad_start,
+    refuse_wrong_agent,
+    unavailable,
+)
+from resolvers.pipelines.versions import compiled, get_pipeline
+from resolvers.problems import Invalid, Limited, NotFound
+from resolvers.runs.idempotency import earlier_run, request_digest, run_is_gone, used_for_another
+from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, WAIT, Parameter, Tool
+from runner.agents.definition import AGENT
+from runner.definitions.aliases import translated
+from runner.definitions.background_compile import apart_if_large
+from runner.definitions.compiled import CALL_STEP, pack_call_document
+from runner.definitions.inputs import check_inputs, run_title, with_defaults
+from runner.definitions.preflight import CalledStep, preflight
+from runner.issues import Issue, has_errors
+from runner.json_values import canonical_json, comparable_json, digest
+from store.runs.heads import read_run
+from store.runs.reads import FOUND_BY_WORDS
+from store.runs.values import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from catalog.memory.learning import LearnedField
+    from resolvers.context import Context
+    from runner.definitions.compiled import CompiledPipeline
+    from runner.failures import JSONValue
+    from store.database.dialects import Connection
+    from store.runs.reads import RunRecord
+    from store.runs.values import Submitted
+
+#: Characters of a run's inputs that can be searched.
+SEARCHED_CHARACTERS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What a start led to.
+
+    Attributes:
+        run_id: None for a dry run.
+        run: The run as the start left it, read along with it when nobody waits for its end.
+    """
+
+    run_id: str | None
+    coalesced: bool = False
+    replayed: bool = False
+    warnings: tuple[Issue, ...] = ()
+    run: RunRecord | None = None
+
+
+@operation(
+    "run_pipeline",
+    scope=Scope.RUN,
+    kind="command",
+    target="pipeline",
+    tool=Tool(
+        title="Run a pipeline",
+        description="Starts a pipeline and waits some seconds for its end. Inputs are those get_pipeline tells. "
+        "Returns the run; while it goes on, call wait_run.",
+        open_world=True,
+        parameters={
+            "inputs": Parameter(description="Inputs by name, as input_schema of get_pipeline asks."),
+            "wait_seconds": WAIT,
+            "from_memory": FROM_MEMORY,
+            "idempotency_key": IDEMPOTENCY,
+            "deadline_seconds": Parameter(hidden=True),
+            "force": Parameter(hidden=True),
+            "title": Parameter(hidden=True),
+            "agent": Parameter(description="Profile for its agent steps; only when the user asks for one."),
+        },
+    ),
+)
+async def run_pipeline(
+    context: Context,
+    *,
+    pipeline: str,
+    inputs: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
+    version: int | None = None,
+    title: str | None = None,
+    deadline_seconds: float | None = None,
+    force: bool = False,
+    agent: str | None = None,
+    wait_seconds: int = 0,
+    idempotency_key: str | None = None,
+    dry_run: bool = False,
+) -> Started:
+    """Starts a run of a pipeline, or finds the one it amounts to."""
+    refuse_bad_start(context, title, deadline_seconds, wait_seconds, idempotency_key)
+    request = request_digest(
+        idempotency_key, "run_pipeline", pipeline, version, inputs, title, deadline_seconds, force, agent
+    )
+    if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
+        return earlier
+    found = await get_pipeline(context, pipeline)
+    context.audit_target(found.id)
+    chosen = await context.services.versions.get(context, found, version)
+    definition = await chosen.compiled(context)
+    refuse_wrong_agent(context, definition, agent)
+    schema = chosen.input_schema
+    warnings: list[Issue] = []
+    issues: list[Issue] = []
+    if (alias := found.alias(pipeline)) is not None:
+        inputs, told = translated(alias, found.key, inputs)
+        warnings = [issue for issue in told if issue.severity == "warning"]
+        issues = [issue for issue in told if issue.severity == "error"]
+    issues += not_from_memory(inputs, from_memory)
+    known = {issue.path for issue in issues}
+    issues += [
+        issue for issue in await found_issues(context, partial(check_inputs, schema), inputs) if issue.path not in known
+    ]
+    missing = preflight(definition.steps, context.services.registry, lacks=context.lacks(found.id, agent=agent))
+    unfit = await context.services.versions.misfits(
+        context, chosen.record.id, chosen.body.document, chosen.body.input_schema
+    )
+    if has_errors(issues) or not isinstance(inputs, dict):
+        raise Invalid(
+            [*(issue.under("inputs") for issue in issues), *unfit, *missing_issues(missing)],
+            summary=f"The inputs do not fit pipeline {found.key}",
+        )
+    if unfit:
+        raise no_longer_fits(found.key, [*unfit, *missing_issues(missing)])
+    if missing:
+        raise unavailable(missing)
+    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
+    text = canonical_json(values)
+    if gone := await unreadable_inputs(context, definition.steps, values, text):
+        raise Invalid(gone, summary=f"The inputs do not fit pipeline {found.key}")
+    steps = new_steps(context, definition, agent)
+    if dry_run:
+        await context.commit_unchanged()
+        return Started(None, warnings=tuple(warnings))
+    caller = context.caller
+    labels = Labels.of(context, values, title=title, name=found.name)
+    new = NewRun(
+        caller_id=caller.id,
+        title=labels.title,
+        cause=context.cause,
+        inputs=text,
+        inputs_digest=digest(text),
+        deadline_seconds=deadline_of(context, definition, deadline_seconds),
+        steps=steps,
+        pipeline_id=found.id,
+        version_id=chosen.record.id,
+        client_name=context.client_name,
+        force=force,
+        flight=digest(f"{caller.id}\n{chosen.record.id}\n{force}\n{_agents_of(steps)}{comparable_json(values)}"),
+        idempotency_key=idempotency_key,
+        request_digest=request,
+        search_text=labels.search_text,
+        from_memory=named(from_memory),
+    )
+    return await start(context, new, wait_seconds, warnings)
+
+
+def _agents_of(steps: Sequence[NewStep]) -> str:
+    """Which agents the steps of a run work with, as single flight compares it; empty without agent steps."""
+    return "".join(f"{step.key}={step.pack_version}\n" for step in steps if step.pack == AGENT)
+
+
+@operation(
+    "run_pack",
+    scope=Scope.RUN,
+    kind="command",
+    target="pack",
+    tool=Tool(
+        title="Run one pack",
+        description="Calls a single pack, recorded like a run of one step. Prefer a pipeline when one fits. "
+        "Its input_schema is told by search_catalog with detail `full`.",
+        open_world=True,
+        parameters={
+            "input": Parameter(description="Input by name, as the pack's input_schema asks."),
+            "wait_seconds": WAIT,
+            "from_memory": FROM_MEMORY,
+            "idempotency_key": IDEMPOTENCY,
+            "force": Parameter(hidden=True),
+            "version": Parameter(hidden=True),
+            "dry_run": Parameter(hidden=True),
+        },
+    ),
+)
+async def run_pack(
+    context: Context,
+    *,
+    pack: str,
+    input: JSONValue,
+    from_memory: Sequence[LearnedField] = (),
+    version: str | None = None,
+    force: bool = False,
+    wait_seconds: int = 0,
+    idempotency_key: str | None = None,
+    dry_run: bool = False,
+) -> Started:
+    """Calls a single pack; recorded like a run of one step."""
+    refuse_bad_start(context, None, None, wait_seconds, idempotency_key)
+    request = request_digest(idempotency_key, "run_pack", pack, version, input, force)
+    if not dry_run and (earlier := await find_replay(context, idempotency_key, request, wait_seconds)) is not None:
+        return earlier
+    registry = context.services.registry
+    found = registry.find(pack, version)
+    if found is None:
+        versions = registry.versions(pack)
+        if registry.unloaded(pack) is not None:
+            raise unavailable(preflight([CalledStep(CALL_STEP, pack, version)], registry))
+        if versions:
+            raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
+        raise await no_pack(context, pack)
+    issues = [
+        *await found_issues(context, partial(pack_call_issues, found), input),
+        *not_from_memory(input, from_memory),
+    ]
+    called = [CalledStep(CALL_STEP, found.name, found.version)]
+    missing = preflight(called, context.services.registry, lacks=context.lacks())
+    if issues or not isinstance(input, dict):
+        where = ".".join(issues[0].path)
+        raise Invalid(
+            [issue.under("input") for issue in issues] + missing_issues(missing),
+            summary=f"The input does not fit pack {found.name}{f' at {where}' if where else ''}",
+        )
+    if missing:
+        raise unavailable(missing)
+    text, document = canonical_json(input), canonical_json(pack_call_document(found.name, found.version))
+    if gone := await unreadable_inputs(context, (await compiled(context, document, None)).steps, input, text):
+        raise Invalid(
+            [replace(issue, path=("input", *issue.path[1:])) for issue in gone],
+            summary=f"The input does not fit pack {found.name}",
+        )
+    if dry_run:
+        await context.commit_unchanged()
+        return Started(None)
+    caller = context.caller
+    labels = Labels.of(context, input, name=found.name)
+    new = NewRun(
+        caller_id=caller.id,
+        title=labels.title,
+        cause=context.cause,
+        inputs=text,
+        inputs_digest=digest(text),
+        deadline_seconds=context.services.limits.deadline_seconds,
+        steps=(NewStep(CALL_STEP, 1, found.name, found.version),),
+        pack=found.name,
+        document=document,
+        client_name=context.client_name,
+        force=force,
+        flight=digest(f"{caller.id}\n{found.name} {found.version}\n{force}\n{comparable_json(input)}"),
+        idempotency_key=idempotency_key,
+        request_digest=request,
+        search_text=labels.search_text,
+        from_memory=named(from_memory),
+    )
+    return await start(context, new, wait_seconds)
+
+
+async def start(context: Context, new: NewRun, wait_seconds: int, warnings: Sequence[Issue] = ()) -> Started:
+    """Submits a run and holds the answer until it has ended, at most some seconds.
+
+    The command's audit row is written with the run, so an accepted start is one commit.
+
+    Raises:
+        Conflict: the idempotency key belongs to another request, or its run is gone.
+        Limited: the caller has too many runs waiting.
+    """
+    engine = context.services.engine
+    run: RunRecord | None = None
+
+    def note(conn: Connection, submitted: Submitted) -> None:
+        nonlocal run
+        if not wait_seconds:
+            run = read_run(conn, submitted.run_id)
+        context.record(conn, run=submitted.run_id, coalesced=submitted.coalesced, replayed=submitted.replayed)
+
+    try:
+        submitted = await engine.submit(new, note)
+    except IdempotencyClashError as clash:
+        raise used_for_another(new.idempotency_key, clash.run_id) from clash
+    except SpentKeyError as spent:
+        raise run_is_gone(new.idempotency_key, spent.run_id) from spent
+    except QueueFullError as full:
+        raise queue_full(full) from full
+    if wait_seconds:
+        await engine.wait_ended(submitted.run_id, wait_seconds, just_started=submitted.started)
+    return Started(submitted.run_id, submitted.coalesced, submitted.replayed, tuple(warnings), run)
+
+
+async def find_replay(context: Context, key: str | None, request: str | None, wait_seconds: int) -> Started | None:
+    """The run an earlier call with the same idempotency key started, in any state; None when there was none.
+
+    It is looked up before anything else: what has changed since does not matter to a repeated request.
+
+    Raises:
+        Conflict: the key belongs to another request, or its run is gone.
+    """
+    run_id = None if key is None else await earlier_run(context, key, request)
+    if run_id is None:
+        return None
+    await context.commit_unchanged()
+    if wait_seconds:
+        await context.services.engine.wait_ended(run_id, wait_seconds)
+    return Started(run_id, replayed=True)
+
+
+def queue_full(full: QueueFullError) -> Limited:
+    """The refusal of a caller whose queue is full."""
+    return Limited(
+        f"{full.waiting} of your runs are waiting already; more are not accepted.",
+        retry_after_seconds=10,
+        hint="Wait until some have ended, or cancel some.",
+    )
+
+
+def deadline_of(context: Context, definition: CompiledPipeline, asked: float | None) -> float:
+    """Deadline of a run in seconds: as asked, the pipeline's, or the server's."""
+    if asked is not None:
+        return asked
+    declared = definition.deadline_seconds
+    return declared if declared is not None else context.services.limits.deadline_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What people see and search of a run's inputs.
+
+    Attributes:
+        title: As the caller wants it, or made from the inputs.
+        search_text: Title, and texts and numbers of the inputs, in lower case; of the latter 4,000 characters.
+    """
+
+    title: str
+    search_text: str
+
+    @classmethod
+    def of(cls, context: Context, values: dict[str, JSONValue], *, title: str | None = None, name: str) -> Labels:
+        """Masks first and cuts then: nothing recognises half a secret.
+
+        Args:
+            context: Whose redactor is used.
+            values: Inputs of the run.
+            title: As the caller wants it, if so.
+            name: Of the pipeline or pack, for a title made here.
+        """
+        redactor = context.services.redactor
+        masked = redactor.value(values)
+        assert isinstance(masked, dict), "masking keeps the shape"
+        label = redactor.text(title) if title is not None else run_title(redactor.text(name), masked)
+        return cls(label, f"{FOUND_BY_WORDS}{label}\n{_said(masked)}".lower())
+
+
+def _said(inputs: dict[str, JSONValue]) -> str:
+    """The texts and numbers of inputs, a line for each, as far as they can be searched."""
+    lines: list[str] = []
+    left = SEARCHED_CHARACTERS
+    pending: list[JSONValue] = [inputs]
+    while pending and left > 0:
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            pending.extend(reversed(value))
+        elif value is not None and not isinstance(value, bool):
+            lines.append((value if isinstance(value, str) else canonical_json(value))[:left])
+            left -= len(lines[-1]) + 1
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The server itself: health, limits, settings, models, mounted MCP servers."""

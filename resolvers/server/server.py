@@ -1,0 +1,157 @@
+"""The server itself: how it is, what it allows, how it is set."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from catalog.metadata import incomplete_packs
+from resolvers.operations import operation
+from runner.excerpts import excerpt
+from runner.packs.availability import pack_requirements
+from store.database.engine import StoreError
+from store.files.blob_port import BlobError
+from store.runs import heads as run_heads
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.context import Context, SettingInfo
+    from runner.mounts.mounts import Mounted
+
+#: Below this much free space the disk is told as not well, in bytes.
+LOW_DISK_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """One thing the server needs, and how it is; `message` says it for people, with what to do."""
+
+    name: str
+    ok: bool
+    message: str
+
+
+@operation("server", scope=None, kind="query")
+async def get_server(context: Context) -> str:
+    """The server's version."""
+    return context.services.version
+
+
+@operation("settings", scope=Scope.MANAGE, kind="query")
+async def list_settings(context: Context) -> list[SettingInfo]:
+    """Every setting, its value and where it came from; secrets without their value."""
+    return context.services.settings()
+
+
+async def count_queued(context: Context) -> int:
+    """Runs that wait for a worker, of all callers, counted up to 10,000."""
+    return await run_heads.count_queued(context.services.store)
+
+
+async def count_running(context: Context) -> int:
+    """Runs that a worker holds, of all callers, counted up to 10,000."""
+    return await run_heads.count_held(context.services.store)
+
+
+def is_accepting(context: Context) -> bool:
+    """Whether runs that are started now would be worked on."""
+    return context.services.engine.worker.accepting
+
+
+async def health(context: Context) -> list[HealthCheck]:
+    """What the server needs and how it is."""
+    store = await _store(context)
+    disk = await asyncio.to_thread(_disk, context)
+    return [
+        store,
+        _vault(context),
+        disk,
+        await _artifacts(context),
+        _packs(context),
+        await asyncio.to_thread(_programs, context),
+        *(_mounted(mounted) for mounted in context.services.mounts.servers()),
+    ]
+
+
+def _mounted(mounted: Mounted) -> HealthCheck:
+    name = f"MCP server {mounted.spec.key}"
+    if mounted.state == "connected":
+        return HealthCheck(name, True, "Connected.")
+    if mounted.state == "connecting" and mounted.last_error is None:
+        return HealthCheck(name, True, "Connecting.")
+    told = (mounted.last_error or "it is still starting").rstrip(".")
+    return HealthCheck(name, False, f"Not connected: {told}. It is tried again by itself.")
+
+
+def _vault(context: Context) -> HealthCheck:
+    vault = context.services.vault
+    if (locked := vault.locked) is not None:
+        return HealthCheck("vault key", False, f"{locked.message} {locked.hint}")
+    return HealthCheck("vault key", True, f"The vault is open; it holds {vault.size} credentials.")
+
+
+async def _store(context: Context) -> HealthCheck:
+    began = time.perf_counter()
+    try:
+        await context.services.store.write(lambda conn: conn.now())
+    except StoreError as error:
+        return HealthCheck("store", False, f"Nothing can be written: {error}.")
+    milliseconds = (time.perf_counter() - began) * 1000
+    return HealthCheck("store", True, f"{context.services.store.dialect} answered in {milliseconds:.1f} ms.")
+
+
+async def _artifacts(context: Context) -> HealthCheck:
+    try:
+        return HealthCheck("artifacts", True, await context.services.engine.resources.blobs.check())
+    except BlobError as error:
+        return HealthCheck("artifacts", False, excerpt(str(error), 1000))
+
+
+def _disk(context: Context) -> HealthCheck:
+    folder = context.services.engine.resources.sessions_folder.parent
+    free = shutil.disk_usage(folder).free
+    gibibytes = free / (1 << 30)
+    if free < LOW_DISK_BYTES:
+        return HealthCheck(
+            "disk", False, f"{gibibytes:.1f} GiB are free at {folder}. Free some, or move PACKLINE_DATA_DIR."
+        )
+    return HealthCheck("disk", True, f"{gibibytes:.1f} GiB are free.")
+
+
+def _packs(context: Context) -> HealthCheck:
+    registry = context.services.registry
+    errors = registry.load_errors()
+    count = len(registry.names())
+    if errors:
+        return HealthCheck(
+            "packs",
+            False,
+            f"{count} packs are loaded; {len(errors)} could not be, first {errors[0].origin}: {errors[0].message}",
+        )
+    incomplete = sorted({name for name, _version in incomplete_packs(registry)})
+    if incomplete:
+        return HealthCheck(
+            "packs",
+            True,
+            f"{count} packs are loaded. The metadata of {', '.join(incomplete)} is not complete: they run, and are "
+            "found by name alone.",
+        )
+    return HealthCheck("packs", True, f"{count} packs are loaded.")
+
+
+def _programs(context: Context) -> HealthCheck:
+    registry = context.services.registry
+    lacking: dict[str, str] = {}
+    packs: list[str] = []
+    for name in registry.names():
+        pack = registry.find(name)
+        if pack is not None and (missing := pack_requirements(pack)):
+            packs.append(name)
+            lacking |= {lack.name: str(lack.hint or lack.message) for lack in missing}
+    if lacking:
+        remedies = " ".join(dict.fromkeys(lacking.values()))
+        return HealthCheck("programs", False, f"{', '.join(packs)} cannot run here. {remedies}")
+    return HealthCheck("programs", True, "Everything the packs need is there.")

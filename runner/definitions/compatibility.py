@@ -1,0 +1,79 @@
+"""Whether a stored definition still fits the packs there are: they may have been upgraded since it was saved.
+
+The check before a run is that of the save, against the packs of today. Packs that are missing altogether
+are for `runner.definitions.preflight` to tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.definitions.check import check_steps
+from runner.definitions.inputs import derive_input_schema
+from runner.definitions.parsing import parse_stored
+from runner.issues import Hint
+
+if TYPE_CHECKING:
+    from runner.definitions.inputs import PackLookup
+    from runner.definitions.models import Definition
+    from runner.failures import JSONValue
+    from runner.issues import Issue
+
+_MISSING_PACK = frozenset({"unknown_pack", "unknown_pack_version", "pack_not_loaded"})
+_REMEDY = "Mend the pipeline and save it, or install the version of the pack it was made for."
+
+
+def misfits(document: str, input_schema: str | None, packs: PackLookup) -> tuple[Issue, ...]:
+    """What in a stored definition is proved not to fit; empty when it may run.
+
+    Args:
+        document: Canonical JSON, as `store.models` keeps it.
+        input_schema: The version's, which runs are held to although it may have been derived from the packs of then.
+        packs: Where packs are found.
+
+    Returns:
+        Errors with a path of `steps`, the key of the step, and the place in it.
+    """
+    definition, _ = parse_stored(orjson.loads(document))
+    if definition is None:  # whoever compiles it says so
+        return ()
+    if definition.inputs is not None:
+        return _told(definition, check_steps(definition, packs, definition.inputs))
+    found = check_steps(definition, packs, None)
+    derived_then = orjson.loads(input_schema) if input_schema is not None else None
+    if derived_then is not None and derived_then != derive_input_schema(definition, packs):
+        found += _inputs_of_then(definition, derived_then, packs)
+    return _told(definition, found)
+
+
+def _inputs_of_then(definition: Definition, inputs: dict[str, JSONValue], packs: PackLookup) -> tuple[Issue, ...]:
+    """Run inputs whose type was taken from packs that take another one by now."""
+    found = check_steps(replace(definition, inputs=inputs), packs, inputs)
+    return tuple(issue for issue in found if issue.rule == "type_mismatch")
+
+
+def _told(definition: Definition, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
+    """The errors, each once, worded for somebody who wants to run the pipeline rather than write it."""
+    told: dict[tuple[tuple[str, ...], str], Issue] = {}
+    for issue in found:
+        if issue.severity != "error" or issue.rule in _MISSING_PACK:
+            continue
+        _, index, *place = issue.path
+        key = definition.steps[int(index)].id
+        told.setdefault(
+            (issue.path, issue.rule),
+            replace(
+                issue,
+                path=("steps", key, *place),
+                message=f"Step `{key}`: {issue.message}",
+                hint=_with_remedy(issue.hint or Hint()),
+            ),
+        )
+    return tuple(told.values())
+
+
+def _with_remedy(hint: Hint) -> Hint:
+    return replace(hint, text=f"{hint.text} {_REMEDY}" if hint.text else _REMEDY)

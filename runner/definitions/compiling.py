@@ -1,0 +1,82 @@
+"""What is made of stored definitions: of small ones when it is needed, of large ones once, beside the event loop."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import lru_cache
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from runner.definitions.background_compile import LARGE_BYTES, apart_once
+from runner.definitions.compiled import compile_document
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+Made = TypeVar("Made")
+
+#: Small definitions kept; a version never changes, so nothing is ever stale.
+KEPT = 512
+#: Characters of the large definitions kept. What is made of one takes up to a hundred times its size in memory.
+KEPT_CHARACTERS = 2 << 20
+
+
+class OfDefinitions(Generic[Made]):
+    """What is made of stored definitions, kept while there is room.
+
+    Args:
+        make: Makes it of a document and of the input schema stored beside it.
+    """
+
+    def __init__(self, make: Callable[[str, str | None], Made]) -> None:
+        self._make = make
+        self._small = lru_cache(maxsize=KEPT)(make)
+        self._large: OrderedDict[tuple[str, str | None], Made] = OrderedDict()
+        self._characters = 0
+        self._lock = Lock()
+
+    def at_hand(self, document: str, input_schema: str | None = None) -> Made | None:
+        """What is made of a definition; None where that takes long and has not been done."""
+        if len(document) <= LARGE_BYTES:
+            return self._small(document, input_schema)
+        key = (document, input_schema)
+        with self._lock:
+            found = self._large.get(key)
+            if found is not None:
+                self._large.move_to_end(key)
+        return found
+
+    async def get(self, caller_id: str, document: str, input_schema: str | None = None) -> Made:
+        """The same, made in a thread where that takes long.
+
+        Args:
+            caller_id: Who asks: of each caller's, one is made at a time.
+            document: Canonical JSON, as `store.models` keeps it.
+            input_schema: The version's input schema, when the definition declares none.
+        """
+        found = self.at_hand(document, input_schema)
+        if found is not None:
+            return found
+
+        def known() -> Made | None:
+            return self.at_hand(document, input_schema)
+
+        def work() -> Made:
+            made = self._make(document, input_schema)
+            self._keep((document, input_schema), made)
+            return made
+
+        return await apart_once(caller_id, (id(self), document, input_schema), known, work)
+
+    def _keep(self, key: tuple[str, str | None], made: Made) -> None:
+        with self._lock:
+            if key not in self._large:
+                self._characters += len(key[0])
+            self._large[key] = made
+            while self._characters > KEPT_CHARACTERS and len(self._large) > 1:
+                (document, _), _ = self._large.popitem(last=False)
+                self._characters -= len(document)
+
+
+definitions = OfDefinitions(compile_document)

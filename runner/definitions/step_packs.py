@@ -1,0 +1,33 @@
+"""Which pack stands behind a step: the one a pack step names, or what an agent step amounts to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from runner.agents.pack import agent_pack
+
+if TYPE_CHECKING:
+    from runner.agents.definition import AgentStep
+    from runner.definitions.inputs import PackLookup
+    from runner.packs.pack import Pack
+
+
+class SteppedPack(Protocol):
+    """A step as far as finding its pack goes: of a definition, or compiled."""
+
+    @property
+    def pack(self) -> str:
+        """Name of its pack."""
+
+    @property
+    def version(self) -> str | None:
+        """The version asked for."""
+
+    @property
+    def agent(self) -> AgentStep | None:
+        """What is fixed of an agent step."""
+
+
+def pack_of_step(packs: PackLookup, step: SteppedPack) -> Pack | None:
+    """The pack behind a step; None when it is not installed here."""
+    return packs.find(step.pack, step.version) if step.agent is None else agent_pack(step.agent)

@@ -1,0 +1,124 @@
+"""What is stored of a definition: its heading, and the texts of a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.definitions.models import definition_document
+from runner.definitions.step_packs import pack_of_step
+from runner.json_values import canonical_json, digest
+from runner.yaml_documents import BYTE_ORDER_MARK, dump_yaml
+from store.pipelines.rows import Definition as StoredDefinition
+from store.pipelines.rows import Heading
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.definitions.inputs import PackLookup
+    from runner.definitions.models import Definition
+    from runner.failures import JSONValue
+    from runner.packs.metadata import Metadata
+    from store.pipelines.aliases import Alias
+
+
+@dataclass(frozen=True, slots=True)
+class CompletedMetadata:
+    """Metadata with what was left out filled in.
+
+    Attributes:
+        derived: Names of the fields that were derived rather than written.
+    """
+
+    metadata: Metadata
+    derived: tuple[str, ...]
+
+
+def completed_metadata(definition: Definition, packs: PackLookup) -> CompletedMetadata:
+    """What a pipeline is for, derived from its packs where its author left it out.
+
+    `accepts` comes from the steps that read run inputs, `produces` from the last step. A step that calls a pack
+    for practice makes the pipeline one for practice. What is written as an empty list or as false stays so.
+    """
+    written = definition.metadata
+    changes: dict[str, list[str] | bool] = {}
+    if "accepts" not in written.model_fields_set:
+        accepts = [
+            kind
+            for step in definition.steps
+            if "inputs." in str(step.input) and (pack := pack_of_step(packs, step)) is not None
+            for kind in pack.metadata.accepts
+        ]
+        changes["accepts"] = list(dict.fromkeys(accepts))
+    if "produces" not in written.model_fields_set and definition.steps:
+        last = definition.steps[-1]
+        pack = pack_of_step(packs, last)
+        changes["produces"] = list(pack.metadata.produces) if pack is not None else []
+    if "supersedes" not in written.model_fields_set:
+        changes["supersedes"] = list(dict.fromkeys(step.pack for step in definition.steps if step.agent is None))
+    if "practice" not in written.model_fields_set:
+        called = [pack_of_step(packs, step) for step in definition.steps]
+        changes["practice"] = any(pack is not None and pack.metadata.practice for pack in called)
+    found = {name: value for name, value in changes.items() if value}
+    return CompletedMetadata(written.model_copy(update=found), tuple(found))
+
+
+def search_words(key: str, name: str, description: str, metadata: Mapping[str, object]) -> str:
+    """What a pipeline is found by: lower-case words of key, name, description and metadata."""
+    parts = [key, name, description]
+    for value in metadata.values():
+        parts.extend(str(item) for item in value) if isinstance(value, list) else parts.append(_text(value))
+    return "\n".join(parts).lower()
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def stored_form(
+    definition: Definition,
+    input_schema: Mapping[str, JSONValue] | None,
+    packs: PackLookup,
+    *,
+    text: str | None = None,
+    aliases: tuple[Alias, ...] = (),
+    source_digest: str | None = None,
+) -> tuple[Heading, StoredDefinition]:
+    """What `store` keeps of a definition that was checked.
+
+    Args:
+        definition: As understood.
+        input_schema: What its runs take, declared or derived; None when neither could be told.
+        packs: Where packs are found, for what is derived.
+        text: The YAML its author wrote; made from the definition when absent.
+        aliases: Earlier keys that lead to it.
+        source_digest: Of the file a starter came from, kept beside the metadata.
+    """
+    normal = definition_document(definition)
+    # The digest is that of the canonical text; what is kept and shown has its author's order, since forms follow it.
+    canonical = canonical_json(normal)
+    completed = completed_metadata(definition, packs)
+    metadata = completed.metadata.model_dump(mode="json")
+    found_by = search_words(definition.key, definition.name, definition.description, metadata)
+    metadata["derived"] = list(completed.derived)
+    if source_digest is not None:
+        metadata["source_digest"] = source_digest
+    heading = Heading(
+        key=definition.key,
+        name=definition.name,
+        description=definition.description,
+        metadata_json=orjson.dumps(metadata).decode(),
+        search_text="\n".join((found_by, *(alias.name for alias in aliases))),
+        aliases=aliases,
+    )
+    stored = StoredDefinition(
+        digest=digest(canonical),
+        document=orjson.dumps(normal).decode(),
+        yaml=text.removeprefix(BYTE_ORDER_MARK) if text is not None else dump_yaml(normal),
+        input_schema=orjson.dumps(
+            dict(input_schema) if input_schema else {"type": "object", "properties": {}}
+        ).decode(),
+    )
+    return heading, stored

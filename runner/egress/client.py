@@ -1,0 +1,315 @@
+"""Which addresses packs may reach, and the HTTP client that holds them to it.
+
+Names are resolved here, **every** address is checked against an explicit list of networks, and the connection goes to
+the checked address itself, so a name that answers differently a moment later gains nothing. `ipaddress.is_global` is
+not used: in CPython 3.11 it calls `64:ff9b::a00:1` (10.0.0.1 behind NAT64) global. The transport is in
+`runner.egress.transport`, imported when the first client is made because httpx2 costs 0.1 s.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Literal
+
+from runner.egress.web_address import OtherSchemeError, WebAddressError, read_web_address, read_web_host
+from runner.excerpts import BODY_CHARACTERS, excerpt
+from runner.failures import PackError, code_for_status
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    import httpx2
+
+    from runner.egress.transport import Connections
+
+    Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+SETTING = "PACKLINE_EGRESS_ALLOW"
+MAX_BYTES = 5 * 1024 * 1024
+TOTAL_SECONDS = 20.0
+MAX_REDIRECTS = 5
+#: What a single request may ask for through its extensions: the upload limit and the default step time-out.
+CEILING_BYTES = 100 * 1024 * 1024
+CEILING_SECONDS = 600.0
+_WEB_PORTS = frozenset({80, 443})
+
+# IANA special-purpose registries (RFC 6890 and later additions). 168.63.129.16 is the host agent of one large cloud.
+_REFUSED_IPV4 = tuple(
+    ipaddress.IPv4Network(text)
+    for text in (
+        *("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "168.63.129.16/32", "169.254.0.0/16"),
+        *("172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15"),
+        *("198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+    )
+)
+_GLOBAL_IPV6 = ipaddress.IPv6Network("2000::/3")
+_REFUSED_IPV6 = tuple(ipaddress.IPv6Network(text) for text in ("2001::/23", "2001:db8::/32", "3fff::/20"))
+_SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
+#: Networks whose last 32 bits are an IPv4 address: mapped, translated, NAT64, compatible.
+_EMBEDDING = tuple(
+    ipaddress.IPv6Network(text) for text in ("::ffff:0:0/96", "::ffff:0:0:0/96", "64:ff9b::/96", "::/96")
+)
+
+_ENTRY = re.compile(r"(?:\[(?P<bracketed>[^\]]*)\]|(?P<plain>[^:\[\]]*))(?::(?P<port>\d{1,5}))?\Z")
+
+
+def embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that packets to an IPv6 address end at: mapped, translated, NAT64, compatible, 6to4."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return None
+    if address in _SIX_TO_FOUR:
+        return ipaddress.IPv4Address(address.packed[2:6])
+    if any(address in network for network in _EMBEDDING):
+        return ipaddress.IPv4Address(address.packed[-4:])
+    return None
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address belongs to the public internet, whatever form it is written in."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _REFUSED_IPV4)
+    inner = embedded_ipv4(address)
+    if inner is not None:
+        return is_public(inner)
+    return address in _GLOBAL_IPV6 and not any(address in network for network in _REFUSED_IPV6)
+
+
+class EgressPolicyError(ValueError):
+    """An entry of the allow list cannot be read; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowEntry:
+    """One exception: a host name, or a network, on one port or on all.
+
+    Attributes:
+        host: Exact name in lower case; whatever addresses it resolves to are permitted.
+        network: Addresses that are permitted, however they were arrived at.
+        port: The only port it covers; None covers every port.
+    """
+
+    host: str | None
+    network: Network | None
+    port: int | None
+
+    def covers(self, host: str, address: Address, port: int) -> bool:
+        """Whether a connection to `address`, found under the name `host`, is excepted by this entry."""
+        if self.port is not None and self.port != port:
+            return False
+        if self.host is not None:
+            return self.host == host
+        mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+        return self.network is not None and (mapped or address) in self.network
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """What packs may reach besides the public internet on ports 80 and 443."""
+
+    allow: tuple[AllowEntry, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> EgressPolicy:
+        """Reads the setting: entries separated by commas.
+
+        Each is a host name, an address or a network, with or without a port: `docs.internal`, `localhost:8931`,
+        `10.1.2.3`, `10.0.0.0/8:8080`, `[fd00::/8]:443`.
+
+        Raises:
+            EgressPolicyError: for an entry that cannot be read.
+        """
+        return cls(tuple(_parse_entry(entry.strip()) for entry in text.split(",") if entry.strip()))
+
+    def permits(self, host: str, address: Address, port: int) -> bool:
+        """Whether a connection to `address`, found under the name `host`, may be opened."""
+        if any(entry.covers(host, address, port) for entry in self.allow):
+            return True
+        return port in _WEB_PORTS and is_public(address)
+
+    def may_permit_port(self, port: int) -> bool:
+        """Whether any host at all can be reached on this port."""
+        return port in _WEB_PORTS or any(entry.port in (None, port) for entry in self.allow)
+
+
+def _parse_entry(entry: str) -> AllowEntry:
+    bad = f"{SETTING}: `{entry}` is not a host name, an address or a network, with or without a port"
+    try:  # an IPv6 address or network without brackets
+        return AllowEntry(None, ipaddress.ip_network(entry, strict=False), None)
+    except ValueError:
+        pass
+    match = _ENTRY.match(entry)
+    if match is None:
+        raise EgressPolicyError(f"{bad}. Write a name, not an address of a page; an IPv6 address goes in brackets.")
+    port = int(match["port"]) if match["port"] else None
+    if port is not None and not 0 < port < 65536:
+        raise EgressPolicyError(f"{bad}: port {port} is not within 1 to 65535.")
+    target = (match["bracketed"] or match["plain"] or "").lower()
+    try:
+        return AllowEntry(None, ipaddress.ip_network(target, strict=False), port)
+    except ValueError:
+        if match["bracketed"] is not None:
+            raise EgressPolicyError(f"{bad}.") from None
+    try:
+        return AllowEntry(read_web_host(target), None, port)
+    except WebAddressError as error:
+        raise EgressPolicyError(f"{bad}: {error.reason}.") from error
+
+
+def refusal(what: str, host: str, port: int) -> PackError:
+    """The failure of a connection that is not permitted. Addresses stay out of it: they would map private networks."""
+    entry = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return PackError(
+        "policy_denied",
+        f"Requests to `{host}` on port {port} are refused: {what}.",
+        hint=f"An operator can permit it by adding `{entry}` to {SETTING}.",
+    )
+
+
+@dataclass(slots=True)
+class Egress:
+    """The way out: makes guarded clients that share their connections.
+
+    Belongs to one event loop. Clients are cheap and may be made per step; closing one leaves the connections to the
+    others. `aclose` ends them all.
+
+    Attributes:
+        policy: The exceptions.
+        resolve: Finds the addresses of a host; None for the system's resolver.
+    """
+
+    policy: EgressPolicy = field(default_factory=EgressPolicy)
+    resolve: Resolve | None = None
+    _connections: Connections | None = field(default=None, init=False, repr=False)
+
+    def client(
+        self,
+        extra_allowed_origins: Iterable[str] = (),
+        *,
+        max_bytes: int = MAX_BYTES,
+        total_seconds: float = TOTAL_SECONDS,
+        max_redirects: int = MAX_REDIRECTS,
+    ) -> httpx2.AsyncClient:
+        """A client whose failures are all `PackError`s.
+
+        One request may ask for other limits with `extensions={"max_bytes": …, "total_seconds": …}`, up to
+        `CEILING_BYTES` and `CEILING_SECONDS` (or the client's own, where larger).
+
+        Args:
+            extra_allowed_origins: `scheme://host:port` of services the operator configured; those alone may be
+                private, whatever their port. Redirects away from them are checked like any other request.
+            max_bytes: Largest body, after decoding.
+            total_seconds: Longest time from the request to the last byte, redirects included.
+            max_redirects: Redirects that are followed.
+        """
+        from runner.egress.transport import Connections, GuardedClient
+
+        if self._connections is None:
+            self._connections = Connections(self.policy, self.resolve)
+        return GuardedClient(
+            self._connections,
+            frozenset(origin_of(origin) for origin in extra_allowed_origins),
+            max_bytes=max_bytes,
+            total_seconds=total_seconds,
+            max_redirects=max_redirects,
+        )
+
+    async def check(self, url: str) -> tuple[str, ...]:
+        """The addresses a URL may be fetched from, for programs that make their own connections, such as git.
+
+        Raises:
+            PackError: as a request to it would, up to the point of connecting.
+        """
+        from runner.egress.transport import Connections
+
+        _, host, port = origin_of(url)
+        return await Connections(self.policy, self.resolve).checked_addresses(host, port)
+
+    async def aclose(self) -> None:
+        """Ends all connections. Closing twice, or before the first client, does no harm."""
+        connections, self._connections = self._connections, None
+        if connections is not None:
+            await connections.aclose()
+
+
+def origin_of(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port of a URL, as requests to it have them.
+
+    Raises:
+        PackError: `invalid_input` when it is no web address.
+    """
+    try:
+        address = read_web_address(url)
+    except WebAddressError as error:
+        raise not_an_address(error) from error
+    return address.scheme, address.host, address.port
+
+
+def not_an_address(error: WebAddressError) -> PackError:
+    """The failure of a request to what is no web address."""
+    code = "policy_denied" if isinstance(error, OtherSchemeError) else "invalid_input"
+    return PackError(code, f"{error}.", hint=error.hint)
+
+
+def raise_for_status(response: httpx2.Response) -> httpx2.Response:
+    """The response itself when its status is below 400.
+
+    Raises:
+        PackError: otherwise, with the code its status stands for; `detail` holds the status and the start of the
+            body when that was read, `retry_after_seconds` what the server asked for.
+    """
+    if not response.is_error:
+        return response
+    host = response.request.url.host
+    detail: dict[str, str | int] = {"status": response.status_code}
+    if response.is_closed and response.is_stream_consumed:
+        detail["body"] = excerpt(response.text, BODY_CHARACTERS)
+    raise PackError(
+        code_for_status(response.status_code),
+        f"`{host}` answered {response.status_code} {response.reason_phrase}".rstrip() + ".",
+        hint=_STATUS_HINTS.get(_family(response.status_code)),
+        retry_after_seconds=_retry_after_seconds(response.headers.get("retry-after")),
+        detail=dict(detail),
+    )
+
+
+_STATUS_HINTS = {
+    "access": "Check the credential and what it may do.",
+    "missing": "Check the address.",
+    "limit": "Wait, then try again.",
+}
+
+
+def _family(status: int) -> Literal["access", "missing", "limit", "other"]:
+    match status:
+        case 401 | 403:
+            return "access"
+        case 404 | 410:
+            return "missing"
+        case 429:
+            return "limit"
+        case _:
+            return "other"
+
+
+def _retry_after_seconds(value: str | None) -> float | None:
+    """Reads `Retry-After`: seconds or an HTTP date (RFC 9110, 10.2.3); None when absent or unreadable."""
+    if value is None:
+        return None
+    text = value.strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,385 @@
+"""The guarded transport: every connection of every hop is opened by `GuardedBackend`, to an address it has checked.
+
+Two pools. Requests to the public pool are held to the policy. Requests to an origin that the operator configured as a
+service use the other one, so that a private connection opened for a service can never be picked up by a request of
+somebody who may not use it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+import ipaddress
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import httpcore2
+import httpx2
+
+from runner.egress.client import (
+    CEILING_BYTES,
+    CEILING_SECONDS,
+    Address,
+    EgressPolicy,
+    is_public,
+    not_an_address,
+    origin_of,
+    refusal,
+)
+from runner.egress.web_address import WebAddressError, read_web_address
+from runner.failures import PackError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+
+    from runner.egress.client import Resolve
+
+_CONNECT_SECONDS = 5.0
+_IDLE_SECONDS = 15.0
+_DEADLINE = "packline_deadline"
+_DECODED = "packline_decoded"
+#: Compressions by their registered names (IANA, HTTP Content Coding Registry). Other names that servers send, such as
+#: `none` and `utf-8`, are mistakes that browsers ignore.
+_COMPRESSIONS = frozenset(
+    "aes128gcm br compress dcb dcz deflate exi gzip pack200-gzip x-compress x-gzip zstd".split()  # noqa: SIM905 - shorter
+)
+_PORTS = "only ports 80 and 443 are open"
+Origin = tuple[str, str, int]
+
+
+@functools.cache
+def tls_context() -> ssl.SSLContext:
+    """Verifies against the system's certificates (or `SSL_CERT_FILE`, `SSL_CERT_DIR`); made once, 50 to 100 ms."""
+    return httpcore2.default_ssl_context()
+
+
+async def system_resolve(host: str, port: int) -> list[str]:
+    """The addresses of a host, in the order to try them.
+
+    Raises:
+        OSError: when it has none.
+    """
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(cast("str", item[4][0]) for item in found))
+
+
+class Connections:
+    """The connection pools shared by all clients of one `Egress`."""
+
+    def __init__(self, policy: EgressPolicy, resolve: Resolve | None) -> None:
+        self._policy = policy
+        self._resolve = resolve or system_resolve
+        self._public: httpcore2.AsyncConnectionPool | None = None
+        self._service: httpcore2.AsyncConnectionPool | None = None
+
+    async def make_ready(self) -> None:
+        """Makes what the first pool needs in a thread: reading all certificates would hold up the event loop."""
+        if self._public is None and self._service is None:
+            await asyncio.to_thread(tls_context)
+
+    def public_pool(self) -> httpcore2.AsyncConnectionPool:
+        """For everything the policy rules on."""
+        if self._public is None:
+            self._public = _make_pool(GuardedBackend(self.checked_addresses))
+        return self._public
+
+    def service_pool(self) -> httpcore2.AsyncConnectionPool:
+        """For origins the operator configured."""
+        if self._service is None:
+            self._service = _make_pool(GuardedBackend(self._addresses))
+        return self._service
+
+    async def checked_addresses(self, host: str, port: int) -> tuple[str, ...]:
+        """All addresses of a host, if every one of them is permitted.
+
+        Raises:
+            PackError: `policy_denied` when one is not, `upstream_unavailable` when there is none.
+        """
+        if not self._policy.may_permit_port(port):
+            raise refusal(_PORTS, host, port)
+        found = await self._addresses(host, port)
+        name = host.lower().removesuffix(".")
+        for text in found:
+            address = _read_address(text)
+            if address is None or not self._policy.permits(name, address, port):
+                is_port = address is not None and is_public(address)
+                raise refusal(_PORTS if is_port else "it is a private, local or reserved address", host, port)
+        return found
+
+    async def _addresses(self, host: str, port: int) -> tuple[str, ...]:
+        try:
+            found = await self._resolve(host, port)
+        except (OSError, UnicodeError) as error:
+            raise PackError(
+                "upstream_unavailable", f"The host name `{host}` was not found.", hint="Check the address."
+            ) from error
+        if not found:
+            raise PackError("upstream_unavailable", f"The host name `{host}` has no address.")
+        return tuple(found)
+
+    async def aclose(self) -> None:
+        """Ends all connections."""
+        for pool in (self._public, self._service):
+            if pool is not None:
+                await pool.aclose()
+        self._public = self._service = None
+
+
+def _make_pool(backend: httpcore2.AsyncNetworkBackend) -> httpcore2.AsyncConnectionPool:
+    return httpcore2.AsyncConnectionPool(
+        ssl_context=tls_context(),
+        max_connections=100,
+        max_keepalive_connections=20,
+        keepalive_expiry=5.0,
+        network_backend=backend,
+    )
+
+
+def _read_address(text: str) -> Address | None:
+    """The address, or None for one with a zone (`fe80::1%eth0`), which is never public."""
+    try:
+        return None if "%" in text else ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+class GuardedBackend(httpcore2.AsyncNetworkBackend):
+    """Connects to addresses it was given leave for, never to a name."""
+
+    def __init__(self, addresses: Resolve) -> None:
+        self._addresses = addresses
+        self._inner = httpcore2.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Tries each address in turn; the time-out is for all of them together."""
+        limit = _CONNECT_SECONDS if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                addresses = await self._addresses(host, port)
+                for number, address in enumerate(addresses, start=1):
+                    share = limit if number == len(addresses) else limit / 2
+                    try:
+                        return await self._inner.connect_tcp(address, port, share, local_address, socket_options)
+                    except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
+                        if number == len(addresses):
+                            raise
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout from error
+        raise httpcore2.ConnectError("no address")
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> httpcore2.AsyncNetworkStream:
+        """Refused."""
+        raise PackError("policy_denied", f"Unix sockets are refused, here `{path}`.")
+
+    async def sleep(self, seconds: float) -> None:
+        """Between connection attempts."""
+        await asyncio.sleep(seconds)
+
+
+class GuardedTransport(httpx2.AsyncBaseTransport):
+    """Picks the pool by the request's origin. Closing it leaves the pools open for other clients."""
+
+    def __init__(self, connections: Connections, services: frozenset[Origin], max_bytes: int) -> None:
+        self._connections = connections
+        self._services = services
+        self._max_bytes = max_bytes
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Sends one request of a chain of redirects."""
+        url = request.url
+        # Read here once more: the library follows redirects by itself.
+        origin = origin_of(f"{url.scheme}://{url.netloc.decode('ascii')}")
+        _, host, port = origin
+        is_service = origin in self._services
+        await self._connections.make_ready()
+        pool = self._connections.service_pool() if is_service else self._connections.public_pool()
+        with failures(host):
+            answer = await pool.handle_async_request(
+                httpcore2.Request(
+                    method=request.method,
+                    url=httpcore2.URL(scheme=url.raw_scheme, host=host.encode(), port=port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=cast("httpx2.AsyncByteStream", request.stream),
+                    extensions=request.extensions,
+                )
+            )
+        max_bytes = _asked_for(request, "max_bytes", self._max_bytes, CEILING_BYTES)
+        return CappedResponse(
+            answer.status,
+            headers=answer.headers,
+            stream=_Body(cast("_CoreStream", answer.stream), host, int(max_bytes), request.extensions.get(_DEADLINE)),
+            extensions={
+                **answer.extensions,
+                "packline_max_bytes": int(max_bytes),
+                "packline_host": host,
+                _DECODED: request.extensions.get(_DECODED, frozenset()),
+            },
+        )
+
+
+class _CoreStream(Protocol):
+    """The body as httpcore hands it out."""
+
+    def __aiter__(self) -> AsyncIterator[bytes]: ...
+
+    async def aclose(self) -> None: ...
+
+
+class _Body(httpx2.AsyncByteStream):
+    """The body as it arrives: cut at the size limit and at the deadline."""
+
+    def __init__(self, stream: _CoreStream, host: str, max_bytes: int, deadline: float | None) -> None:
+        self._stream = stream
+        self._host = host
+        self._max_bytes = max_bytes
+        self._deadline = deadline
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        seen = 0
+        parts = aiter(self._stream)
+        with failures(self._host):
+            while True:
+                # Not around the `yield`: the time-out belongs to this await alone.
+                async with asyncio.timeout_at(self._deadline):
+                    part = await anext(parts, None)
+                if part is None:
+                    return
+                seen += len(part)
+                if seen > self._max_bytes:
+                    raise _too_large(self._host, self._max_bytes)
+                yield part
+
+    async def aclose(self) -> None:
+        with failures(self._host):
+            await self._stream.aclose()
+
+
+class CappedResponse(httpx2.Response):
+    """Counts decoded bytes, so that a small compressed body cannot become a large one, and hands out no others."""
+
+    async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+        """As in httpx2, up to the size limit; the decoder hands out at most 1 MiB at a time."""
+        limit, host = self.extensions["packline_max_bytes"], self.extensions["packline_host"]
+        codings = [coding.lower() for coding in self.headers.get_list("content-encoding", split_commas=True)]
+        unknown = [coding for coding in codings if coding in _COMPRESSIONS - self.extensions[_DECODED]]
+        if unknown and not self.is_error:
+            raise PackError(
+                "invalid_input",
+                f"`{host}` sent its answer in the encoding `{unknown[0]}`, which was not asked for and cannot be read.",
+                hint="Download it with another program and upload the file.",
+            )
+        seen = 0
+        with failures(host):
+            async with contextlib.aclosing(super().aiter_bytes(chunk_size)) as parts:
+                async for part in parts:
+                    seen += len(part)
+                    if seen > limit:
+                        raise _too_large(host, limit)
+                    yield part
+
+
+class GuardedClient(httpx2.AsyncClient):
+    """An ordinary client on the guarded transport that ignores proxies and other hints of the environment."""
+
+    def __init__(
+        self,
+        connections: Connections,
+        services: frozenset[Origin],
+        *,
+        max_bytes: int,
+        total_seconds: float,
+        max_redirects: int,
+    ) -> None:
+        super().__init__(
+            transport=GuardedTransport(connections, services, max_bytes),
+            trust_env=False,
+            follow_redirects=True,
+            max_redirects=max_redirects,
+            timeout=httpx2.Timeout(min(_IDLE_SECONDS, total_seconds), connect=min(_CONNECT_SECONDS, total_seconds)),
+            headers={"user-agent": "packline"},
+        )
+        self._total_seconds = total_seconds
+        self._decoded = frozenset(coding.strip() for coding in self.headers["accept-encoding"].split(","))
+
+    def build_request(self, method: str, url: httpx2.URL | str, **options: Any) -> httpx2.Request:  # noqa: ANN401 - passed on
+        """As in httpx2, of a URL as it may be pasted; what is none is `invalid_input`."""
+        try:
+            return super().build_request(method, read_web_address(str(url)).url, **options)
+        except WebAddressError as error:
+            raise not_an_address(error) from error
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:  # noqa: ANN401 - passed on
+        """As in httpx2, within the total time."""
+        seconds = _asked_for(request, "total_seconds", self._total_seconds, CEILING_SECONDS)
+        deadline = asyncio.get_running_loop().time() + seconds
+        request.extensions = {**request.extensions, _DEADLINE: deadline, _DECODED: self._decoded}
+        with failures(request.url.host):
+            async with asyncio.timeout_at(deadline):
+                return await super().send(request, **options)
+
+
+def _asked_for(request: httpx2.Request, name: str, own: float, ceiling: float) -> float:
+    """The limit a request asks for in its extensions, within the ceiling, or the client's own."""
+    asked = request.extensions.get(name)
+    return own if asked is None else min(asked, max(own, ceiling))
+
+
+def _too_large(host: str, limit: int) -> PackError:
+    return PackError(
+        "resource_exhausted",
+        f"The answer of `{host}` is larger than {limit:,} bytes.",
+        hint="Ask for a smaller part of it.",
+    )
+
+
+@contextlib.contextmanager
+def failures(host: str) -> Iterator[None]:
+    """Turns what the libraries raise into `PackError`s that name the host."""
+    try:
+        yield
+    except (TimeoutError, httpcore2.TimeoutException, httpx2.TimeoutException) as error:
+        raise PackError("timeout", f"`{host}` did not answer in time.") from error
+    except httpx2.TooManyRedirects as error:
+        raise PackError(
+            "resource_exhausted", f"`{host}` redirects too often.", hint="Give the last address."
+        ) from error
+    except (httpcore2.UnsupportedProtocol, httpx2.UnsupportedProtocol) as error:
+        raise PackError("policy_denied", f"Only http and https are spoken: {error}") from error
+    except (httpcore2.LocalProtocolError, httpx2.LocalProtocolError) as error:
+        raise PackError("invalid_input", f"The request to `{host}` cannot be sent: {error}.") from error
+    except httpx2.InvalidURL as error:
+        raise PackError("upstream_unavailable", f"`{host}` redirects to what is not a URL: {error}.") from error
+    except httpx2.DecodingError as error:
+        message = f"The answer of `{host}` is not in the content encoding that it names: {_why(error)}."
+        raise PackError("upstream_unavailable", message) from error
+    except (httpcore2.NetworkError, httpcore2.ProtocolError, httpx2.TransportError) as error:
+        raise PackError("upstream_unavailable", f"`{host}` cannot be reached: {_why(error)}.") from error
+
+
+def _why(error: BaseException) -> str:
+    """The first cause that says something."""
+    cause: BaseException | None = error
+    while cause is not None:
+        match cause:
+            case ssl.SSLCertVerificationError():
+                return f"its certificate was not accepted ({cause.verify_message})"
+            case ConnectionRefusedError():
+                return "it refuses connections"
+            case ConnectionResetError():
+                return "it reset the connection"
+        cause = cause.__cause__ or cause.__context__
+    return str(error).rstrip(".") or type(error).__name__

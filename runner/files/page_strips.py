@@ -1,0 +1,91 @@
+"""Every page of a document, small, one below the other in a single picture: the strip that people turn pages by.
+
+It is drawn in a worker process, as previews are, when somebody first asks. It is kept in memory only: whoever asks
+after a restart has it drawn again.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from typing import TYPE_CHECKING
+
+from runner.bounded_cache import Remembered
+from runner.failures import FailureCode, PackError
+from runner.processes.processes import ProcessLimits, run_in_process
+
+if TYPE_CHECKING:
+    from store.files.artifacts import ArtifactRecord
+    from store.files.blob_port import Blobs
+
+#: Each page stands in a cell of this size in pixels, twice what the page shows, with nothing around it.
+CELL = (192, 144)
+#: A longer document shows the beginning.
+MOST_PAGES = 60
+DRAW_SECONDS = 30.0
+MEMORY_BYTES = 1 << 30
+_KEPT = 32
+_QUALITY = 75
+
+
+def draw_strip(path: str) -> bytes:
+    """The strip of a PDF as WebP.
+
+    Args:
+        path: Where it lies; only read.
+
+    Raises:
+        PackError: `not_found` when a library is not installed; `invalid_output` when it cannot be read.
+    """
+    os.nice(5)  # below the workers of running steps
+    try:
+        from PIL import Image
+        from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # ships no types
+    except ImportError as error:
+        raise PackError(FailureCode.NOT_FOUND, f"Pages need a library that is not installed: {error.name}.") from error
+    try:
+        document = PdfDocument(path)
+        pages = min(len(document), MOST_PAGES)
+        strip = Image.new("RGBA", (CELL[0], CELL[1] * max(pages, 1)))
+        for number in range(pages):
+            page = document[number]
+            width, height = page.get_size()
+            if not (width > 0 and height > 0):
+                continue
+            drawn = page.render(scale=min(CELL[0] / width, CELL[1] / height), may_draw_forms=False).to_pil()
+            drawn.thumbnail(CELL)
+            strip.paste(drawn, ((CELL[0] - drawn.width) // 2, number * CELL[1] + (CELL[1] - drawn.height) // 2))
+            page.close()
+    except PdfiumError as error:
+        raise PackError(FailureCode.INVALID_OUTPUT, f"The document cannot be read: {error}.") from error
+    encoded = io.BytesIO()
+    strip.save(encoded, "WEBP", quality=_QUALITY, method=2)
+    return encoded.getvalue()
+
+
+class PageStrips:
+    """Draws strips and keeps the last few.
+
+    Args:
+        blobs: Where contents are.
+    """
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._strips = Remembered(self._drawn, _KEPT)
+
+    async def of(self, artifact: ArtifactRecord) -> bytes:
+        """The strip of a document as WebP.
+
+        Raises:
+            PackError: it has none; the same again for the same content.
+            BlobError: its content cannot be had.
+        """
+        return await self._strips.of(artifact)
+
+    async def _drawn(self, artifact: ArtifactRecord) -> bytes:
+        if artifact.media_type.partition(";")[0] != "application/pdf":
+            raise PackError(FailureCode.NOT_FOUND, f"{artifact.name} has no pages to show.")
+        path = await self._blobs.local(artifact.digest)
+        limits = ProcessLimits(memory_bytes=MEMORY_BYTES, file_bytes=0)
+        return await run_in_process(draw_strip, str(path), timeout_seconds=DRAW_SECONDS, limits=limits)

@@ -1,0 +1,45 @@
+"""A preview as worker processes hand it over, and the one way its picture is encoded."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+#: Longer side of a preview's picture, in pixels.
+SIDE = 960
+#: Pictures and frames with more pixels than this are not decoded.
+PIXELS = 100_000_000
+_QUALITY = 82
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A preview as a worker hands it over; the fields are those of `store.files.previews.PreviewRecord`.
+
+    Attributes:
+        image: The picture as WebP; None where there is none.
+    """
+
+    kind: str
+    image: bytes | None = None
+    pages: int | None = None
+    width: int | None = None
+    height: int | None = None
+    duration_seconds: float | None = None
+    peaks: tuple[float, ...] | None = None
+    text: str | None = None
+    reason: str | None = None
+
+
+def webp(picture: Image.Image) -> bytes:
+    """A picture reduced to `SIDE` and encoded."""
+    has_alpha = picture.mode in ("RGBA", "LA", "PA") or "transparency" in picture.info
+    small = picture.convert("RGBA" if has_alpha else "RGB")
+    small.thumbnail((SIDE, SIDE))
+    encoded = io.BytesIO()
+    small.save(encoded, "WEBP", quality=_QUALITY, method=4)
+    return encoded.getvalue()

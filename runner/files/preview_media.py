@@ -1,0 +1,115 @@
+"""The poster frame of a video and the waveform of a sound, by PyAV.
+
+Runs in a worker process, see `runner.files.preview_worker`.
+"""
+
+from __future__ import annotations
+
+import array
+from typing import TYPE_CHECKING
+
+import av
+
+from runner.files.preview_drawing import PIXELS, SIDE, Drawing, webp
+
+if TYPE_CHECKING:
+    from av.container import InputContainer
+    from av.video.stream import VideoStream
+
+#: Stretches a sound is cut into, each with the peak of its samples.
+PEAKS = 240
+#: Sounds longer than this are sampled: of each stretch a moment is heard, not all of it.
+WHOLE_SECONDS = 900.0
+_MOMENT_SECONDS = 0.25
+_RATE = 8000
+#: Where the poster frame is looked for: past a fade from black, and no later than this.
+_POSTER_SECONDS = 3.0
+_FRAMES = 200
+
+
+def draw_media(path: str) -> Drawing:
+    """A frame of a video, or the peaks of a sound, and how long it lasts."""
+    with av.open(path, metadata_errors="ignore") as container:
+        seconds = _duration(container)
+        pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
+        if pictures:
+            return _frame(container, pictures[0], seconds)
+        if container.streams.audio:
+            return _waveform(container, seconds)
+    return Drawing("none", reason="the file has neither sound nor pictures")
+
+
+def _duration(container: InputContainer) -> float | None:
+    if container.duration is None or container.duration <= 0:
+        return None
+    return float(container.duration) / av.time_base
+
+
+def _is_cover(stream: VideoStream) -> bool:
+    """Whether a stream is only the cover picture of a sound file."""
+    return bool(stream.disposition & av.stream.Disposition.attached_pic)
+
+
+def _frame(container: InputContainer, stream: VideoStream, seconds: float | None) -> Drawing:
+    width, height = stream.codec_context.width, stream.codec_context.height
+    if not width or not height:
+        return Drawing("none", reason="the video does not say how large it is", duration_seconds=seconds)
+    if width * height > PIXELS:
+        return Drawing("none", reason=f"{width} x {height} pixels are more than are drawn", duration_seconds=seconds)
+    stream.thread_type = "AUTO"
+    wanted = min(_POSTER_SECONDS, (seconds or 0) / 10)
+    best = None
+    for number, frame in enumerate(container.decode(stream)):
+        best = frame
+        if number >= _FRAMES or (frame.time or 0) >= wanted:
+            break
+    if best is None:
+        return Drawing("none", reason="the video has no frame", duration_seconds=seconds)
+    scale = min(1.0, SIDE / max(best.width, best.height))
+    small = best.reformat(max(2, round(best.width * scale)), max(2, round(best.height * scale)), "rgb24")
+    picture = small.to_image()  # type: ignore[no-untyped-call] # PyAV leaves it without types
+    rotation = int(getattr(best, "rotation", 0) or 0) % 360
+    if rotation:
+        picture = picture.rotate(rotation, expand=True)
+        if rotation in (90, 270):
+            width, height = height, width
+    return Drawing("frame", webp(picture), width=width, height=height, duration_seconds=seconds)
+
+
+def _waveform(container: InputContainer, seconds: float | None) -> Drawing:
+    if seconds is not None and seconds > WHOLE_SECONDS:
+        levels = _sampled(container, seconds)
+    else:
+        samples = _samples(container, None)
+        seconds = len(samples) / _RATE if samples else seconds
+        size = max(1, -(-len(samples) // PEAKS))
+        levels = [_peak(samples[start : start + size]) for start in range(0, len(samples), size)]
+    if not levels:
+        return Drawing("none", reason="the file holds no sound", duration_seconds=seconds)
+    peaks = tuple(round(level / 32768, 4) for level in levels)
+    return Drawing("waveform", peaks=peaks, duration_seconds=None if seconds is None else round(seconds, 3))
+
+
+def _sampled(container: InputContainer, seconds: float) -> list[int]:
+    levels = []
+    for number in range(PEAKS):
+        container.seek(round(seconds * number / PEAKS * av.time_base))
+        levels.append(_peak(_samples(container, _MOMENT_SECONDS)))
+    return levels
+
+
+def _samples(container: InputContainer, limit_seconds: float | None) -> array.array[int]:
+    """Samples of one channel at `_RATE` from where the container stands."""
+    resampler = av.AudioResampler(format="s16", layout="mono", rate=_RATE)
+    limit = round((WHOLE_SECONDS * 2 if limit_seconds is None else limit_seconds) * _RATE)
+    samples = array.array("h")
+    for frame in container.decode(audio=0):
+        for piece in resampler.resample(frame):
+            samples.frombytes(bytes(piece.planes[0])[: piece.samples * 2])
+        if len(samples) >= limit:
+            break
+    return samples
+
+
+def _peak(samples: array.array[int]) -> int:
+    return max(max(samples), -min(samples)) if samples else 0

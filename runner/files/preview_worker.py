@@ -1,0 +1,96 @@
+"""What a file looks like, found out in a worker process: files are hostile until shown otherwise.
+
+`draw` runs under limits of memory and time (`runner.files.previews`). Whatever a library does to the process — panic,
+eat memory, never end — costs that process.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from runner.failures import FailureCode, PackError
+from runner.files.media_types import HEAD_BYTES, media_type_of
+from runner.files.preview_drawing import PIXELS, SIDE, Drawing, webp
+
+_PAGE_SIDE = 1200
+#: Named one by one: some of Pillow's other readers start programs.
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "AVIF", "BMP", "TIFF")
+#: The EXIF tag that says how a camera was held, and its values for pictures that lie on their side.
+_ORIENTATION = 0x0112
+_ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
+
+
+def draw(path: str, name: str) -> Drawing:
+    """What a file looks like.
+
+    Args:
+        path: Where it lies; only read.
+        name: As people know it; helps to tell Office documents apart.
+
+    Raises:
+        PackError: `not_found` when a library is not installed. Everything else that goes wrong with the file is a
+            drawing of kind `none` with its reason, or the end of the process.
+    """
+    os.nice(5)  # below the workers of running steps
+    with Path(path).open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    media_type = media_type_of(head, name)
+    try:
+        return _draw(path, media_type)
+    except PackError:
+        raise
+    except ImportError as error:
+        raise PackError(
+            FailureCode.NOT_FOUND, f"Previews of {media_type} need a library that is not installed: {error.name}."
+        ) from error
+    except MemoryError:
+        return Drawing("none", reason="it needs too much memory to be drawn")
+    except Exception as error:
+        return Drawing("none", reason=f"the file could not be read ({type(error).__name__})")
+
+
+def _draw(path: str, media_type: str) -> Drawing:
+    if media_type == "application/pdf":
+        return _page(path)
+    if media_type.startswith("image/") and media_type != "image/svg+xml":
+        return _picture(path)
+    if media_type.startswith(("video/", "audio/")):
+        from runner.files.preview_media import draw_media
+
+        return draw_media(path)
+    if "openxmlformats" in media_type:
+        from runner.files.preview_office import draw_office
+
+        return draw_office(path, media_type)
+    return Drawing("none", reason=f"files of the type {media_type} have no preview")
+
+
+def _page(path: str) -> Drawing:
+    # PDFium, which browsers draw with: the reader of `doc.parse` leaves out ligatures and transparency when it draws.
+    from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # ships no types
+
+    document = PdfDocument(path)
+    pages = len(document)
+    if pages < 1:
+        return Drawing("none", reason="the document has no pages", pages=0)
+    page = document[0]
+    longer = max(page.get_size())
+    if not longer > 0:
+        return Drawing("none", reason="the first page has no size", pages=pages)
+    drawn = page.render(scale=_PAGE_SIDE / longer, may_draw_forms=False)
+    return Drawing("page", webp(drawn.to_pil()), pages=pages)
+
+
+def _picture(path: str) -> Drawing:
+    from PIL import Image, ImageOps
+
+    Image.MAX_IMAGE_PIXELS = None  # our own limit answers with a sentence instead of a warning
+    with Image.open(path, formats=_FORMATS) as picture:
+        width, height = picture.size
+        if width * height > PIXELS:
+            return Drawing("none", reason=f"{width} x {height} pixels are more than are drawn")
+        picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
+        if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
+            width, height = height, width
+        return Drawing("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)

@@ -1,0 +1,282 @@
+"""Work that can be killed: functions in worker processes of their own, and programs.
+
+Both run in a process group of their own, started by a spawner that is not the server (`runner.processes.worker`).
+Cancellation and time-outs kill the process with all its descendants, and so does the end of the server, even by
+`kill -9`. Nothing here waits for a pipe to close: a grandchild may hold it open.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import pickle
+import shutil
+import signal
+import sys
+import weakref
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from runner.excerpts import excerpt
+from runner.failures import Failure, JSONValue, PackError
+from runner.fair_turns import FairTurns
+from runner.processes import pack_modules
+from runner.processes.exchange import OutputName, Worker, started_worker
+from runner.processes.spawner import close_spawner
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+_Result = TypeVar("_Result")
+#: How much of a dead worker's standard error is kept, and how much of that a message quotes.
+_STDERR_BYTES = 64 * 1024
+_STDERR_CHARACTERS = 4000
+#: How much a message quotes of what a function raised, and of where.
+_WORDS_CHARACTERS = 2000
+_TRACE_CHARACTERS = 8000
+_MAX_OUTPUT_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessLimits:
+    """Limits of each process on its own, enforced by the kernel. Core dumps are always off.
+
+    Attributes:
+        memory_bytes: Address space. Programs that reserve much more than they use (Node) do not start under it.
+        file_bytes: Size of any file it writes.
+    """
+
+    memory_bytes: int | None = None
+    file_bytes: int | None = None
+
+
+NO_LIMITS = ProcessLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """How a program ended.
+
+    Attributes:
+        exit_code: 0 to 255, or the negative number of the signal that ended it.
+        stdout: The first bytes of what it wrote.
+        stderr: The last bytes of what it wrote.
+        truncated: Whether either was longer than was kept.
+    """
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    truncated: bool
+
+
+async def run_in_process(
+    function: Callable[..., _Result],
+    /,
+    *args: object,
+    timeout_seconds: float | None = None,
+    preload: Sequence[str] | None = None,
+    limits: ProcessLimits = NO_LIMITS,
+) -> _Result:
+    """Runs a function in its own worker process.
+
+    A caller has at most one per core at a time. There is one more, so that no caller holds all; callers who wait take
+    turns.
+
+    Args:
+        function: Defined at the top level of a module; it may be one of a pack folder.
+        *args: Pickled, as is the result (at most 256 MiB).
+        timeout_seconds: Counted from the start of the process, not while waiting for a turn.
+        preload: Libraries the worker finds already imported. By default those in the constant `PRELOAD` of the
+            function's module; only libraries that survive a fork belong there.
+        limits: For the process.
+
+    Raises:
+        PackError: what the function raised; `timeout`; `resource_exhausted` when memory ran out; `handler_failed`
+            when the process died, or the function raised what cannot be sent.
+        Exception: what the function raised, with its traceback as a note.
+    """
+    request = _request(function, args)
+    if preload is None:
+        preload = getattr(sys.modules.get(function.__module__), "PRELOAD", ())
+    name = f"{function.__module__}.{function.__qualname__}"
+    async with (
+        _workers().place(_caller.get()),
+        started_worker("call", asdict(limits), preload=["packline", *preload], keep=_STDERR_BYTES) as worker,
+    ):
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                answer = await worker.exchange(request)
+        except TimeoutError:
+            raise PackError("timeout", f"`{name}` took longer than {timeout_seconds:g} seconds.") from None
+        if answer is None:
+            await worker.child.end()
+            raise _death(name, worker)
+    return cast("_Result", _read_answer(answer, name))
+
+
+async def run_command(
+    argv: Sequence[str],
+    *,
+    cwd: Path | str | None = None,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    timeout_seconds: float | None = None,
+    max_output_bytes: int = _MAX_OUTPUT_BYTES,
+    on_output: Callable[[OutputName, bytes], None] | None = None,
+    limits: ProcessLimits = NO_LIMITS,
+) -> CommandResult:
+    """Runs a program without a shell. When it ends, whatever it left running is killed.
+
+    Args:
+        argv: Program and arguments. A name without a slash is looked up on `env`'s PATH, else on the server's.
+        cwd: Folder to start in; the server's own when None.
+        env: The whole environment; empty when None.
+        stdin: Its standard input; nothing when None.
+        timeout_seconds: From its start.
+        max_output_bytes: How much is kept of each of its outputs.
+        on_output: Called on the event loop with every part as it arrives, beyond the limit too.
+        limits: For the process and those it starts.
+
+    Raises:
+        PackError: `not_found` when there is no such program, `policy_denied` when it may not be run, `timeout`,
+            `resource_exhausted` when no process can be started.
+    """
+    program = argv[0] if "/" in argv[0] else shutil.which(argv[0], path=(env or {}).get("PATH"))
+    if program is None:
+        raise PackError("not_found", f"The program `{argv[0]}` is not there.", hint=f"Install `{argv[0]}`.")
+    order = pickle.dumps(([program, *argv[1:]], dict(env or {}), None if cwd is None else str(cwd)))
+    async with started_worker(
+        "exec", asdict(limits), stdin=stdin, keep=max_output_bytes, on_output=on_output
+    ) as worker:
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                problem = await worker.exchange(order)
+                exit_code = None if problem else await worker.child.exited
+        except TimeoutError:
+            raise PackError("timeout", f"`{argv[0]}` took longer than {timeout_seconds:g} seconds.") from None
+        await worker.child.end()
+        if problem is not None:
+            raise _refused(*pickle.loads(problem))
+        if exit_code is None:
+            raise PackError("handler_failed", f"What became of `{argv[0]}` is not known: its starter died.")
+        worker.drain()
+        return CommandResult(
+            exit_code, worker.stdout.kept(), worker.stderr.kept(), worker.stdout.is_cut or worker.stderr.is_cut
+        )
+
+
+async def stop_processes() -> None:
+    """Kills all workers and commands, with what started them, and waits for it; harmless when there are none."""
+    await asyncio.to_thread(close_spawner)
+
+
+def work_for(caller_id: str) -> None:
+    """Counts the worker processes that the current task starts from now on among those of a caller."""
+    _caller.set(caller_id)
+
+
+#: Whose work is under way; that of the server itself, such as pictures of documents, counts as one more caller's.
+_caller: ContextVar[str] = ContextVar("caller", default="")
+_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, FairTurns] = weakref.WeakKeyDictionary()
+
+
+def _workers() -> FairTurns:
+    """The places for workers, for each event loop: one per core for any caller, and one that is left for the others."""
+    loop = asyncio.get_running_loop()
+    if loop not in _turns:
+        count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        _turns[loop] = FairTurns((count or 1) + 1, share=count or 1)
+    return _turns[loop]
+
+
+def _request(function: Callable[..., object], args: tuple[object, ...]) -> bytes:
+    module = sys.modules.get(function.__module__)
+    file = getattr(module, "__file__", None)
+    try:
+        call = pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise PackError(
+            "handler_failed",
+            f"`{function.__qualname__}` or its arguments cannot be handed to a worker process: {error}.",
+            hint="Use a function at the top level of a module, and arguments that can be pickled.",
+        ) from error
+    if function.__module__ == "__main__":
+        raise PackError("handler_failed", f"`{function.__qualname__}` is in `__main__`, which no worker can import.")
+    return pickle.dumps((pack_modules.sources(), function.__module__, file, call), pickle.HIGHEST_PROTOCOL)
+
+
+def _read_answer(answer: bytes, name: str) -> object:
+    try:
+        kind, *value = pickle.loads(answer)
+    except Exception as error:
+        raise PackError("handler_failed", f"The result of `{name}` cannot be read: {error}.") from error
+    match kind:
+        case "result":
+            return value[0]
+        case "failure":
+            raise _pack_error(Failure.from_json(value[0]))
+        case "exception":
+            exception, trace = value
+            exception.add_note(f"In the worker process:\n{trace}")
+            raise exception
+    type_name, text, trace = value
+    raise PackError(
+        "handler_failed",
+        f"`{name}` raised {type_name}: {excerpt(text, _WORDS_CHARACTERS)}".rstrip(": "),
+        detail={"trace": excerpt(trace, _TRACE_CHARACTERS, from_end=True)},
+    )
+
+
+def _pack_error(failure: Failure) -> PackError:
+    return PackError(
+        failure.code,
+        excerpt(str(failure.message), _WORDS_CHARACTERS),
+        field=failure.field,
+        hint=None if failure.hint is None else excerpt(str(failure.hint), _WORDS_CHARACTERS),
+        retry_after_seconds=failure.retry_after_seconds,
+        detail=failure.detail,
+    )
+
+
+def _death(name: str, worker: Worker) -> PackError:
+    """The failure of a worker that died without an answer."""
+    worker.drain()
+    status = worker.child.exited.result() if worker.child.exited.done() else None
+    said = worker.stderr.kept().decode("utf-8", "replace")
+    if worker.stderr.is_cut:  # in the middle of a line, and perhaps of a secret: the line is left out
+        said = said.partition("\n")[2]
+    detail: dict[str, JSONValue] = {"stderr": excerpt(said, _STDERR_CHARACTERS, from_end=True)}
+    hint = None
+    if status is not None and status < 0:
+        how = f"was killed by {_signal_name(-status)}"
+        detail["signal"] = -status
+        if -status == signal.SIGXCPU:
+            return PackError(
+                "resource_exhausted",
+                f"The worker process of `{name}` used up its processor time.",
+                hint="Try a smaller input.",
+                detail=detail,
+            )
+        if -status == signal.SIGKILL:
+            hint = "The system may have run out of memory: try a smaller input."
+    else:
+        how = "ended unexpectedly" if status is None else f"ended with exit code {status}"
+        detail["exit_code"] = status
+    return PackError("handler_failed", f"The worker process of `{name}` {how}.", hint=hint, detail=detail)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _refused(number: int, name: str) -> PackError:
+    reason = os.strerror(number)
+    if number in (2, 20):  # ENOENT, ENOTDIR
+        return PackError("not_found", f"`{name}` is not there: {reason}.")
+    return PackError("policy_denied", f"`{name}` cannot be run: {reason}.")

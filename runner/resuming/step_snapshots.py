@@ -1,0 +1,143 @@
+"""A step of a run as it stands, with what its pack says of itself: what a plan to go on is made from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import orjson
+
+from runner.definitions.step_inputs import SESSION_FIELD
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from runner.definitions.compiled import CompiledStep
+    from runner.failures import JSONValue
+    from runner.packs.pack import Effects, Pack
+    from store.runs.values import ClaimedStep
+
+_SESSION_ID = re.compile(r"sess_[0-9A-HJKMNP-TV-Z]{26}")
+
+#: Where a step's input comes from: its template, the step input given with this resume, or one an earlier resume gave.
+InputSource = Literal["definition", "given", "given_earlier"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepSnapshot:
+    """A step of a run as it stands.
+
+    Attributes:
+        key: Its id in the definition.
+        position: Its place in the order, from 1.
+        state: How it fared.
+        definition_digest: `runner.definitions.parsing.step_digest` of the step as it ran or would run.
+        effects: Of its pack.
+        installed: Whether a version of its pack that may run it is here; what cannot run repeats nothing.
+        repeatable: Whether its pack gives an equivalent result when run again.
+        preserves_session: Whether its pack leaves a session.
+        takes_idempotency_key: Whether repeats with one key have one effect.
+        uses_session: Whether its pack works in the session an earlier step left.
+        chooses_session: Whether its input has a `_session_id`; else it is given the session left last before it.
+        names_sessions: Steps whose session its template names.
+        session_sources: Steps whose output its template names a session by, those of `names_sessions` included.
+        given_session: The session that an input given at a resume names.
+        produced_session: The session it left.
+        used_sessions: Sessions it was given.
+        mentioned_sessions: Ids of the sessions its output names, of any step.
+        mentioned_artifacts: Ids of the artifacts its output names, whoever made them.
+        reads_inputs: Run inputs its input template reads.
+        reads_steps: Steps whose output its input template reads.
+        takes_inputs: Whether the run's inputs are its input, as in a single pack call.
+        input_source: Where its input comes from; a given input reads nothing.
+        earlier_input: The input that an earlier resume gave for it.
+    """
+
+    key: str
+    position: int
+    state: StepState
+    definition_digest: str
+    effects: Effects
+    repeatable: bool
+    preserves_session: bool = False
+    takes_idempotency_key: bool = False
+    uses_session: bool = True
+    chooses_session: bool = False
+    names_sessions: frozenset[str] = frozenset()
+    session_sources: frozenset[str] = frozenset()
+    given_session: str | None = None
+    installed: bool = True
+    produced_session: str | None = None
+    used_sessions: frozenset[str] = frozenset()
+    mentioned_sessions: frozenset[str] = frozenset()
+    mentioned_artifacts: frozenset[str] = frozenset()
+    reads_inputs: frozenset[str] = frozenset()
+    reads_steps: frozenset[str] = frozenset()
+    takes_inputs: bool = False
+    input_source: InputSource = "definition"
+    earlier_input: JSONValue = None
+
+    @classmethod
+    def pending(cls, step: CompiledStep, pack: Pack | None, *, other: Pack | None = None) -> StepSnapshot:
+        """A step that has not run.
+
+        Args:
+            step: The step.
+            pack: What runs it; None when that is not installed.
+            other: A version of the pack that is installed but may not run it: its effects are told then. Without one
+                the worst is assumed.
+        """
+        known = pack or other
+        return cls(
+            key=step.key,
+            position=step.position,
+            state=StepState.PENDING,
+            definition_digest=step.digest,
+            effects=known.effects if known else "external",
+            installed=pack is not None,
+            repeatable=pack.repeatable if pack else False,
+            preserves_session=pack.preserves_session if pack else False,
+            takes_idempotency_key=pack.takes_idempotency_key if pack else False,
+            uses_session=pack.uses_session if pack else False,
+            chooses_session=step.session is not None,
+            names_sessions=step.session_reads,
+            session_sources=step.session_sources,
+            reads_inputs=step.reads_inputs,
+            reads_steps=step.reads_steps,
+            takes_inputs=step.template is None,
+        )
+
+    def fared(self, row: ClaimedStep, state: StepState) -> StepSnapshot:
+        """The step as it stands in a run, with the sessions and the input it was given."""
+        return replace(
+            self,
+            position=row.position,
+            state=state,
+            produced_session=row.session_id,
+            used_sessions=frozenset({row.session_used} if row.session_used else ()),
+            mentioned_sessions=frozenset(_SESSION_ID.findall(row.output or "")),
+            earlier_input=None if row.input_override is None else orjson.loads(row.input_override),
+        )
+
+    def taking(self, value: JSONValue, source: InputSource) -> StepSnapshot:
+        """The step with an input in place of the one its template would make: it reads nothing else.
+
+        It works in the session that its template names, unless the input names one.
+        """
+        taken = replace(
+            self, input_source=source, reads_inputs=frozenset(), reads_steps=frozenset(), takes_inputs=False
+        )
+        if not isinstance(value, dict) or SESSION_FIELD not in value:
+            return taken
+        session = value[SESSION_FIELD]
+        return replace(
+            taken,
+            chooses_session=True,
+            given_session=None if session is None else str(session),
+            names_sessions=frozenset(),
+            session_sources=frozenset(),
+        )
+
+    def reads_any(self, inputs: frozenset[str]) -> bool:
+        """Whether its own input is made from any of these run inputs."""
+        return bool(inputs) and (self.takes_inputs or not self.reads_inputs.isdisjoint(inputs))

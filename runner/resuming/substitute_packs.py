@@ -1,0 +1,141 @@
+"""Which pack runs a step of a recorded run here: the version resolved at start, or another that stands in for it.
+
+Another version of the same major does when the definition leaves that open and nothing later steps take from its output
+is proved to be missing or of another type.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from runner.agents.pack import agent_pack
+from runner.agents.profiles import Selection
+from runner.definitions.data_flow import destination, mismatch
+from runner.definitions.step_inputs import SESSION_FIELD
+from runner.packs.schemas import pack_schemas
+from runner.schemas.shapes import ABSENT, OPEN, field_schema, fits
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.agents.profiles import Agents
+    from runner.definitions.compiled import CompiledPipeline, CompiledStep
+    from runner.packs.pack import Pack
+    from runner.packs.registry import LoadError, Registry
+    from runner.templates.references import Reference
+    from store.runs.values import ClaimedStep
+
+
+def find_pack(
+    registry: Registry,
+    pipeline: CompiledPipeline,
+    steps: Sequence[ClaimedStep],
+    step: ClaimedStep,
+    agents: Agents | None = None,
+) -> Pack | None:
+    """The pack that runs a step here; what an agent step amounts to, with the profile and model selected at start.
+
+    Args:
+        registry: What is installed.
+        pipeline: The run's definition.
+        steps: The run's steps, with the versions they were resolved to.
+        step: One of them.
+        agents: The profiles there are.
+    """
+    agent = pipeline.step(step.key).agent
+    if agent is not None:
+        selection = Selection.parse(step.pack_version)
+        profile = None if agents is None else agents.profiles.get(selection.profile)
+        return agent_pack(agent, selection, None if profile is None else profile.timeout_seconds)
+    pack = registry.find(step.pack, step.pack_version)
+    if pack is not None:
+        return pack
+    other = _same_major(registry, pipeline, step)
+    return other if other is not None and misfit(registry, pipeline, steps, step) is None else None
+
+
+def misfit(
+    registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep], step: ClaimedStep
+) -> str | None:
+    """Why the version that could stand in for a step's does not fit; None when it fits or there is none."""
+    other = _same_major(registry, pipeline, step)
+    if other is None:
+        return None
+    rows = {row.key: row for row in steps}
+    for later in pipeline.steps:
+        for reference in later.template.references if later.template is not None else ():
+            if reference.source_step != step.key or reference.source_path == (SESSION_FIELD,):
+                continue
+            row = rows.get(later.key)
+            taker = None if row is None else _taker(registry, later, row)
+            if (reason := _wrong(reference, other, later, taker)) is not None:
+                return (
+                    f"{other.name} {other.version} is installed in place of {step.pack_version}, "
+                    f"but its output does not fit the step `{later.key}`: {reason}"
+                )
+    return None
+
+
+class StandIns:
+    """Packs for a check of a recorded run's definition: each step's is the one that would run it here.
+
+    Args:
+        registry: What is installed.
+        pipeline: The run's definition.
+        steps: The run's steps, with the versions they were resolved to.
+    """
+
+    def __init__(self, registry: Registry, pipeline: CompiledPipeline, steps: Sequence[ClaimedStep]) -> None:
+        self._registry = registry
+        self._packs = {(row.pack, pipeline.step(row.key).version): _recorded(registry, row) for row in steps}
+
+    def find(self, name: str, version: str | None) -> Pack | None:
+        """The pack that runs the steps that ask for this."""
+        return self._packs.get((name, version))
+
+    def names(self) -> Sequence[str]:
+        """Names of all packs."""
+        return self._registry.names()
+
+    def versions(self, name: str) -> Sequence[str]:
+        """Installed versions of a pack, newest first."""
+        return self._registry.versions(name)
+
+    def unloaded(self, name: str) -> LoadError | None:
+        """The error that kept a pack from being loaded; None when there was none."""
+        return self._registry.unloaded(name)
+
+
+def _same_major(registry: Registry, pipeline: CompiledPipeline, step: ClaimedStep) -> Pack | None:
+    """The newest installed version of a step's major; None where the definition names the version exactly."""
+    compiled = pipeline.step(step.key)
+    if compiled.template is not None and compiled.version is not None and not compiled.version.isdecimal():
+        return None
+    return registry.find(step.pack, step.pack_version.split(".", 1)[0])
+
+
+def _taker(registry: Registry, step: CompiledStep, row: ClaimedStep) -> Pack | None:
+    """The pack that takes what an earlier step gives, whether it fits in its own turn or not."""
+    if step.agent is not None:
+        return agent_pack(step.agent)
+    return _recorded(registry, row)
+
+
+def _recorded(registry: Registry, row: ClaimedStep) -> Pack | None:
+    """The version a step was resolved to, or the newest of its major."""
+    return registry.find(row.pack, row.pack_version) or registry.find(row.pack, row.pack_version.split(".", 1)[0])
+
+
+def _wrong(reference: Reference, producer: Pack, step: CompiledStep, taker: Pack | None) -> str | None:
+    """What is proved wrong with what a reference yields, as a sentence."""
+    field = field_schema(pack_schemas(producer).output, reference.source_path, stands_alone=True)
+    if field is ABSENT:
+        if reference.optional or reference.has_default:
+            return None
+        return f"{reference.expression}: it has no field `{reference.source_text}`."
+    if field is OPEN or taker is None or not reference.whole or step.template is None:
+        return None
+    to = destination(reference, step.template.skeleton(None), taker)
+    if to is None or fits(field, to.schema, stand_alone=True) != "no":
+        return None
+    return mismatch(reference, field, to)

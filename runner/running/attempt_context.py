@@ -1,0 +1,373 @@
+"""What a handler is given: the `PackContext` of one attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, TypeVar
+
+import orjson
+import structlog
+
+from runner.excerpts import plain_text
+from runner.failures import FailureCode, JSONValue, PackError
+from runner.files.names import NAME_CHARACTERS, plain_name, without_turning
+from runner.packs.context import ArtifactFile, ArtifactRef, PackSession
+from runner.packs.memory import CallerMemory
+from runner.packs.routing import CallerCatalog
+from runner.processes.processes import run_in_process
+from runner.running.credential_use import CredentialDesk
+from runner.running.progress import Reports
+from runner.secrets.quarantine import known_secret_in
+from runner.secrets.vault import Asker
+from store.database.engine import StoreError, StoreFullError
+from store.database.ids import new_id
+from store.files.artifacts import find_artifact, use_upload
+from store.files.blob_port import NOT_HERE, BlobError, BlobsAwayError, QuotaExceededError
+from store.memory.pack_cache import get_cached, put_cached
+from store.runs.sessions import start_session
+from store.runs.values import NewArtifact
+from store.states import ArtifactStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    import httpx2
+
+    from runner.gateway.uses import ModelUse
+    from runner.packs.context import AgentAnswer, LogLevel
+    from runner.packs.models import Models
+    from runner.packs.pack import Pack
+    from runner.running.resources import Resources
+    from store.memory.agent_results import CachedFile
+    from store.runs.values import Fence
+
+_Result = TypeVar("_Result")
+log = structlog.get_logger(__name__)
+
+#: Longest warning, in characters.
+WARNING_CHARACTERS = 1000
+_MEDIA_TYPE = re.compile(r"[\x20-\x7e]{1,200}\Z")
+
+
+class AttemptContext:
+    """The `runner.packs.context.PackContext` of one attempt; `close` records what is still gathered."""
+
+    def __init__(
+        self,
+        resources: Resources,
+        pack: Pack,
+        fence: Fence,
+        *,
+        caller_id: str,
+        subject: str,
+        step_id: str,
+        step_key: str,
+        attempt_id: str,
+        attempt_number: int,
+        idempotency_key: str,
+        session: PackSession | None,
+        pipeline_id: str | None = None,
+        force: bool = False,
+    ) -> None:
+        self.caller = subject
+        self.run_id = fence.run_id
+        self.step_key = step_key
+        self.attempt_number = attempt_number
+        self.idempotency_key = idempotency_key
+        self.session = session
+        self.artifacts: list[NewArtifact] = []
+        self.files: list[ArtifactFile] = []
+        self.warnings: list[str] = []
+        self.model_uses: list[ModelUse] = []
+        self.session_left: PackSession | None = None
+        self.opened: list[str] = []
+        self.isolation: str | None = None
+        self.receipt: str | None = None
+        self.resources = resources
+        self.caller_id = caller_id
+        self.attempt_id = attempt_id
+        self.force = force
+        self._resources = resources
+        self._pack = pack
+        self._fence = fence
+        self._step_id = step_id
+        self._pipeline_id = pipeline_id
+        self._credentials: CredentialDesk | None = None
+        self._http: httpx2.AsyncClient | None = None
+        self._models: Models | None = None
+        self._reports: Reports | None = None
+        #: Longest this attempt may take, in seconds; see `runner.running.executor.Attempt`.
+        self.timeout_seconds = resources.limits.step_timeout_seconds
+        self._is_closed = False
+        self._has_asked_agent = False
+
+    @property
+    def http(self) -> httpx2.AsyncClient:
+        """HTTP client behind the egress guard."""
+        if self._http is None:
+            self._http = self._resources.egress.client(tuple(self._resources.service_urls.values()))
+        return self._http
+
+    @property
+    def memory(self) -> CallerMemory:
+        """What Packline remembers of the caller."""
+        return CallerMemory(self._resources.memory, self.caller_id, self.run_id)
+
+    @property
+    def catalog(self) -> CallerCatalog:
+        """The catalog as the caller sees it."""
+        return CallerCatalog(self._resources.router, self.caller_id, self.models)
+
+    @property
+    def models(self) -> Models:
+        """The model gateway."""
+        if self._models is None:
+            self._models = self._resources.gateway.attempt(self.model_uses.append, self.warn)
+        return self._models
+
+    async def credential(self, key: str) -> Mapping[str, str]:
+        """Fields of a credential the pack declares; the use is audited once an attempt."""
+        return await self._desk().take(key)
+
+    async def find_credential(self, key: str) -> Mapping[str, str] | None:
+        """Like `credential`, or None."""
+        return await self._desk().find(key)
+
+    def _desk(self) -> CredentialDesk:
+        if self._credentials is None:
+            asker = Asker(self.caller_id, self._pipeline_id)
+            self._credentials = CredentialDesk(self._resources, self._pack, asker, self.run_id, self.attempt_id)
+        return self._credentials
+
+    def progress(self, fraction: float | None, message: str) -> None:
+        """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
+        if not self._is_closed:
+            self._reporting().progress(fraction, message)
+
+    def log(self, message: str, level: LogLevel = "info") -> None:
+        """Adds lines to the attempt's log; likewise."""
+        if not self._is_closed:
+            self._reporting().log(message, level)
+
+    def _reporting(self) -> Reports:
+        if self._reports is None:
+            self._reports = Reports(self._resources, self._fence, self._step_id, self.attempt_id)
+        return self._reports
+
+    def warn(self, message: str) -> None:
+        """Records something that is not quite right although the step goes on."""
+        text = self._resources.redactor.excerpt(plain_text(message), WARNING_CHARACTERS)
+        if text not in self.warnings and len(self.warnings) < 100:
+            self.warnings.append(text)
+
+    async def save_artifact(
+        self,
+        name: str,
+        content: bytes | Path,
+        media_type: str,
+        *,
+        status: ArtifactStatus = ArtifactStatus.STORED,
+    ) -> ArtifactRef:
+        """Stores a file; it becomes an artifact when the attempt is settled."""
+        excerpt = self._resources.redactor.excerpt
+        plain = plain_name(without_turning(name))
+        if plain is None:
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The artifact name {excerpt(name, NAME_CHARACTERS)!r} is not a plain file name.",
+                hint=f"Use a name without folders and control characters, of at most {NAME_CHARACTERS} characters.",
+            )
+        name = plain
+        if not _MEDIA_TYPE.match(media_type) or self._resources.redactor.message(media_type) != media_type:
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The media type {excerpt(media_type, 80)!r} of {name} is not one.",
+                hint="Use something like `application/pdf`.",
+            )
+        try:
+            digest, size = await self._resources.blobs.put(content)
+            path = await self._resources.blobs.local(digest)
+        except QuotaExceededError as error:
+            raise PackError(FailureCode.RESOURCE_EXHAUSTED, str(error)) from error
+        except BlobError as error:
+            raise _not_had(f"The artifact {name} could not be kept", error) from error
+        except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED, f"The file that was to become the artifact {name} cannot be read: {error}."
+            ) from error
+        except (StoreFullError, OSError) as error:
+            raise PackError(
+                FailureCode.RESOURCE_EXHAUSTED,
+                f"The artifact {name} could not be stored: {error}.",
+                hint="Free disk space, then resume the run.",
+            ) from error
+        return await self._made(name, media_type, size, digest, path, status)
+
+    async def save_again(self, file: CachedFile, *, status: ArtifactStatus) -> ArtifactRef:
+        """A content that was stored before becomes an artifact of this attempt, too; neither read nor written.
+
+        Raises:
+            FileNotFoundError: it is not here any more.
+        """
+        try:
+            path = await self._resources.blobs.keep(file.digest)
+        except (BlobError, OSError) as error:
+            if isinstance(error, FileNotFoundError):
+                raise
+            raise _not_had(f"The artifact {file.name} could not be kept", error) from error
+        return await self._made(file.name, file.media_type, file.size_bytes, file.digest, path, status)
+
+    async def _made(
+        self, name: str, media_type: str, size: int, digest: str, path: Path, status: ArtifactStatus
+    ) -> ArtifactRef:
+        """Notes a stored content as an artifact, held back when it holds a secret."""
+        name, status = self._resources.redactor.message(name), ArtifactStatus(status)
+        if (secret := await known_secret_in(self._resources.redactor, path)) is not None:
+            status = ArtifactStatus.QUARANTINED
+            self.warn(
+                f"The artifact {name} holds the secret {secret}: it is kept in quarantine and not handed out until "
+                "somebody who may manage releases it."
+            )
+        artifact = NewArtifact(new_id("art"), name, media_type, size, digest, status)
+        ref = ArtifactRef(artifact_id=artifact.id, name=name, media_type=media_type, size_bytes=size, digest=digest)
+        self.artifacts.append(artifact)
+        self.files.append(ArtifactFile(ref, path))
+        return ref
+
+    async def open_artifact(self, artifact_id: str) -> ArtifactFile:
+        """Opens an artifact the caller may see."""
+        for own in self.files:
+            if own.ref.artifact_id == artifact_id:
+                return own
+        found = await find_artifact(self._resources.store, artifact_id, visible_to=self.caller_id)
+        if found is None:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"There is no artifact {artifact_id} that this caller may read.",
+                hint="Give the id of an artifact of one of your own runs, `art_…`.",
+            )
+        if found.status == ArtifactStatus.QUARANTINED:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The artifact {found.name} ({artifact_id}) is in quarantine, because it holds a secret.",
+                hint="Have somebody who may manage look at it and release it, then resume.",
+            )
+        if found.erased_at is not None:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The artifact {found.name} ({artifact_id}) has been erased.",
+                hint="Run the step that made it again.",
+            )
+        try:
+            path = await self._resources.blobs.local(found.digest)
+        except FileNotFoundError:
+            raise PackError(
+                FailureCode.ARTIFACT_FAILED,
+                f"The content of {found.name} ({artifact_id}) {NOT_HERE}",
+                hint="Have the servers share a data folder, or run the step that made it again.",
+            ) from None
+        except (BlobError, OSError) as error:
+            raise _not_had(f"The content of {found.name} ({artifact_id}) cannot be read", error) from error
+        if found.run_id is None:
+            await self._resources.store.write(use_upload, found.id, keep_days=self._resources.limits.artifact_days)
+        self.opened.append(found.id)
+        ref = ArtifactRef(
+            artifact_id=found.id,
+            name=found.name,
+            media_type=found.media_type,
+            size_bytes=found.size_bytes,
+            digest=found.digest,
+        )
+        return ArtifactFile(ref, path)
+
+    async def start_session(self) -> PackSession:
+        """Makes a workspace that later steps can use."""
+        if not self._pack.preserves_session:
+            raise PackError(
+                FailureCode.HANDLER_FAILED,
+                f"The pack {self._pack.name} starts a session but does not declare preserves_session.",
+            )
+        session_id = new_id("sess")
+        path = self._resources.sessions_folder / session_id
+        # The row comes first: the janitor removes folders without one.
+        await self._resources.store.write(
+            start_session,
+            session_id=session_id,
+            run_id=self.run_id,
+            step_id=self._step_id,
+            machine=self._resources.store.machine,
+        )
+        await asyncio.to_thread(path.mkdir, parents=True, mode=0o700)
+        self.session_left = PackSession(session_id, path)
+        return self.session_left
+
+    async def ask_agent(
+        self, prompt: str, *, agent: str | None = None, model: str | None = None, may_spawn: bool = False
+    ) -> AgentAnswer:
+        """Has an agent work in the session, once an attempt."""
+        if not self._pack.uses_agent or self._has_asked_agent:
+            why = "asks an agent twice" if self._has_asked_agent else "asks an agent but does not declare uses_agent"
+            raise PackError(FailureCode.HANDLER_FAILED, f"The pack {self._pack.name} {why}.")
+        self._has_asked_agent = True
+        from runner.agents.asking import ask
+
+        return await ask(self, prompt, agent=agent, model=model, may_spawn=may_spawn)
+
+    async def cached(self, key: str, ttl_seconds: float, make: Callable[[], Awaitable[JSONValue]]) -> JSONValue:
+        """The caller's cached value under this pack and key, made when absent or stale, or when the run says force."""
+        if not self.force:
+            text = await get_cached(self._resources.store, self.caller_id, self._pack.name, key)
+            if text is not None:
+                value: JSONValue = orjson.loads(text)
+                return value
+        made = self._resources.redactor.value(await make())
+        try:
+            await self._resources.store.write(
+                put_cached,
+                caller_id=self.caller_id,
+                pack=self._pack.name,
+                key=key,
+                value=orjson.dumps(made).decode(),
+                ttl_seconds=ttl_seconds,
+            )
+        except StoreError as error:
+            log.warning("a value could not be cached", pack=self._pack.name, error=str(error))
+        return made
+
+    async def run_in_process(
+        self, function: Callable[..., _Result], /, *args: object, timeout_seconds: float | None = None
+    ) -> _Result:
+        """Runs a module-level function in a killable worker process of its own."""
+        limit = timeout_seconds or self._pack.timeout_seconds or self._resources.limits.step_timeout_seconds
+        return await run_in_process(function, *args, timeout_seconds=limit)
+
+    def service_url(self, name: str) -> str | None:
+        """Address of a service the operator configured."""
+        return self._resources.service_urls.get(name)
+
+    def finish(self) -> bool:
+        """Takes nothing more; whether something is left for `close` to do."""
+        self._is_closed = True
+        has_reports = self._reports is not None and self._reports.finish()
+        return has_reports or self._http is not None
+
+    async def close(self) -> None:
+        """Records progress and log lines that are still gathered, and closes the HTTP client."""
+        self._is_closed = True
+        if self._reports is not None:
+            await self._reports.close()
+        if self._http is not None:
+            await self._http.aclose()
+
+
+def _not_had(what: str, error: BlobError | OSError) -> PackError:
+    """The failure of a content that could not be kept or read, by whether trying again may help."""
+    if isinstance(error, BlobsAwayError):
+        return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{what}: {error}")
+    if isinstance(error, BlobError):
+        return PackError(FailureCode.ARTIFACT_FAILED, f"{what}: {error}")
+    return PackError(
+        FailureCode.RESOURCE_EXHAUSTED, f"{what}: {error}.", hint="Free disk space on the server, then resume the run."
+    )

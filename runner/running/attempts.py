@@ -1,0 +1,100 @@
+"""One attempt of a run: its context, its time limit, and what is recorded of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from runner.failures import Failure, FailureCode
+from runner.gateway.spending import spent_on
+from runner.processes.processes import work_for
+from runner.running.attempt_context import AttemptContext
+from runner.running.executor import Attempt, Outcome
+from runner.running.outcome import stored, unknown_outcome
+from store.runs.values import AttemptEnd
+from store.states import AttemptState, StepState
+
+if TYPE_CHECKING:
+    from runner.running.claimed_run import Prepared, Stretch
+    from runner.running.resources import Resources
+
+#: Why an attempt ends whose run is given back, since the server stops.
+STOPPED = Failure(FailureCode.CANCELLED, "Released: the server is shutting down.")
+
+
+async def run_attempt(resources: Resources, stretch: Stretch, current: Prepared) -> tuple[Outcome, AttemptEnd]:
+    """Runs a step that has begun: what it came to, and how that is recorded. The stretch is kept up to date."""
+    key, pack, start = current.step.key, current.pack, current.start
+    stretch.states[key] = StepState.RUNNING
+    stretch.tries[key] += 1
+    stretch.numbers[key] = start.number
+    context = AttemptContext(
+        resources,
+        pack,
+        stretch.fence,
+        caller_id=stretch.claim.caller_id,
+        subject=stretch.claim.subject,
+        step_id=current.step.id,
+        step_key=key,
+        attempt_id=start.attempt_id,
+        attempt_number=start.number,
+        idempotency_key=start.idempotency_key,
+        session=current.session,
+        pipeline_id=stretch.claim.pipeline_id,
+        force=stretch.claim.force,
+    )
+    if current.warning is not None:
+        context.warn(current.warning)
+    limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
+    left = stretch.seconds_left()
+    context.timeout_seconds = max(0.0, min(limit, left))
+    attempt = Attempt(
+        pack=pack,
+        context=context,
+        input=current.input,
+        timeout_seconds=context.timeout_seconds,
+        past_deadline=left < limit,
+        limits=resources.limits,
+        redactor=resources.redactor,
+    )
+    stretch.begin(attempt)
+    work_for(stretch.claim.caller_id)
+    try:
+        outcome = await attempt.execute()
+    finally:
+        stretch.attempt = None
+        if context.finish():
+            await context.close()
+    failure = outcome.failure
+    if failure is STOPPED and pack.at_most_once and attempt.began:
+        failure = unknown_outcome(key, pack.name, "was stopped, since the server shuts down,")
+        outcome = Outcome(failure=failure)
+    if failure is not None and failure is not STOPPED:
+        is_safe = pack.effects != "external" or pack.takes_idempotency_key
+        failure = failure.at_step(key, safe_to_repeat=is_safe and failure.safe_to_repeat)
+        outcome = Outcome(failure=failure, cancelled=outcome.cancelled)
+    session_ended = None
+    if failure is not None and failure.code is FailureCode.SESSION_UNAVAILABLE and current.session is not None:
+        session_ended = current.session.id  # the next attempt makes it anew
+    left_behind = context.session_left if failure is None else None
+    if left_behind is not None:
+        stretch.sessions[key] = left_behind.id
+    state = AttemptState.SUCCEEDED if failure is None else AttemptState.FAILED
+    end = AttemptEnd(
+        step_id=current.step.id,
+        attempt_id=start.attempt_id,
+        state=AttemptState.CANCELLED if outcome.cancelled else state,
+        output=outcome.output_text,
+        failure=None if failure is None else stored(failure),
+        warnings=orjson.dumps(context.warnings).decode() if context.warnings else "[]",
+        session_id=None if left_behind is None else left_behind.id,
+        session_ended=session_ended,
+        artifacts=tuple(context.artifacts),
+        spent=spent_on(context.model_uses),
+        isolation=context.isolation,
+        receipt=context.receipt,
+        # Only a step that is no agent's own can vouch for what an agent made.
+        read=() if current.compiled.agent is not None else tuple(dict.fromkeys(context.opened)),
+    )
+    return outcome, end

@@ -1,0 +1,169 @@
+"""The runner as the use cases see it: start, cancel, resume and wait for runs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING
+
+from runner.running.claiming import Taken
+from runner.running.dispatcher import RESCUE_PRIORITY, Dispatcher, EmbeddedDispatcher
+from runner.running.housekeeping import Housekeeping
+from runner.running.rescue import Rescue
+from runner.running.worker import Worker
+from runner.watching.bus import Bus, wait_flag
+from store.database.ids import new_id
+from store.database.wakes import Topic
+from store.runs.commands import resume
+from store.runs.events import run_state
+from store.runs.submit import submit
+from store.states import FINAL_RUN_STATES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from runner.running.resources import Resources
+    from store.database.dialects import Connection
+    from store.runs.values import NewRun, NotClaimed, Resume, Submitted
+
+#: A waiter looks at the store this often even when no wake-up comes.
+POLL_SECONDS = 1.0
+
+
+class Engine:
+    """Everything that executes runs in this process.
+
+    Attributes:
+        resources: What it works with.
+        bus: Wake-ups, for those who watch runs.
+    """
+
+    def __init__(self, resources: Resources, dispatcher: Dispatcher | None = None) -> None:
+        self.resources = resources
+        self.bus = Bus(resources.store)
+        self._store = resources.store
+        self._dispatcher = dispatcher or EmbeddedDispatcher(resources.store, lanes=resources.limits.lanes)
+        name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+        self.worker = Worker(resources, self._dispatcher, name=name)
+        self.rescue = Rescue(resources.store, self._dispatcher, resources.limits)
+        self.housekeeping = Housekeeping(resources)
+
+    async def start(self) -> None:
+        """Starts to listen, to execute and to look for lost runs."""
+        self.worker.start()
+        await self._dispatcher.serve(self.worker.advance)
+        await self.rescue.start()
+        await self.housekeeping.start()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Stops taking runs, lets short steps finish and releases the rest."""
+        await self._dispatcher.stop()
+        await self.worker.stop(grace_seconds)
+        await self.rescue.stop()
+        await self.housekeeping.stop()
+
+    async def submit(self, new: NewRun, along: Callable[[Connection, Submitted], None] | None = None) -> Submitted:
+        """Starts a run, or finds the one it amounts to; see `store.runs.submit`.
+
+        A run that would be next anyway, and for which this process has a free lane, is claimed and begun in the same
+        commit, by the lane that goes on with it.
+
+        Args:
+            new: The run.
+            along: Called in the same transaction, with what the start led to.
+
+        Raises:
+            IdempotencyClashError: the idempotency key belongs to another request.
+            SpentKeyError: the run the key led to is gone.
+            QueueFullError: the caller has too many runs waiting.
+        """
+        run_id = new_id("run")
+        if self.worker.can_claim and self._dispatcher.has_lane(new.caller_id):
+            answer: asyncio.Future[Submitted] = asyncio.get_running_loop().create_future()
+            self._dispatcher.occupy(run_id, self._start(run_id, new, along, answer))
+            return await answer
+        submitted, _ = await self._store.write_few(self._submit, run_id, new, along, claims=False)
+        return submitted
+
+    async def _start(
+        self,
+        run_id: str,
+        new: NewRun,
+        along: Callable[[Connection, Submitted], None] | None,
+        answer: asyncio.Future[Submitted],
+    ) -> NotClaimed | None:
+        """Submits a run, answers, and goes on with the run if the same commit claimed it.
+
+        In a lane and not where it was asked for: who asked may go away meanwhile.
+        """
+        accepting = self.worker.accepting  # no longer, perhaps, since the lane was found
+        with self.worker.busy(run_id):
+            try:
+                submitted, taken = await self.worker.claim(self._submit, run_id, new, along, claims=accepting)
+            except Exception as error:
+                if not answer.done():
+                    answer.set_exception(error)
+                return None
+            except asyncio.CancelledError:
+                answer.cancel()
+                raise
+            if not answer.done():
+                answer.set_result(submitted)
+            return None if taken is None else await self.worker.go_on(taken)
+
+    def resume(self, conn: Connection, change: Resume) -> None:
+        """Resumes a run, as a part of a unit of work; see `store.runs.resume`.
+
+        Raises:
+            WrongStateError: it neither failed nor was cancelled.
+            QueueFullError: the caller has too many runs waiting.
+        """
+        resume(conn, change, queue_limit=self.resources.limits.queued_runs)
+        self._dispatcher.enqueue(conn, change.run_id, priority=RESCUE_PRIORITY)
+
+    async def wait_ended(self, run_id: str, seconds: float, *, just_started: bool = False) -> bool:
+        """Waits until a run has ended, at most some seconds; whether it has.
+
+        A run that was just started is not looked at before the first wake-up: it saves a read on every start that
+        waits, and a wake-up that came too early costs one poll.
+        """
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
+        with self.bus.watch((Topic.RUN_ENDED, run_id)) as flag:
+            look = not just_started
+            while True:
+                flag.clear()
+                if look:
+                    state = await run_state(self._store, run_id)
+                    if state is None or state in FINAL_RUN_STATES:
+                        return state is not None
+                look = True
+                left = until - loop.time()
+                if left <= 0:
+                    return False
+                await wait_flag(flag, min(left, POLL_SECONDS))
+                if flag.by_name:
+                    return True
+
+    def _submit(
+        self,
+        conn: Connection,
+        run_id: str,
+        new: NewRun,
+        along: Callable[[Connection, Submitted], None] | None,
+        *,
+        claims: bool,
+    ) -> tuple[Submitted, Taken | None]:
+        """Stores a run and enqueues it; with `claims` takes it over instead, unless others of its caller go first."""
+        submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
+        taken = None
+        if submitted.started:
+            if claims and submitted.ahead == 0:
+                taken = self.worker.takeover.take(conn, run_id)
+            if not isinstance(taken, Taken):
+                self._dispatcher.enqueue(conn, run_id)
+        if along is not None:
+            along(conn, submitted)
+        return submitted, taken if isinstance(taken, Taken) else None

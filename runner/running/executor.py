@@ -1,0 +1,376 @@
+"""One attempt: check the input, run the handler, check the output, and say what came of it.
+
+The phases stand in order in `Attempt.execute`; nothing here writes state. What went wrong is a value, never an
+exception that escapes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import traceback
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+import structlog
+from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError
+
+from runner.definitions.step_inputs import without_session
+from runner.excerpts import plain_text
+from runner.failures import Failure, FailureCode, JSONValue, PackError
+from runner.json_values import MAX_KEPT_DEPTH, forbidden_text, is_too_deep
+from runner.packs.lost_numbers import lost_number
+from runner.packs.revalidation import find_misfit
+
+if TYPE_CHECKING:
+    from runner.packs.pack import Pack
+    from runner.running.attempt_context import AttemptContext
+    from runner.running.resources import RunLimits
+    from runner.secrets.redaction import Redactor
+
+log = structlog.get_logger(__name__)
+
+#: Longest message and hint of a failure, in characters; a pack may put a whole page into either.
+MESSAGE_CHARACTERS = 2000
+#: Longest excerpts of an exception's message, of the end of its stack, and of a value that does not fit.
+WORDS_CHARACTERS = 500
+STACK_CHARACTERS = 8000
+GIVEN_CHARACTERS = 80
+#: Longest detail of a failure, in bytes of JSON.
+DETAIL_BYTES = 64 * 1024
+
+
+class Outcome(NamedTuple):
+    """What an attempt came to: an output (JSON text and value, redacted), or a failure.
+
+    Attributes:
+        cancelled: The handler was stopped from outside; `failure` then says why.
+    """
+
+    output: JSONValue = None
+    output_text: str | None = None
+    failure: Failure | None = None
+    cancelled: bool = False
+
+
+@dataclass(slots=True)
+class Attempt:
+    """An attempt about to run.
+
+    Attributes:
+        input: The resolved input with `_session_id`, as it was recorded.
+        timeout_seconds: Longest the handler may take; the smaller of the step's time-out and what the deadline leaves.
+        past_deadline: Whether that limit is the run's deadline rather than the step's time-out.
+    """
+
+    pack: Pack
+    context: AttemptContext
+    input: dict[str, JSONValue]
+    timeout_seconds: float
+    past_deadline: bool
+    limits: RunLimits
+    redactor: Redactor
+    _body: asyncio.Task[BaseModel] | None = None
+    _stop: Failure | None = None
+    _ended: asyncio.Future[None] | None = None
+    _returned_at: float | None = None
+
+    @property
+    def began(self) -> bool:
+        """Whether the handler was ever called."""
+        return self._body is not None
+
+    def stop(self, reason: Failure) -> None:
+        """Stops the handler from outside; `execute` then answers with this failure as cancelled.
+
+        The first reason counts. A handler that has its result already, or that finishes while it is being stopped,
+        keeps it.
+        """
+        if self._stop is None:
+            self._stop = reason
+            self._end()
+
+    async def execute(self) -> Outcome:
+        """Runs the attempt to its outcome; whatever goes wrong, the pack's own faults included, is in it."""
+        try:
+            model = self._check_input()
+            result = await self._handle(model)
+            return self._check_output(result)
+        except PackError as error:
+            return Outcome(failure=cleaned(error.failure, self.redactor))
+        except _StoppedError as stopped:
+            return Outcome(failure=stopped.failure, cancelled=True)
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
+            log.warning("a pack's contract raised", pack=self.pack.name, error=self._said(error))
+            return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
+
+    def _check_input(self) -> BaseModel:
+        try:
+            # As `model_validate` does it, which looks at six options. A copy: validators may change what they get.
+            validator = self.pack.input_model.__pydantic_validator__
+            model: BaseModel = validator.validate_python(dict(without_session(self.input)))
+        except ValidationError as error:
+            raise _invalid(error, FailureCode.INVALID_INPUT, f"The input of {self.pack.name}", self.redactor) from error
+        return model
+
+    async def _handle(self, model: BaseModel) -> BaseModel:
+        """The handler, under its time limit; it runs in a task of its own so that stopping it touches nothing else."""
+        if self._stop is not None:
+            raise _StoppedError(self._stop)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.timeout_seconds
+        over_at = monotonic() + self.timeout_seconds  # some loops' clocks stand still while a handler blocks them
+        body = self._body = loop.create_task(self._call(model))
+        try:
+            await asyncio.sleep(0)  # the task's first turn: a handler that waits for nothing has ended by then
+            if not body.done():
+                await self._ended_or_late(body, until)
+        finally:
+            if not body.done():
+                body.cancel()
+        is_late = not body.done() if self._returned_at is None else self._returned_at > over_at
+        is_late = is_late and self._stop is None
+        if not body.done():
+            await self._let_go(body)
+        if is_late:
+            raise PackError(
+                FailureCode.TIMEOUT,
+                "The run passed its deadline while this step ran."
+                if self.past_deadline
+                else f"{self.pack.name} took longer than {self.timeout_seconds:g} seconds.",
+                hint="Give the step a longer timeout_seconds, or less to do.",
+            )
+        if self._stop is not None and (not body.done() or body.cancelled() or body.exception() is not None):
+            raise _StoppedError(self._stop)
+        if body.cancelled():
+            raise PackError(FailureCode.HANDLER_FAILED, f"{self.pack.name} cancelled itself.")
+        return body.result()
+
+    async def _ended_or_late(self, body: asyncio.Task[BaseModel], until: float) -> None:
+        """Waits until the handler has ended, is late by the clock of the loop, or is to be stopped."""
+        if self._stop is not None:
+            return
+        loop = asyncio.get_running_loop()
+        ended = self._ended = loop.create_future()
+        body.add_done_callback(self._end)
+        timer = loop.call_at(until, self._end)
+        try:
+            await ended
+        finally:
+            timer.cancel()
+
+    def _end(self, _body: object = None) -> None:
+        """Wakes `_ended_or_late`: the handler has ended, its time is over, or it is to stop."""
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_result(None)
+
+    async def _call(self, model: BaseModel) -> BaseModel:
+        try:
+            result = await self.pack.handler(self.context, model)
+        except (PackError, asyncio.CancelledError):
+            raise
+        except TimeoutError as error:
+            raise PackError(
+                FailureCode.TIMEOUT, f"{self.pack.name} gave up waiting: {self._said(error) or 'time-out'}."
+            ) from error
+        except MemoryError as error:
+            raise PackError(FailureCode.RESOURCE_EXHAUSTED, f"{self.pack.name} ran out of memory.") from error
+        except BaseException as error:  # a pack may raise anything, native panics included
+            log.warning("a pack raised", pack=self.pack.name, error=self._said(error))
+            raise self._defect(error) from error
+        self._returned_at = monotonic()
+        return result
+
+    def _defect(self, error: BaseException) -> PackError:
+        try:
+            stack = "".join(traceback.format_exception(error))
+        except Exception:  # an exception whose text cannot be had
+            stack = ""
+        return PackError(
+            FailureCode.HANDLER_FAILED,
+            f"{self.pack.name} raised {type(error).__name__}: {self._said(error)}",
+            hint="This is a defect of the pack: report it, naming the run.",
+            detail={"stack": self.redactor.excerpt(plain_text(stack), STACK_CHARACTERS, from_end=True)},
+        )
+
+    def _said(self, error: BaseException) -> str:
+        return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
+
+    async def _let_go(self, body: asyncio.Task[BaseModel]) -> None:
+        """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
+        done, _ = await asyncio.wait((body,), timeout=self.limits.let_go_seconds)
+        if not done:
+            log.error("a handler ignores its cancellation and was abandoned", pack=self.pack.name)
+            body.add_done_callback(_forget)
+        elif not body.cancelled() and (error := body.exception()) is not None:
+            log.debug("a stopped handler raised", pack=self.pack.name, error=self._said(error))
+
+    def _check_output(self, result: object) -> Outcome:
+        output_model = self.pack.output_model
+        if type(result) is not output_model:
+            try:
+                result = output_model.model_validate(result)
+            except ValidationError as error:
+                raise _invalid(
+                    error, FailureCode.INVALID_OUTPUT, f"The output of {self.pack.name}", self.redactor
+                ) from error
+        assert isinstance(result, BaseModel), "validated above"
+        if (misfit := find_misfit(result)) is not None:
+            path, wrong = misfit
+            what = f"The output of {self.pack.name}"
+            raise _invalid(wrong, FailureCode.INVALID_OUTPUT, what, self.redactor, path) from wrong
+        value: Any = None
+        try:
+            # As `model_dump` does it, which passes on fourteen arguments by name.
+            value = type(result).__pydantic_serializer__.to_python(result, mode="json", warnings="error")
+            text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+        except (ValueError, TypeError, RecursionError) as error:
+            self._refuse_forbidden(value)
+            raise self._not_as_declared(result, error) from error
+        if b"\\u0000" in text:
+            self._refuse_forbidden(value)
+        if text.count(b"[") + text.count(b"{") > MAX_KEPT_DEPTH and is_too_deep(value):
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is nested deeper than {MAX_KEPT_DEPTH} levels.",
+                hint="Return what is nested so deep as an artifact, or as text.",
+            )
+        if b"null" in text and (lost := lost_number(result, value)) is not None:
+            place, number = lost
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is wrong at {place}: the number is {number}, which JSON cannot hold.",
+                hint="Report it to the pack's author.",
+            )
+        limit = self.limits.step_output_bytes
+        if len(text) > limit:
+            raise PackError(
+                FailureCode.RESOURCE_EXHAUSTED,
+                f"The output of {self.pack.name} has {len(text)} bytes; at most {limit} are kept.",
+                hint="Return large results as an artifact.",
+            )
+        self._check_post_conditions(result)
+        redacted = self.redactor.value(value, text)
+        if redacted is not value:
+            text = orjson.dumps(redacted, option=orjson.OPT_SORT_KEYS)
+        return Outcome(output=redacted, output_text=text.decode())
+
+    def _refuse_forbidden(self, value: JSONValue) -> None:
+        """Raises for the characters and numbers that are refused everywhere, naming the place."""
+        for issue in forbidden_text(value):
+            raise PackError(
+                FailureCode.INVALID_OUTPUT,
+                f"The output of {self.pack.name} is wrong at {'.'.join(issue.path) or 'its top'}: {issue.message}",
+                hint="Report it to the pack's author.",
+            )
+
+    def _not_as_declared(self, result: BaseModel, error: Exception) -> PackError:
+        """The refusal of values that fit once converted, such as "3" for a whole number, but were put in unchecked."""
+        what = f"The output of {self.pack.name}"
+        if isinstance(error, PydanticSerializationError):
+            try:
+                type(result).model_validate(result.__dict__, strict=True, by_alias=True, by_name=True)
+            except ValidationError as wrong:
+                return _invalid(wrong, FailureCode.INVALID_OUTPUT, what, self.redactor)
+            except Exception as failed:  # a validator of the pack's may raise anything
+                log.debug("an output could not be looked at again", pack=self.pack.name, error=self._said(failed))
+        return PackError(
+            FailureCode.INVALID_OUTPUT,
+            f"{what} holds a value that cannot be written as JSON the way its field declares.",
+            hint="Report it to the pack's author: fields set by `model_construct`, `model_copy` or an assignment are "
+            "not converted.",
+            detail={"error": self._said(error)},
+        )
+
+    def _check_post_conditions(self, result: BaseModel) -> None:
+        for file in self.context.files:
+            try:
+                size = file.path.stat().st_size
+            except OSError:
+                size = -1
+            if size != file.ref.size_bytes:
+                raise PackError(
+                    FailureCode.ARTIFACT_FAILED, f"The artifact {file.ref.name} cannot be read back from the store."
+                )
+        for condition in self.pack.post_conditions:
+            wrong = condition.check(result, self.context.files)
+            if wrong is not None:
+                raise PackError(
+                    FailureCode.INVALID_OUTPUT,
+                    f"{self.pack.name} does not keep its promise, {condition.description}: {wrong}",
+                    hint="This is a defect of the pack or of what it was given; look at its artifacts.",
+                )
+
+
+class _StoppedError(Exception):
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def cleaned(failure: Failure, redactor: Redactor) -> Failure:
+    """A failure as it may be stored: secrets masked, then texts bounded and free of what a database refuses."""
+    wait = failure.retry_after_seconds
+    is_number = isinstance(wait, int | float) and not isinstance(wait, bool) and math.isfinite(wait)
+    return Failure(
+        code=failure.code,
+        message=_text(failure.message, redactor, MESSAGE_CHARACTERS),
+        field=None if failure.field is None else _text(failure.field, redactor, MESSAGE_CHARACTERS),
+        hint=None if failure.hint is None else _text(failure.hint, redactor, MESSAGE_CHARACTERS),
+        retry_after_seconds=float(wait) if wait is not None and is_number else None,
+        safe_to_repeat=failure.safe_to_repeat,
+        step_key=failure.step_key,
+        detail=_detail(failure.detail, redactor),
+    )
+
+
+def _detail(detail: JSONValue, redactor: Redactor) -> JSONValue:
+    try:
+        masked = redactor.quoted(detail)
+        size = DETAIL_BYTES + 1 if is_too_deep(masked) else len(orjson.dumps(masked))
+    except Exception:  # a pack may give anything
+        size = DETAIL_BYTES + 1
+    return masked if size <= DETAIL_BYTES else _text(_words(detail), redactor, DETAIL_BYTES // 8)
+
+
+def _text(text: object, redactor: Redactor, limit: int) -> str:
+    return redactor.excerpt(plain_text(text), limit)
+
+
+def _words(value: object) -> str:
+    """What a value says of itself; a pack's exception may fail even at that."""
+    try:
+        return str(value)
+    except Exception:
+        return "(it cannot be shown)"
+
+
+def _forget(body: asyncio.Task[BaseModel]) -> None:
+    if not body.cancelled():
+        body.exception()
+
+
+def _invalid(
+    error: ValidationError, code: FailureCode, what: str, redactor: Redactor, path: tuple[str | int, ...] = ()
+) -> PackError:
+    """Convert pydantic's errors below a path to one failure that names the first field and counts the rest."""
+    found = error.errors(include_url=False, include_context=False)
+    first = found[0]
+    field = ".".join(str(part) for part in (*path, *first["loc"])) or None
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    given = redactor.excerpt(repr(first.get("input")), GIVEN_CHARACTERS)
+    return PackError(
+        code,
+        f"{what} is wrong at {field or 'its top'}: {first['msg']} (given: {given}){more}.",
+        field=field if code is FailureCode.INVALID_INPUT else None,
+        hint="Change the input and resume." if code is FailureCode.INVALID_INPUT else "Report it to the pack's author.",
+        detail=[
+            {"field": ".".join(str(part) for part in (*path, *issue["loc"])), "message": issue["msg"]}
+            for issue in found[:20]
+        ],
+    )

@@ -1,0 +1,128 @@
+"""What follows an attempt, and what an attempt lost with its process means: decisions, a choice of a closed set."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.failures import Failure, FailureCode
+from runner.json_values import canonical_json
+from runner.resuming.substitute_packs import find_pack
+from runner.running.claimed_run import Prepared, Refused, Stretch
+from runner.running.retry import TooLate, next_attempt_in
+from store.runs.values import Fail, FailNext, GoOn, Pause, Succeed, Wait
+from store.states import StepState
+
+if TYPE_CHECKING:
+    from runner.running.executor import Outcome
+    from runner.running.next_step import Preparation
+    from runner.running.resources import Resources
+
+#: Consecutive attempts of one step lost with their process after which the run fails (guarantee E5).
+LOST_LIMIT = 5
+
+
+def what_follows(
+    stretch: Stretch, current: Prepared, outcome: Outcome, preparation: Preparation, *, is_stopping: bool
+) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, Prepared | None]:
+    """What follows an attempt, and the step that then runs; the stretch is kept up to date.
+
+    Args:
+        stretch: The run.
+        current: What ran.
+        outcome: What it came to.
+        preparation: Makes the next step ready.
+        is_stopping: Whether the server takes nothing more on.
+    """
+    failure = outcome.failure
+    if failure is None:
+        return _go_on(stretch, current, outcome, preparation, is_stopping=is_stopping)
+    # An at-most-once step is never tried again by itself, whatever its code: that would be twice.
+    if outcome.cancelled or current.pack.at_most_once:
+        return Fail(stored(failure), failure.message), None
+    tries = stretch.tries[current.step.key]
+    wait = next_attempt_in(
+        current.compiled.retry,
+        tries,
+        failure,
+        effects=current.pack.effects,
+        takes_idempotency_key=current.pack.takes_idempotency_key,
+        seconds_left=stretch.seconds_left(),
+        random=random.random(),
+    )
+    if isinstance(wait, TooLate):
+        failure, wait = _not_tried_again(failure, wait), None
+    if wait is None:
+        return Fail(stored(failure), failure.message), None
+    reason = f"{failure.code}: attempt {tries + 1} of {current.compiled.retry.max_attempts} follows"
+    return Wait(wait, reason), None
+
+
+def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
+    """The failure of a run whose step was to be tried again, had its deadline not come first."""
+    said = failure.message if failure.message.endswith((".", "!", "?", "…")) else f"{failure.message}."
+    wait = f"{round(late.wait_seconds, 1):g} s"
+    return replace(
+        failure,
+        message=f"{said} It was not tried again: the wait of {wait} would have passed the run's deadline.",
+        hint=" ".join(filter(None, (failure.hint, "Resume it, or give it a longer deadline."))),
+    )
+
+
+def _go_on(
+    stretch: Stretch, current: Prepared, outcome: Outcome, preparation: Preparation, *, is_stopping: bool
+) -> tuple[GoOn | Pause | Succeed | FailNext, Prepared | None]:
+    key = current.step.key
+    stretch.outputs[key] = outcome.output
+    stretch.states[key] = StepState.SUCCEEDED
+    upcoming = preparation.next(stretch)
+    if upcoming is None:
+        return Succeed(), None
+    before = stretch.states[upcoming.step.key]
+    if isinstance(upcoming, Refused):
+        return FailNext(upcoming.start, before, stored(upcoming.failure), upcoming.failure.message), None
+    progress = len(stretch.outputs) / len(stretch.claim.steps)
+    if is_stopping:
+        return Pause(progress), None
+    if upcoming.pack.at_most_once:
+        return Pause(progress), upcoming
+    return GoOn(upcoming.start, before, progress), upcoming
+
+
+def judge_lost(stretch: Stretch, resources: Resources) -> Failure | None:
+    """Why an attempt lost with its process ends the run; None when the run goes on (guarantees E4 and E5)."""
+    claimed = stretch.claim
+    if claimed.lost_attempt is None:
+        return None
+    step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
+    if step is None:
+        return None
+    pack = find_pack(resources.registry, stretch.pipeline, claimed.steps, step, resources.agents)
+    if pack is not None and pack.at_most_once:
+        return unknown_outcome(step.key, step.pack, "was lost with its process")
+    if claimed.lost_in_row >= LOST_LIMIT:
+        return Failure(
+            FailureCode.HANDLER_FAILED,
+            f"Step {step.key} was lost with its process {claimed.lost_in_row} times in a row: "
+            f"{step.pack} may be killing it, or ran beside what does.",
+            hint="Resume it; should it happen again with nothing else running, report it to the pack's author.",
+            step_key=step.key,
+        )
+    return None
+
+
+def unknown_outcome(key: str, pack: str, what: str) -> Failure:
+    """The failure of a step that must not run twice and may or may not have happened."""
+    return Failure(
+        FailureCode.OUTCOME_UNKNOWN,
+        f"Step {key} {what} before its result was known: it may or may not have happened.",
+        hint=f"Look whether {pack} took effect before you resume; resuming runs it again.",
+        safe_to_repeat=False,
+        step_key=key,
+    )
+
+
+def stored(failure: Failure) -> str:
+    """A failure as the store keeps it."""
+    return canonical_json(failure.to_json())

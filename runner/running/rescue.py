@@ -1,0 +1,66 @@
+"""Finds runs that nobody works on and has them dispatched again, from the store alone.
+
+A queue that loses, repeats or delays jobs does no harm: whatever is due and held by no living worker is found here,
+and what had already begun goes before new work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import structlog
+
+from store.database.engine import StoreClosedError, StoreError
+from store.runs.claim import due, release_leases
+
+if TYPE_CHECKING:
+    from runner.running.dispatcher import Dispatcher
+    from runner.running.resources import RunLimits
+    from store.database.engine import Store
+
+log = structlog.get_logger(__name__)
+
+
+class Rescue:
+    """Looks at the store now and then; started by `start`, ended by `stop`."""
+
+    def __init__(self, store: Store, dispatcher: Dispatcher, limits: RunLimits) -> None:
+        self._store = store
+        self._dispatcher = dispatcher
+        self._limits = limits
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Frees what a former process held where that is certain, and starts to look."""
+        if self._task is not None:
+            return
+        if not self._store.shared:  # this process alone owns the file: every lease is a dead one
+            freed = await self._store.write(release_leases, self._limits.lease_seconds)
+            if freed:
+                log.info("runs of the last server go on", runs=freed)
+        await self.sweep()
+        self._task = asyncio.create_task(self._look(), name="packline-rescue")
+
+    async def stop(self) -> None:
+        """Looks no more; harmless twice and before `start`."""
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def sweep(self) -> None:
+        """Offers everything that is due to the dispatcher."""
+        self._dispatcher.offer(await self._store.write(due, self._limits.lease_seconds))
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(self._limits.rescue_seconds)
+            try:
+                await self.sweep()
+            except StoreClosedError:
+                return
+            except StoreError as error:
+                log.warning("the store could not be searched for lost runs", error=str(error))
+            except Exception:  # nothing may end the search
+                log.exception("the search for lost runs failed; it goes on")

@@ -1,0 +1,109 @@
+"""What the runner works with, made once by `app.resources` and handed down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.agents.pack import AgentPack
+from runner.agents.profiles import Agents, no_agents
+from runner.packs.availability import Requirement
+from runner.secrets.vault import Vault
+from store.upkeep.retention import RetentionPolicy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.egress.client import Egress
+    from runner.gateway.gateway import Gateway
+    from runner.packs.availability import Lacks
+    from runner.packs.memory import MemoryPort
+    from runner.packs.pack import Pack
+    from runner.packs.registry import Registry
+    from runner.packs.routing import RouterPort
+    from runner.secrets.redaction import Redactor
+    from runner.secrets.vault import Asker
+    from store.database.engine import Store
+    from store.files.blob_port import Blobs
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What one run may use; each is a setting.
+
+    Attributes:
+        lease_seconds: How long a worker is trusted without a sign of life; it renews at a third of it.
+        session_idle_seconds: How long a session of an unfinished run lives without a running or scheduled step.
+        session_sweep_seconds: How often ended sessions, and workspaces of attempts that are over, are looked for.
+        rescue_seconds: How often runs that nobody works on are looked for; a lost run is picked up at most a lease
+            and this later.
+        let_go_seconds: How long a cancelled handler may take to let go before it is abandoned.
+    """
+
+    deadline_seconds: float = 1800.0
+    step_timeout_seconds: float = 600.0
+    steps: int = 64
+    concurrent_runs: int = 8
+    queued_runs: int = 1000
+    step_input_bytes: int = 1 << 20
+    step_output_bytes: int = 1 << 20
+    transcript_bytes: int = 8 << 20
+    wait_seconds: int = 50
+    session_idle_seconds: float = 900.0
+    session_sweep_seconds: float = 30.0
+    artifact_days: float = 7.0
+    upload_bytes: int = 100 << 20
+    lease_seconds: float = 30.0
+    rescue_seconds: float = 5.0
+    let_go_seconds: float = 5.0
+    lanes: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Everything a worker needs.
+
+    Attributes:
+        gateway: Who asks models.
+        sessions_folder: Where sessions have their workspaces.
+        service_urls: Addresses of services the operator configured, by name.
+        vault: The credentials packs may be given.
+        memory: Keeps what callers usually choose.
+        agents: What agent steps may use.
+        router: Says what to run for a request.
+    """
+
+    store: Store
+    blobs: Blobs
+    registry: Registry
+    redactor: Redactor
+    egress: Egress
+    gateway: Gateway
+    sessions_folder: Path
+    memory: MemoryPort
+    router: RouterPort
+    limits: RunLimits = field(default_factory=RunLimits)
+    retention: RetentionPolicy = field(default_factory=RetentionPolicy)
+    service_urls: Mapping[str, str] = field(default_factory=dict)
+    vault: Vault = field(default_factory=Vault)
+    agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
+
+    def lacks(self, asker: Asker, agent: str | None = None) -> Lacks:
+        """Tells which credentials, models and agents a pack needs and cannot have.
+
+        Args:
+            asker: Who asks.
+            agent: The profile the caller chose for agent steps; None leaves it to them.
+        """
+
+        def of(pack: Pack) -> list[Requirement]:
+            if isinstance(pack, AgentPack):
+                return self.agents.lacks(pack.agent, agent, self.vault, asker)
+            roles = [need.role for need in pack.models if need.required]
+            missing = [(role, self.gateway.missing(role)) for role in roles]
+            models = [Requirement.of("model", role, lack) for role, lack in missing if lack]
+            agents = self.agents.lacks_any() if pack.uses_agent else []
+            return [*self.vault.lacks(pack, asker), *models, *agents]
+
+        return of

@@ -1,0 +1,150 @@
+"""The draft 2020-12 validator with our patterns, formats, uniqueness and a budget against schemas built to explode.
+
+Imports `jsonschema`: not at start-up, but with the first schema that is compiled.
+"""
+
+from __future__ import annotations
+
+import itertools
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError, validators
+
+from runner.json_values import DocumentError, comparable_json
+from runner.schemas.formats import compile_pattern, is_of_format
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from runner.failures import JSONValue
+
+#: Schema branches entered for one value before the schema is called too complex.
+MAX_BRANCHES = 100_000
+#: Keywords that say nothing of a value but its type.
+_TYPE_ALONE = frozenset({"type", "title", "description", "default", "examples", "deprecated", "$comment"})
+
+
+class _TooExpensiveError(Exception):
+    """The budget of schema branches is used up."""
+
+
+#: Schema branches that may still be entered for the value being checked.
+_budget: ContextVar[list[int]] = ContextVar("schema_budget")
+
+
+def _pattern(validator: Any, value: str, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if isinstance(instance, str) and not compile_pattern(value)(instance):
+        yield ValidationError("pattern")
+
+
+def _format(validator: Any, value: str, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if isinstance(instance, str) and not is_of_format(instance, value):
+        yield ValidationError("format")
+
+
+def _properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    for name, subschema in value.items() if isinstance(instance, dict) else ():
+        if name not in instance:
+            continue
+        # Most inputs: a validator made for the type alone would take ten times as long.
+        if isinstance(subschema, dict) and subschema.keys() <= _TYPE_ALONE:
+            kind = subschema.get("type")
+            if isinstance(kind, str) and validator.is_type(instance[name], kind):
+                continue
+        yield from validator.descend(instance[name], subschema, path=name, schema_path=name)
+
+
+def _pattern_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if isinstance(instance, dict):
+        for expression, subschema in value.items():
+            matches = compile_pattern(expression)
+            for key, item in instance.items():
+                if matches(key):
+                    yield from validator.descend(item, subschema, path=key, schema_path=expression)
+
+
+def _additional_properties(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if not isinstance(instance, dict) or value is True:
+        return
+    known = schema.get("properties", {})
+    patterns = [compile_pattern(expression) for expression in schema.get("patternProperties", {})]
+    for key, item in instance.items():
+        if key in known or any(matches(key) for matches in patterns):
+            continue
+        if value is False:
+            unknown = ValidationError("additionalProperties")
+            unknown.path.append(key)
+            yield unknown
+        else:
+            yield from validator.descend(item, value, path=key)
+
+
+def _required(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    for name in value if isinstance(instance, dict) else ():
+        if name not in instance:
+            missing = ValidationError("required")
+            missing.path.append(name)
+            yield missing
+
+
+def _unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+    if value and isinstance(instance, list) and len({_identity(item) for item in instance}) < len(instance):
+        yield ValidationError("uniqueItems")
+
+
+def _counted(keyword: Any) -> Any:  # noqa: ANN401
+    def check(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:  # noqa: ANN401
+        budget = _budget.get()
+        budget[0] -= 1
+        if budget[0] < 0:
+            raise _TooExpensiveError
+        yield from keyword(validator, value, instance, schema) or ()
+
+    return check
+
+
+def _identity(value: Any) -> str:  # noqa: ANN401
+    """A text equal for equal JSON values, 1 and 1.0 among them."""
+    try:
+        return comparable_json(value)
+    except DocumentError:
+        return f"\0{id(value)}"
+
+
+_KEYWORDS: Final = {
+    **Draft202012Validator.VALIDATORS,
+    "pattern": _pattern,
+    "format": _format,
+    "properties": _properties,
+    "patternProperties": _pattern_properties,
+    "additionalProperties": _additional_properties,
+    "required": _required,
+    "uniqueItems": _unique_items,
+}
+_BRANCHING = ("$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "dependentSchemas", "contains")
+_Validator: Final[Any] = validators.create(
+    meta_schema=Draft202012Validator.META_SCHEMA,
+    validators=_KEYWORDS | {name: _counted(_KEYWORDS[name]) for name in _BRANCHING},
+    version="packline",
+    type_checker=Draft202012Validator.TYPE_CHECKER,
+    format_checker=FormatChecker(formats=()),
+    id_of=lambda _: "",
+)
+
+
+class Checker:
+    """Finds what a value breaks in a schema."""
+
+    def __init__(self, schema: JSONValue) -> None:
+        self._validator = _Validator(schema)
+
+    def problems(self, value: Any, most: int) -> list[ValidationError] | None:  # noqa: ANN401 - see `CompiledSchema`
+        """The first problems; None when the schema is too complex to tell."""
+        spent = _budget.set([MAX_BRANCHES])
+        try:
+            return list(itertools.islice(self._validator.iter_errors(value), most))
+        except (_TooExpensiveError, RecursionError):
+            return None
+        finally:
+            _budget.reset(spent)

@@ -1,0 +1,83 @@
+"""JSON Schema (draft 2020-12) for schemas that others wrote: values checked, with messages for people.
+
+`runner.schemas.admission` says first whether a schema can be used; `runner.schemas.keywords` does the checking, and is
+imported with the first schema. What a field of a schema is, and whether one schema's values fit another, is in
+`runner.schemas.shapes`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from runner.issues import MAX_TOLD, Issue, error
+from runner.json_values import canonical_json
+from runner.schemas.messages import issues_of, telling
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
+
+
+class CompiledSchema:
+    """A schema ready to check values. Made by `compile_schema`; safe to share."""
+
+    __slots__ = ("_checker", "_default_issues", "schema")
+
+    def __init__(self, schema: JSONValue) -> None:
+        from runner.schemas.keywords import Checker
+
+        self.schema = schema
+        self._checker = Checker(schema)
+        self._default_issues: tuple[Issue, ...] | None = None
+
+    @property
+    def default_issues(self) -> tuple[Issue, ...]:
+        """What is wrong with the defaults of an object's properties, each beginning at the property's name."""
+        if self._default_issues is None:
+            defaults = property_defaults(self.schema)
+            found = self.issues(defaults) if defaults else ()
+            self._default_issues = tuple(issue for issue in found if issue.path and issue.path[0] in defaults)
+        return self._default_issues
+
+    def issues(self, value: Any) -> list[Issue]:  # noqa: ANN401 - JSON, or JSON with `runner.definitions.check`'s place-holders
+        """Everything wrong with a value, at most 50 issues, all errors, in the order of their paths."""
+        return [issue for issue, _ in self.findings(value)]
+
+    def findings(self, value: Any) -> list[tuple[Issue, Any]]:  # noqa: ANN401
+        """The same, each with the part of the value it speaks of and the keyword that failed."""
+        problems = self._checker.problems(value, MAX_TOLD)
+        if problems is None:
+            return [(error((), "schema_too_complex", "The schema is too complex to check this value."), ("", value))]
+        findings = [
+            (issue, (part.validator, part.instance))
+            for problem in problems
+            for part in telling(problem)
+            for issue in issues_of(part)
+        ]
+        return sorted(findings, key=lambda finding: finding[0].path)
+
+
+def property_defaults(schema: object) -> dict[str, JSONValue]:
+    """The values that a schema's properties have when an object leaves them out, by name."""
+    declared = schema.get("properties") if isinstance(schema, dict) else None
+    return {
+        name: field["default"]
+        for name, field in (declared if isinstance(declared, dict) else {}).items()
+        if isinstance(field, dict) and "default" in field
+    }
+
+
+def compile_schema(schema: JSONValue) -> CompiledSchema:
+    """Compiles a schema; equal schemas are compiled once.
+
+    Raises:
+        DocumentError: the schema holds what JSON cannot.
+    """
+    return _compiled(canonical_json(schema))
+
+
+@lru_cache(maxsize=512)
+def _compiled(text: str) -> CompiledSchema:
+    return CompiledSchema(orjson.loads(text))

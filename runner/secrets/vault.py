@@ -1,0 +1,185 @@
+"""The opened vault: credentials in memory, and who may have which.
+
+What is decided here is a function of what `runner.secrets.vault_sync` read last: nothing here touches the database, so
+the decisions cost microseconds and may be asked for on every list. A credential is shared with packs, pipelines and
+callers; any one of them that it is granted to suffices, and nobody has it by default.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from runner.agents.definition import AGENT
+from runner.failures import FailureCode, PackError
+from runner.packs.availability import Requirement
+from runner.packs.needs import Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from runner.packs.needs import CredentialNeed
+    from runner.packs.pack import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCredential:
+    """A credential as packs may be given it.
+
+    Attributes:
+        fields: Its values; None when they do not open.
+        grants: Names of packs, ids of pipelines and callers.
+    """
+
+    id: str
+    key: str
+    kind: str
+    fields: Mapping[str, str] | None = field(repr=False)
+    expires_at: datetime | None
+    grants: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """For whom a credential is asked.
+
+    Attributes:
+        pipeline_id: None for a pack called by itself.
+    """
+
+    caller_id: str
+    pipeline_id: str | None = None
+
+    def grantees(self, pack: str) -> tuple[str, ...]:
+        """Whom a grant can be made to; an agent step is no pack, so its pipeline comes first, then its caller."""
+        if pack != AGENT:
+            return self.targets(pack)
+        return (*((self.pipeline_id,) if self.pipeline_id else ()), self.caller_id)
+
+    def targets(self, pack: str) -> tuple[str, ...]:
+        """Whom a grant may name so that this pack gets a credential for this asker."""
+        return (pack, self.caller_id, *((self.pipeline_id,) if self.pipeline_id else ()))
+
+
+class Vault:
+    """What the vault holds now; `fill` and `lock` replace it."""
+
+    def __init__(self) -> None:
+        self._credentials: Mapping[str, OpenCredential] = {}
+        self._locked: Missing | None = None
+        self._touched: set[str] = set()
+
+    @property
+    def locked(self) -> Missing | None:
+        """Why nothing in it can be read, and what to do; None while it can."""
+        return self._locked
+
+    @property
+    def size(self) -> int:
+        """How many credentials there are."""
+        return len(self._credentials)
+
+    def fill(self, credentials: Iterable[OpenCredential], locked: Missing | None = None) -> None:
+        """Replaces what is held; with `locked`, values are not given although it is known what there is."""
+        self._credentials = {credential.key: credential for credential in credentials}
+        self._locked = locked
+
+    def get(self, key: str) -> OpenCredential | None:
+        """A credential by key, whether or not it can be read."""
+        return self._credentials.get(key)
+
+    def has(self, credential: str) -> bool:
+        """Whether there is such a credential that can be read and has not expired; no use of it is noted."""
+        found = self._credentials.get(credential)
+        return found is not None and self._unusable(found) is None
+
+    def find(self, credential: str) -> Mapping[str, str] | None:
+        """Fields of a credential, for what the operator's settings name it for; no grant is asked for.
+
+        Packs are given theirs by `take`. The use shows in `lastUsedAt` within a minute.
+        """
+        found = self._credentials.get(credential)
+        if found is None or found.fields is None or self._unusable(found) is not None:
+            return None
+        self._touched.add(found.id)
+        return MappingProxyType(dict(found.fields))
+
+    def granted(self, credential: str, pack: str, pipeline_id: str | None, caller_id: str) -> bool:
+        """Whether a pack gets a credential in a run of this pipeline and caller."""
+        found = self._credentials.get(credential)
+        return found is not None and not found.grants.isdisjoint(Asker(caller_id, pipeline_id).targets(pack))
+
+    def take(self, pack: Pack, key: str, asker: Asker) -> OpenCredential:
+        """A credential that a pack declares and may have.
+
+        Raises:
+            PackError: `credential_invalid`, saying which of all reasons it is and what to do.
+        """
+        need = next((need for need in pack.credentials if need.key == key), None)
+        if need is None:
+            raise PackError(
+                FailureCode.CREDENTIAL_INVALID,
+                f"{pack.name} asks for the credential `{key}`, which it does not declare.",
+                hint=f'The pack\'s author adds `credentials=[CredentialNeed("{key}", …)]` to it.',
+            )
+        missing = self.missing(pack.name, need, asker)
+        if missing is not None:
+            raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint)
+        return self._credentials[key]
+
+    def missing(self, pack: str, need: CredentialNeed, asker: Asker) -> Missing | None:
+        """Why a pack cannot have a credential; None when it can."""
+        key = need.key
+        found = self._credentials.get(key)
+        if found is None:
+            if self._locked is not None and not self._credentials:
+                return self._locked
+            return Missing(
+                f"The vault holds no credential `{key}`.",
+                f"Store it with `packline credential set {key} --kind {need.kind or 'KIND'} "
+                f"--grant {asker.grantees(pack)[0]}`.",
+            )
+        if (unusable := self._unusable(found)) is not None:
+            return unusable
+        if need.kind and found.kind != need.kind:
+            return Missing(
+                f"The credential `{key}` is of kind {found.kind}; {pack} needs one of kind {need.kind}.",
+                f"Store another with `packline credential set {key} --kind {need.kind}`.",
+            )
+        if not self.granted(key, pack, asker.pipeline_id, asker.caller_id):
+            pipeline = f", the pipeline {asker.pipeline_id}" if asker.pipeline_id else ""
+            targets = " or ".join(f"`packline credential grant {key} {target}`" for target in asker.grantees(pack))
+            asking = "the agent of this step" if pack == AGENT else f"the pack {pack}"
+            return Missing(
+                f"The credential `{key}` is not granted to {asking}{pipeline} or the caller {asker.caller_id}.",
+                f"Whoever manages this server grants it with {targets}.",
+            )
+        return None
+
+    def lacks(self, pack: Pack, asker: Asker) -> list[Requirement]:
+        """The credentials a pack cannot do without and cannot have."""
+        found = []
+        for need in pack.credentials:
+            if need.required and (missing := self.missing(pack.name, need, asker)) is not None:
+                found.append(Requirement.of("credential", need.key, missing))
+        return found
+
+    def drain_touched(self) -> frozenset[str]:
+        """Ids of the credentials that `find` gave out since the last call."""
+        touched, self._touched = frozenset(self._touched), set()
+        return touched
+
+    def _unusable(self, found: OpenCredential) -> Missing | None:
+        """Why a credential that is stored is of no use to anybody."""
+        if self._locked is not None:
+            return self._locked
+        again = f"Store it again with `packline credential set {found.key} --kind {found.kind}`."
+        if found.fields is None:
+            return Missing(f"The credential `{found.key}` cannot be read: it was changed in the database.", again)
+        # By the machine's clock, other than what servers write for each other: a person typed the instant in, of what
+        # somebody else made and ends, and nothing that servers share hangs on it. Each says what it sees itself.
+        if found.expires_at is not None and found.expires_at <= datetime.now(UTC):
+            return Missing(f"The credential `{found.key}` expired on {found.expires_at:%Y-%m-%d %H:%M} UTC.", again)
+        return None

@@ -1,0 +1,223 @@
+"""Templates in step inputs: compiled once, resolved once per attempt.
+
+Compiling walks the input, reads every `${{ … }}` and keeps a plan of the places that change; resolving fills those
+places and hands everything else on as it is, unwalked and uncopied. What a reference yields is never read again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from runner.issues import Issue, error
+from runner.json_values import MAX_DEPTH, forbidden_text
+from runner.templates.plan import (
+    ABSENT,
+    MAX_RESOLVED_BYTES,
+    ChangedList,
+    ChangedObject,
+    DeclaredOptional,
+    Plan,
+    Scope,
+    SplicedText,
+    TemplateError,
+    Whole,
+    oversized,
+)
+from runner.templates.references import Reference, ReferenceSyntaxError, escape_text, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.failures import JSONValue
+
+#: With so few references, whole values are measured at the end, not one by one.
+_UNCOUNTED_REFERENCES = 16
+#: Places without a value that the warning names.
+_NAMED = 12
+
+
+class Resolved(NamedTuple):
+    """A resolved input.
+
+    Attributes:
+        value: Not to be changed in place: it shares its parts with the template and with other steps' outputs.
+        warning: What omitted optional values dropped or blanked, all in one sentence; None when nothing was.
+        text: The value as canonical JSON, where it was written already.
+    """
+
+    value: JSONValue
+    warning: str | None = None
+    text: bytes | None = None
+
+
+class Template:
+    """A compiled step input.
+
+    Attributes:
+        references: Every reference in it, in the order they stand.
+        issues: What is wrong with it, all errors; a template with issues does not resolve.
+    """
+
+    __slots__ = ("_literal", "_plan", "issues", "references")
+
+    def __init__(
+        self, literal: JSONValue, plan: Plan | None, references: tuple[Reference, ...], issues: tuple[Issue, ...]
+    ) -> None:
+        self._literal = literal
+        self._plan = plan
+        self.references = references
+        self.issues = issues
+
+    def resolve(
+        self,
+        inputs: Mapping[str, JSONValue],
+        outputs: Mapping[str, JSONValue],
+        declared_optional: DeclaredOptional = frozenset(),
+        *,
+        limit_bytes: int = MAX_RESOLVED_BYTES,
+    ) -> Resolved:
+        """Fills in the references.
+
+        Args:
+            inputs: The run's inputs.
+            outputs: Output of each step that has one, by step id.
+            declared_optional: Which inputs may be absent.
+            limit_bytes: How large the result may be, as JSON.
+
+        Raises:
+            TemplateError: a reference leads nowhere although nothing says it may, or the result is too deep or large.
+        """
+        if self.issues:
+            raise TemplateError(self.issues[0].path, "", self.issues[0].message, self.issues[0].hint)
+        if self._plan is None:
+            return Resolved(self._literal)
+        scope = Scope(
+            inputs,
+            outputs,
+            declared_optional,
+            limit_bytes=limit_bytes,
+            counts_wholes=len(self.references) > _UNCOUNTED_REFERENCES,
+        )
+        value = self._plan.resolve(scope)
+        if value is ABSENT:
+            value = None
+            scope.omitted.append("the whole input (it is null)")
+        text = _refuse_oversized(value, limit_bytes)
+        return Resolved(value, _warning(scope.omitted) if scope.omitted else None, text)
+
+    def skeleton(self, hole: object) -> Any:  # noqa: ANN401 - JSON with holes in it
+        """The input with `hole` in place of every text that holds references; for checks of the literal rest."""
+        return self._literal if self._plan is None else _hollow(self._plan, hole)
+
+
+def _hollow(plan: Plan, hole: object) -> Any:  # noqa: ANN401
+    if isinstance(plan, Whole | SplicedText):
+        return hole
+    result: Any = plan.base.copy()
+    for key, inner in plan.changing:
+        result[key] = _hollow(inner, hole)
+    return result
+
+
+def _warning(omitted: list[str]) -> str:
+    more = f" and {len(omitted) - _NAMED} more" if len(omitted) > _NAMED else ""
+    return f"Left out, having no value: {', '.join(omitted[:_NAMED])}{more}."
+
+
+def _refuse_oversized(value: Any, limit_bytes: int) -> bytes | None:  # noqa: ANN401
+    """Refuses what is larger as canonical JSON than is allowed, or is not JSON as we keep it; that JSON."""
+    try:
+        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    except TypeError:
+        text = None
+    if text is not None:
+        if len(text) > limit_bytes:
+            raise oversized(limit_bytes, len(text))
+        # Cheap and never wrong about what is fine; anything suspicious is looked at properly.
+        if text.count(b"{") + text.count(b"[") <= MAX_DEPTH and b"\\u0000" not in text:
+            return text
+    if issues := forbidden_text(value):
+        raise TemplateError(
+            issues[0].path, "", f"The resolved input cannot be used: {issues[0].message}", issues[0].hint
+        )
+    return text
+
+
+def compile_template(value: JSONValue) -> Template:
+    """Compiles a step's input; never raises, whatever it holds: see `Template.issues`."""
+    compiler = _Compiler()
+    plan = compiler.compile(value, ())
+    literal = compiler.literal if plan is None else None
+    issues = compiler.issues
+    if plan is None and not issues:
+        try:
+            _refuse_oversized(literal, MAX_RESOLVED_BYTES)
+        except TemplateError as refused:
+            issues = [error(refused.path, "invalid_template", refused.reason, refused.hint)]
+    return Template(literal, plan, tuple(compiler.references), tuple(issues))
+
+
+class _Compiler:
+    """Makes a plan; after `compile` returned None, `literal` holds the value that never changes."""
+
+    def __init__(self) -> None:
+        self.references: list[Reference] = []
+        self.issues: list[Issue] = []
+        self.literal: Any = None
+
+    def compile(self, value: JSONValue, path: tuple[str, ...]) -> Plan | None:
+        self.literal = value
+        if isinstance(value, str):
+            return self._text(value, path)
+        if not isinstance(value, dict | list):
+            return None
+        if len(path) >= MAX_DEPTH:
+            self.issues.append(error(path, "too_deep", f"The input is nested deeper than {MAX_DEPTH} levels."))
+            return None
+        entries = value.items() if isinstance(value, dict) else enumerate(value)
+        changing: list[tuple[Any, Plan]] = []
+        base: Any = value
+        for key, item in entries:
+            plan = self.compile(item, (*path, str(key)))
+            if plan is not None:
+                changing.append((key, plan))
+            elif self.literal is not item:  # an escape was taken out somewhere inside
+                if base is value:
+                    base = value.copy()
+                base[key] = self.literal
+        self.literal = base
+        if not changing:
+            return None
+        if isinstance(value, dict):
+            return ChangedObject(dict(base), tuple(changing))
+        return ChangedList(list(base), tuple(changing))
+
+    def _text(self, text: str, path: tuple[str, ...]) -> Plan | None:
+        if "${{" not in text:
+            return None
+        try:
+            parts = read_text(text, path)
+        except ReferenceSyntaxError as refused:
+            at = f"at character {refused.position + 1}"
+            self.issues.append(error(path, "template_syntax", f"{refused.reason} ({at}).", refused.hint))
+            return None
+        found = [part for part in parts if isinstance(part, Reference)]
+        self.references.extend(found)
+        if not found:
+            self.literal = "".join(part for part in parts if isinstance(part, str))
+            return None
+        return Whole(found[0]) if found[0].whole else SplicedText(tuple(parts))
+
+
+__all__ = [
+    "MAX_RESOLVED_BYTES",
+    "DeclaredOptional",
+    "Reference",
+    "Resolved",
+    "Template",
+    "TemplateError",
+    "compile_template",
+    "escape_text",
+]

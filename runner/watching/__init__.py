@@ -1,0 +1,1 @@
+"""A run's events from any position, and the flags that wake their readers."""

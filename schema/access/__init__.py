@@ -1,0 +1,1 @@
+"""Callers, tokens, credentials, the audit trail."""

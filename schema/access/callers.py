@@ -1,0 +1,230 @@
+"""Callers and their bearer tokens."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.access.tokens import (
+    create,
+    find_token,
+    get_viewer,
+    list_known_callers,
+    list_tokens_of,
+    revoke,
+    scopes_of_caller,
+)
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.node_interface import Node
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.records import CallerRecord, TokenRecord
+
+_CALLERS = CursorKind("callers", (str,))
+_TOKENS = CursorKind("tokens", (str,))
+
+
+def _in_order(scopes: frozenset[Scope]) -> list[Scope]:
+    return [scope for scope in Scope if scope in scopes]
+
+
+@strawberry.type(description="A person, agent or script; the same on every surface.")
+class Caller(Node):
+    """Make one with `of`."""
+
+    subject: str = strawberry.field(description="Who it is to the outside, such as the subject of its bearer token.")
+    name: str = strawberry.field(description="Name shown to people.")
+    last_seen_at: datetime | None = strawberry.field(description="When it last called.")
+
+    @classmethod
+    def of(cls, record: "CallerRecord") -> "Caller":
+        """The caller of a row."""
+        return cls(
+            id=strawberry.ID(record.id), subject=record.subject, name=record.name, last_seen_at=record.last_seen_at
+        )
+
+    @strawberry.field(description="What it may do; for the viewer, what it may do with the bearer token presented.")
+    async def scopes(self, info: Info) -> list[Scope]:
+        """Its scopes."""
+        return _in_order(await scopes_of_caller(info.context.context, self.id))
+
+    @strawberry.field(description="Its bearer tokens.", directives=[Requires(scope=Scope.MANAGE)])
+    async def tokens(
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> "ApiTokenConnection":
+        """A page of them, newest first."""
+        arguments = PageArguments.parse(_TOKENS, first=first, after=after, last=last, before=before)
+        rows = await list_tokens_of(info.context.context, self.id, arguments.window)
+        return ApiTokenConnection.of(page_of(rows, arguments, lambda row: _TOKENS.encode((row.id,))), ApiToken.of)
+
+
+@strawberry.type(description="A bearer token. Only its hash is kept.")
+class ApiToken(Node):
+    """Make one with `of`."""
+
+    name: str = strawberry.field(description="Name shown to people.")
+    beginning: str = strawberry.field(description="Its first characters, to tell it from others.")
+    scopes: list[Scope] = strawberry.field(description="What it allows.")
+    created_at: datetime = strawberry.field(description="When it was made.")
+    expires_at: datetime | None = strawberry.field(description="When it stops working; null for never.")
+    last_used_at: datetime | None = strawberry.field(description="When it was last used.")
+    revoked_at: datetime | None = strawberry.field(description="When it was revoked.")
+    caller_id: strawberry.Private[str]
+
+    @classmethod
+    def of(cls, record: "TokenRecord") -> "ApiToken":
+        """The token of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            name=record.name,
+            beginning=record.beginning,
+            scopes=_in_order(record.scopes),
+            created_at=record.created_at,
+            expires_at=record.expires_at,
+            last_used_at=record.last_used_at,
+            revoked_at=record.revoked_at,
+            caller_id=record.caller_id,
+        )
+
+    @strawberry.field(description="Who it stands for.")
+    async def caller(self, info: Info) -> Caller:
+        """Its caller."""
+        found = await load_caller(info, self.caller_id)
+        if found is None:
+            raise LookupError(f"token {self.id} stands for a caller that is gone")
+        return found
+
+
+CallerConnection = Connection[Caller]
+ApiTokenConnection = Connection[ApiToken]
+
+
+@strawberry.input(description="A bearer token to be.")
+class CreateTokenInput:
+    """What `createToken` takes."""
+
+    name: str = strawberry.field(description="Name shown to people.")
+    subject: str | None = strawberry.field(
+        default=None,
+        description="Subject of the caller it stands for, made when new; the one asking when absent.",
+    )
+    scopes: list[Scope] = strawberry.field(description="What it allows.")
+    expires_at: datetime | None = strawberry.field(
+        default=None, description="When it stops working; never when absent."
+    )
+
+
+@strawberry.type(description="A bearer token was made.")
+class CreateTokenSuccess:
+    """A new token."""
+
+    token: ApiToken = strawberry.field(description="The bearer token.")
+    plaintext: str = strawberry.field(description="Its text, told here and nowhere else.")
+
+
+@strawberry.type(description="A bearer token has ended.")
+class RevokeTokenSuccess:
+    """A revoked token."""
+
+    token: ApiToken = strawberry.field(description="The bearer token.")
+
+
+CreateTokenResult = Annotated[
+    CreateTokenSuccess | InvalidProblem | ForbiddenProblem,
+    strawberry.union("CreateTokenResult", description="What came of createToken."),
+]
+RevokeTokenResult = Annotated[
+    RevokeTokenSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("RevokeTokenResult", description="What came of revokeToken."),
+]
+
+
+async def load_caller(info: Info, caller_id: str) -> Caller | None:
+    """A caller; their names are no secret among callers."""
+    found = await info.context.loaders.caller.load(caller_id)
+    return None if found is None else Caller.of(found)
+
+
+async def load_token(info: Info, token_id: str) -> ApiToken | None:
+    """A token, for those who may manage."""
+    context = info.context.context
+    if not context.caller.may(Scope.MANAGE):
+        return None
+    found = await find_token(context, token_id)
+    return None if found is None else ApiToken.of(found)
+
+
+@strawberry.type
+class CallerQueries:
+    """Reads of callers."""
+
+    @strawberry.field(description="Who is asking, and what they may do.")
+    async def viewer(self, info: Info) -> Caller:
+        """The caller."""
+        return Caller.of(await get_viewer(info.context.context))
+
+    @strawberry.field(
+        description="People, agents and scripts that have called.", directives=[Requires(scope=Scope.MANAGE)]
+    )
+    async def callers(
+        self,
+        info: Info,
+        text: Annotated[str | None, strawberry.argument(description="Words in name or subject.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> CallerConnection:
+        """A page of callers, newest first."""
+        arguments = PageArguments.parse(_CALLERS, first=first, after=after, last=last, before=before)
+        rows = await list_known_callers(info.context.context, text=text, window=arguments.window)
+        return CallerConnection.of(page_of(rows, arguments, lambda row: _CALLERS.encode((row.id,))), Caller.of)
+
+
+@strawberry.type
+class CallerMutations:
+    """Commands on tokens."""
+
+    @strawberry.mutation(
+        description="Makes a bearer token. Its text is in this answer and nowhere else.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def create_token(
+        self,
+        info: Info,
+        input: Annotated[CreateTokenInput, strawberry.argument(description="The bearer token.")],
+    ) -> CreateTokenResult:
+        """Makes a token."""
+        made = await create(
+            info.context.context,
+            name=input.name,
+            scopes=tuple(input.scopes),
+            subject=input.subject,
+            expires_at=input.expires_at,
+        )
+        return CreateTokenSuccess(token=ApiToken.of(made.token), plaintext=made.plaintext)
+
+    @strawberry.mutation(
+        description="Ends a bearer token at once, open connections included.",
+        directives=[Requires(scope=Scope.MANAGE)],
+    )
+    @refusable
+    async def revoke_token(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The bearer token.")],
+    ) -> RevokeTokenResult:
+        """Revokes a token."""
+        record = await revoke(info.context.context, id=id)
+        return RevokeTokenSuccess(token=ApiToken.of(record))

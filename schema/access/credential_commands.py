@@ -1,0 +1,123 @@
+"""Commands on credentials: store, share, test, delete."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from datetime import datetime
+from typing import Annotated, Any
+
+import strawberry
+
+from resolvers.access.credentials import delete, set_credential
+from resolvers.access.credentials import test as try_credential
+from resolvers.records import KEEP
+from schema.access.credentials import Credential
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, UnavailableProblem, refusable
+from schema.base.scalars import JSON, Key
+from schema.runs.commands import DeleteSuccess
+from store.states import Scope
+
+
+@strawberry.input(description="A credential to keep.")
+class SetCredentialInput:
+    """What `setCredential` takes."""
+
+    key: Key = strawberry.field(description="Handle packs and definitions ask for.")
+    kind: str = strawberry.field(description="Kind of credential.")
+    description: str | None = strawberry.field(default=strawberry.UNSET, description="What it is for.")
+    fields: JSON | None = strawberry.field(
+        default=strawberry.UNSET,
+        description=(
+            "The secret fields; written, never read. They stay as they are when absent; one that is null is removed."
+        ),
+    )
+    grants: list[strawberry.ID] | None = strawberry.field(
+        default=strawberry.UNSET,
+        description="Packs, pipelines and callers it is granted to, replacing all; they stay as they are when absent.",
+    )
+    add_grants: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Packs, pipelines and callers to grant it to as well; not together with `grants`."
+    )
+    remove_grants: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Packs, pipelines and callers to take it back from; not together with `grants`."
+    )
+    expires_at: datetime | None = strawberry.field(
+        default=strawberry.UNSET, description="When it stops working, where known."
+    )
+
+
+@strawberry.type(description="A credential was stored or tested.")
+class CredentialSuccess:
+    """A command on a credential was accepted."""
+
+    credential: Credential = strawberry.field(description="The credential, without its secret.")
+
+
+SetCredentialResult = Annotated[
+    CredentialSuccess | NotFoundProblem | InvalidProblem | UnavailableProblem | ForbiddenProblem,
+    strawberry.union("SetCredentialResult", description="What came of setCredential."),
+]
+DeleteCredentialResult = Annotated[
+    DeleteSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("DeleteCredentialResult", description="What came of deleteCredential."),
+]
+TestCredentialResult = Annotated[
+    CredentialSuccess | NotFoundProblem | UnavailableProblem | ForbiddenProblem,
+    strawberry.union("TestCredentialResult", description="What came of testCredential."),
+]
+
+
+def _given(value: Any) -> Any:  # noqa: ANN401 - whatever the field holds
+    """What a field was given, or that it was not."""
+    return KEEP if value is strawberry.UNSET else value
+
+
+@strawberry.type
+class CredentialMutations:
+    """Commands on credentials."""
+
+    @strawberry.mutation(description="Stores or replaces a credential.", directives=[Requires(scope=Scope.MANAGE)])
+    @refusable
+    async def set_credential(
+        self,
+        info: Info,
+        input: Annotated[SetCredentialInput, strawberry.argument(description="The credential.")],
+    ) -> SetCredentialResult:
+        """Stores it."""
+        grants = _given(input.grants)
+        record = await set_credential(
+            info.context.context,
+            key=input.key,
+            kind=input.kind,
+            description=_given(input.description),
+            fields=_given(input.fields),
+            grants=None if grants is KEEP else tuple(grants or ()),
+            add_grants=tuple(input.add_grants or ()),
+            remove_grants=tuple(input.remove_grants or ()),
+            expires_at=_given(input.expires_at),
+        )
+        return CredentialSuccess(credential=Credential.of(record))
+
+    @strawberry.mutation(description="Deletes a credential.", directives=[Requires(scope=Scope.MANAGE)])
+    @refusable
+    async def delete_credential(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
+    ) -> DeleteCredentialResult:
+        """Deletes it."""
+        deleted = await delete(info.context.context, id=id)
+        return DeleteSuccess(deleted_id=strawberry.ID(deleted))
+
+    @strawberry.mutation(
+        description="Asks the service whether it accepts a credential.", directives=[Requires(scope=Scope.MANAGE)]
+    )
+    @refusable
+    async def test_credential(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The credential.")],
+    ) -> TestCredentialResult:
+        """Tests it."""
+        record = await try_credential(info.context.context, id=id)
+        return CredentialSuccess(credential=Credential.of(record))

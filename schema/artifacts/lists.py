@@ -1,0 +1,122 @@
+"""Artifacts as they are found: the filter, pages of them, and what one says as text."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from collections.abc import Awaitable, Callable
+from typing import Annotated
+
+import strawberry
+
+from resolvers.artifacts.artifacts import (
+    ArtifactQuery,
+    artifact_text,
+    artifacts_in,
+    count_visible_artifacts,
+    list_visible_artifacts,
+)
+from resolvers.records import ArtifactRecord
+from schema.artifacts.artifacts import Artifact
+from schema.base.context import Info
+from schema.base.directives import Cost, Requires, published
+from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.scalars import Long
+from store.states import ArtifactStatus, Scope
+
+ARTIFACTS = CursorKind("artifacts", (str,))
+
+ArtifactConnection = CountedConnection[Artifact]
+
+
+@strawberry.type(description="A stretch of an artifact's text.")
+class ArtifactText:
+    """What `artifactText` answers."""
+
+    artifact: Artifact = strawberry.field(description="The artifact.")
+    text: str | None = strawberry.field(description="The stretch; null when it is no text.")
+    next_offset: Long | None = strawberry.field(description="Where to go on; null at the end.")
+    reason: str | None = strawberry.field(description="Why there is no text and what to do; null where there is.")
+
+
+@strawberry.input(description="Which artifacts.")
+class ArtifactFilter:
+    """Fields are joined by and."""
+
+    text: str | None = strawberry.field(default=None, description="Words in the name.")
+    media_types: list[str] | None = strawberry.field(
+        default=None, description="Of one of these media types; `image/*` is understood."
+    )
+    statuses: list[ArtifactStatus] | None = strawberry.field(default=None, description="Worth one of these.")
+    pipeline: strawberry.ID | None = strawberry.field(default=None, description="From runs of this pipeline.")
+    pinned: bool | None = strawberry.field(default=None, description="Pinned only, or none of them.")
+
+    def query(self) -> ArtifactQuery:
+        """The same as the use case takes it."""
+        return ArtifactQuery(
+            text=self.text,
+            media_types=tuple(self.media_types) if self.media_types is not None else None,
+            statuses=tuple(self.statuses) if self.statuses is not None else None,
+            pipeline=self.pipeline,
+            pinned=self.pinned,
+        )
+
+
+async def artifact_page(
+    info: Info,
+    query: ArtifactQuery,
+    first: int | None,
+    after: str | None,
+    last: int | None,
+    before: str | None,
+    listed: Callable[..., Awaitable[list[ArtifactRecord]]] = artifacts_in,
+) -> ArtifactConnection:
+    """A page of the artifacts the caller may see, newest first.
+
+    `listed` finds them; by itself it asks for no scope, since a run's are told to whoever may start it.
+    """
+    arguments = PageArguments.parse(ARTIFACTS, first=first, after=after, last=last, before=before)
+    context = info.context.context
+    rows = await listed(context, query=query, window=arguments.window)
+    page = page_of(rows, arguments, lambda row: ARTIFACTS.encode((row.id,)))
+    return ArtifactConnection.counted(page, Artifact.of, lambda: count_visible_artifacts(context, query))
+
+
+@strawberry.type
+class ArtifactQueries:
+    """Reads of artifacts."""
+
+    @strawberry.field(description="Everything produced, newest first.", directives=[Requires(scope=Scope.READ)])
+    async def artifacts(
+        self,
+        info: Info,
+        filter: Annotated[ArtifactFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> ArtifactConnection:
+        """A page of artifacts."""
+        query = (filter or ArtifactFilter()).query()
+        return await artifact_page(info, query, first, after, last, before, list_visible_artifacts)
+
+    @strawberry.field(
+        description="An artifact with a stretch of its text and an address to download it.",
+        directives=[
+            Requires(scope=Scope.READ),
+            Cost(weight=10),
+            published(artifact_text),
+        ],
+    )
+    async def artifact_text(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The artifact's id.")],
+        offset: Annotated[Long, strawberry.argument(description="First byte.")] = Long(0),  # noqa: B008
+        limit_bytes: Annotated[int, strawberry.argument(description="Longest stretch, up to 200000.")] = 20_000,
+    ) -> ArtifactText | None:
+        """A stretch of text."""
+        found = await artifact_text(info.context.context, id=id, offset=offset, limit_bytes=limit_bytes)
+        if found is None:
+            return None
+        following = Long(found.next_offset) if found.next_offset is not None else None
+        return ArtifactText(
+            artifact=Artifact.of(found.artifact), text=found.text, next_offset=following, reason=found.reason
+        )

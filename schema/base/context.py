@@ -1,0 +1,92 @@
+"""What the resolvers of one operation share: who calls, and the loaders that batch its reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import strawberry
+from strawberry.extensions import SchemaExtension
+
+from schema.base.loaders import Loaders
+from schema.base.masking import told_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from strawberry.types.execution import StreamExecutionResult
+
+    from resolvers.context import Caller, Context
+
+
+class OperationContext:
+    """A context that adds to answers and serves one event of a subscription after the other."""
+
+    __slots__ = ()
+
+    @property
+    def extensions(self) -> dict[str, object]:
+        """What the answer carries in `extensions`."""
+        return {}
+
+    def next_event(self) -> None:
+        """Forget what one event of a subscription has read."""
+
+
+class ContextExtension(SchemaExtension):
+    """Adds the context's extensions to each answer, and renews the context after each event of a subscription."""
+
+    def get_results(self) -> dict[str, object]:
+        """Return what the answer carries in `extensions`."""
+        context = self.execution_context.context
+        return context.extensions if isinstance(context, OperationContext) else {}
+
+    def on_stream_result(self, result: StreamExecutionResult) -> Iterator[None]:
+        """Forget what was read, before the next event is answered."""
+        context = self.execution_context.context
+        if isinstance(context, OperationContext):
+            context.next_event()
+        yield
+
+
+class RequestContext(OperationContext):
+    """The context of one operation; a socket gets a new one for each of its operations.
+
+    Attributes:
+        context: What use cases are given.
+    """
+
+    __slots__ = ("_loaders", "context")
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._loaders: Loaders | None = None
+
+    @property
+    def loaders(self) -> Loaders:
+        """Batched reads, remembered for the operation, or for one event of a subscription."""
+        if self._loaders is None:
+            self._loaders = Loaders(self.context)
+        return self._loaders
+
+    @property
+    def caller(self) -> Caller:
+        """Who calls."""
+        return self.context.caller
+
+    @property
+    def extensions(self) -> dict[str, object]:
+        """Names the operation looked for in vain, each with the closest there is."""
+        misses = self.context.misses
+        return {"notFound": [{"message": miss.message, **told_of(miss)} for miss in misses]} if misses else {}
+
+    def fresh(self) -> None:
+        """Forget what was read: a command has changed it."""
+        self._loaders = None
+
+    def next_event(self) -> None:
+        """Forget what one event of a subscription has read and looked for."""
+        self.fresh()
+        self.context.misses.clear()
+
+
+Info = strawberry.Info[RequestContext, None]

@@ -1,0 +1,216 @@
+"""The schema's own directives, and the enforcement of `@requires`.
+
+`@mcp` publishes a field as a tool, `@cost` weighs it (see `schema.guard.cost`), `@requires` names the scope it needs. A
+field that carries `@requires` is guarded because it carries it: `guard_fields` wraps it when the schema is built, so
+the printed directive and the check cannot drift apart.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import strawberry
+from graphql import GraphQLInterfaceType, GraphQLObjectType
+from strawberry.schema_directive import Location, StrawberrySchemaDirective
+from strawberry.types.field import StrawberryField
+from strawberry.utils.str_converters import to_camel_case
+
+from schema.base.enums import described_enum
+from schema.base.masking import PublicError
+from schema.base.scalars import JSON
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graphql import GraphQLField, GraphQLResolveInfo, GraphQLSchema
+
+    from resolvers.operations import Operation
+
+described_enum(
+    Scope,
+    "What a caller may do.",
+    {
+        "READ": "Read the catalog, pipelines, and one's own runs, artifacts and memory.",
+        "OBSERVE": "Read the runs, artifacts and transcripts of other callers; carries READ.",
+        "RUN": "Start, resume, re-run and cancel runs; keep own defaults.",
+        "WRITE": "Write pipelines and triggers.",
+        "MANAGE": "Everything of everybody: credentials, callers, settings, audit.",
+    },
+)
+
+DirectiveT = TypeVar("DirectiveT")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="requires",
+    description="Scope a caller must hold before the field is resolved.",
+)
+class Requires:
+    """`directives=[Requires(scope=Scope.READ)]`; see `guard_fields` for what it does."""
+
+    scope: Scope = strawberry.field(description="The scope.")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="cost",
+    description="What the field adds to the cost of an operation, times the page sizes above it; "
+    "1 for an object and 0 for a leaf when absent.",
+)
+class Cost:
+    """`directives=[Cost(weight=10)]`."""
+
+    weight: int = strawberry.field(description="Cost of resolving the field once.")
+
+
+@strawberry.schema_directive(
+    locations=[Location.FIELD_DEFINITION],
+    name="mcp",
+    description="Publishes a root field as an MCP tool; arguments become its parameters in snake_case, "
+    "hints its annotations.",
+)
+class Mcp:
+    """`directives=[Mcp(tool="get_run", read_only=True)]`. Read it back with `find_directive`.
+
+    An argument left at its default is not printed on the field.
+    """
+
+    tool: str | None = strawberry.field(
+        description="Tool name; the field name in snake_case when absent.", default=strawberry.UNSET
+    )
+    toolset: str = strawberry.field(
+        description="Tool set it belongs to: `default`, or `author` for those who write pipelines.", default="default"
+    )
+    read_only: bool = strawberry.field(description="The field changes nothing.", default=False)
+    destructive: bool = strawberry.field(
+        description="The field may destroy something that cannot be got back.", default=False
+    )
+    idempotent: bool = strawberry.field(
+        description="Calling twice with the same arguments does no more than calling once.", default=False
+    )
+    open_world: bool = strawberry.field(description="The field may reach outside systems.", default=False)
+    defaults: JSON | None = strawberry.field(
+        description="Argument defaults that differ for the tool.", default=strawberry.UNSET
+    )
+
+    def __post_init__(self) -> None:
+        # The printer writes every argument that is set; what equals the default is left out of the SDL.
+        for name, default in _MCP_DEFAULTS.items():
+            if getattr(self, name) == default:
+                setattr(self, name, strawberry.UNSET)
+
+
+_MCP_DEFAULTS: dict[str, object] = {
+    "toolset": "default",
+    "read_only": False,
+    "destructive": False,
+    "idempotent": False,
+    "open_world": False,
+}
+
+
+def published(operation: "Operation[..., Any]") -> Mcp:
+    """The directive of a field whose use case is offered to agents; what it says is declared with the use case.
+
+    Raises:
+        ValueError: the operation declares no tool.
+    """
+    tool = operation.tool
+    if tool is None:
+        raise ValueError(f"The operation {operation.name} declares no tool.")
+    defaults = {
+        to_camel_case(name): parameter.default for name, parameter in tool.parameters.items() if parameter.has_default
+    }
+    return Mcp(
+        tool=tool.name or operation.name,
+        toolset=tool.toolset,
+        read_only=operation.kind == "query",
+        destructive=operation.destructive,
+        idempotent=operation.idempotent,
+        open_world=tool.open_world,
+        defaults=JSON(defaults) if defaults else strawberry.UNSET,
+    )
+
+
+def find_directive(field: "GraphQLField", kind: type[DirectiveT]) -> DirectiveT | None:
+    """Return the directive of one kind that a field of the schema carries, or None."""
+    definition = field.extensions.get("strawberry-definition")
+    if not isinstance(definition, StrawberryField):
+        return None
+    return next((directive for directive in definition.directives if isinstance(directive, kind)), None)
+
+
+def describe_directives(schema: "GraphQLSchema") -> None:
+    """Print the descriptions of directive arguments too, which Strawberry 0.341 drops on the way."""
+    for directive in schema.directives:
+        definition = directive.extensions.get("strawberry-definition")
+        if isinstance(definition, StrawberrySchemaDirective):
+            for argument, field in zip(directive.args.values(), definition.fields, strict=True):
+                argument.description = field.description
+
+
+class ScopedCaller(Protocol):
+    """Whoever calls, as far as `@requires` is concerned; `resolvers.context.Caller` is one."""
+
+    def may(self, scope: Scope) -> bool:
+        """Whether the token carries a scope."""
+        ...
+
+
+class ScopedContext(Protocol):
+    """What the context of an operation must offer for `@requires` to work."""
+
+    @property
+    def caller(self) -> ScopedCaller:
+        """Who calls."""
+        ...
+
+
+def forbidden(scope: Scope) -> PublicError:
+    """Return the refusal for a missing scope."""
+    return PublicError(
+        f"This needs the scope {scope.name}, which your token does not have. Ask for a token that has it.",
+        "FORBIDDEN",
+        scope=scope.name,
+    )
+
+
+#: Answers a command whose scope is missing, with the member of its result union that says so; the arguments are those
+#: given, by their names in the schema.
+RefuseCommand = Callable[["Scope", "GraphQLResolveInfo[ScopedContext]", "Mapping[str, object]"], object]
+
+
+def guard_fields(schema: "GraphQLSchema", refuse_command: RefuseCommand | None = None) -> None:
+    """Make every field that carries `@requires` check the caller's scope before its resolver runs.
+
+    The check is one call of `context.caller.may`; fields without the directive are not touched. On queries,
+    subscriptions and nested fields a missing scope is a `PublicError` FORBIDDEN that names the scope.
+
+    Args:
+        schema: Its fields are changed in place; guard it once.
+        refuse_command: Gives the answer of a mutation instead; without it mutations raise too.
+    """
+    for graphql_type in schema.type_map.values():
+        if not isinstance(graphql_type, GraphQLObjectType | GraphQLInterfaceType):
+            continue
+        refuse = refuse_command if graphql_type is schema.mutation_type else None
+        for field in graphql_type.fields.values():
+            required = find_directive(field, Requires)
+            if required is None:
+                continue
+            if field.subscribe is not None:
+                field.subscribe = _guarded(field.subscribe, required.scope, refuse)
+            elif field.resolve is not None:
+                field.resolve = _guarded(field.resolve, required.scope, refuse)
+
+
+def _guarded(inner: Callable[..., object], scope: Scope, refuse: RefuseCommand | None) -> Callable[..., object]:
+    def resolve(source: object, info: "GraphQLResolveInfo[ScopedContext]", **arguments: object) -> object:
+        if info.context.caller.may(scope):
+            return inner(source, info, **arguments)
+        if refuse is not None:
+            return refuse(scope, info, arguments)
+        raise forbidden(scope)
+
+    return resolve

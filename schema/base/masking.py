@@ -1,0 +1,123 @@
+"""What a caller may read when something goes wrong inside a resolver: our own words, or an id for the log.
+
+PublicError    raised on purpose; passes through with its code
+Problem        a use case refused a read; passes through with its code and hint
+StoreError     of those that `refusal_of` knows, such as a full disk; passes through as UNAVAILABLE
+anything else  logged once with an id; the caller sees the id alone
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import structlog
+from graphql import GraphQLError
+from ulid import ULID
+
+from resolvers.problems import NotFound, Problem, refusal_of
+from runner.excerpts import excerpt
+from schema.base.issues import Hint, hint_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.failures import JSONValue
+
+_log = structlog.get_logger("packline.graphql")
+
+
+class PublicError(Exception):
+    """An error whose text is meant for the caller.
+
+    Args:
+        message: One sentence that names the thing, the value and the remedy.
+        code: For programs, upper case, such as `INVALID`, `FORBIDDEN`, `NOT_FOUND`, `LIMITED`.
+        extensions: More members of the error's `extensions`; JSON values.
+    """
+
+    def __init__(self, message: str, code: str, **extensions: JSONValue) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.extensions: Mapping[str, JSONValue] = {"code": code, **extensions}
+
+
+#: Longest message of an error that is about a document or its variables.
+MESSAGE_CHARACTERS = 1_000
+
+
+def report(error: BaseException, what: str, **details: object) -> str:
+    """Log something unexpected once, with its traceback, and return the id under which it is found."""
+    error_id = f"err_{ULID()}"
+    _log.error(what, error_id=error_id, exc_info=error, **details)
+    return error_id
+
+
+def internal_error(error_id: str) -> str:
+    """Return the sentence a caller reads instead of what happened."""
+    return f"Something broke on the server. Whoever runs it finds the details in its log under {error_id}."
+
+
+def mask_errors(errors: list[GraphQLError], operation: str | None = None) -> None:
+    """Replace, in place, every error that was not made for callers; log each cause once.
+
+    Errors of the request itself (syntax, validation, limits, values of variables), `PublicError`s and `Problem`s
+    stay. One exception that hit several fields, such as a failed batch load, gets one id and one log entry.
+
+    Args:
+        errors: Those of one result, as the executor collected them.
+        operation: Name of the operation, for the log.
+    """
+    ids: dict[int, str] = {}
+    for index, error in enumerate(errors):
+        cause = _cause(error)
+        if cause is None:
+            if len(error.message) > MESSAGE_CHARACTERS:
+                # It quotes a document or value that is as long as its sender likes.
+                errors[index] = _replaced(
+                    error, excerpt(error.message, MESSAGE_CHARACTERS), dict(error.extensions or {})
+                )
+            continue
+        if (refusal := refusal_of(cause)) is not None:
+            if refusal is not cause:
+                _log.error("the store refused", path=error.path, operation=operation, error=str(cause))
+            errors[index] = _replaced(error, refusal.message, told_of(refusal))
+            continue
+        if id(cause) not in ids:
+            ids[id(cause)] = report(cause, "resolver failed", path=error.path, operation=operation)
+        error_id = ids[id(cause)]
+        errors[index] = _replaced(error, internal_error(error_id), {"code": "INTERNAL", "id": error_id})
+
+
+def _replaced(error: GraphQLError, message: str, extensions: dict[str, object]) -> GraphQLError:
+    return GraphQLError(
+        message,
+        nodes=error.nodes,
+        source=error.source,
+        positions=error.positions,
+        path=error.path,
+        extensions=extensions,
+    )
+
+
+def told_of(problem: Problem) -> dict[str, object]:
+    """What a refused read tells besides its message; commands answer with a member of their union instead."""
+    told: dict[str, object] = {"code": problem.code.value, "retryable": problem.retryable}
+    if (parts := Hint.of(problem.hint)) is not None:
+        told |= {"hint": hint_text(problem.hint), "hintParts": asdict(parts)}
+    if isinstance(problem, NotFound):
+        told["ref"] = problem.ref
+        if problem.suggestion is not None:
+            told["suggestion"] = problem.suggestion
+    return told
+
+
+def _cause(error: GraphQLError) -> Exception | None:
+    """The unexpected exception behind an error, or None when its text is meant for the caller."""
+    if error.path is None and error.nodes:
+        return None  # about the document or its variables, told before anything of ours ran
+    cause: Exception | None = error
+    while isinstance(cause, GraphQLError):
+        cause = cause.original_error
+    return None if isinstance(cause, PublicError) else cause

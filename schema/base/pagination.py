@@ -1,0 +1,299 @@
+"""Lists that grow: keyset pages over the store's order, and the connection types they are shown as.
+
+    async def runs(self, info: Info, first: First = None, after: After = None, last: Last = None, before: Before = None)
+
+    arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
+    rows = await list_runs(connection, …, arguments.window)
+    page = page_of(rows, arguments, lambda row: RUNS.encode((row.created_us, row.id)))
+    return Connection[Run].of(page, Run.from_row)
+
+A cursor is a position in the order of the list, not an offset: rows that come and go do not shift a page.
+"""
+
+# mypy: disallow-untyped-decorators=False
+# `strawberry.field` with a description is an untyped decorator to mypy.
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Generic, TypeAlias, TypeVar, cast
+
+import orjson
+import strawberry
+from graphql import GraphQLError
+from strawberry.types.unset import UnsetType
+
+from resolvers.records import PageWindow
+from schema.base.masking import PublicError
+from schema.base.scalars import Cursor, check_text
+
+DEFAULT_PAGE_SIZE = 50
+MAX_PAGE_SIZE = 100
+#: Shown by `totalCount`; counting further costs more than anyone needs to know.
+MAX_TOTAL_COUNT = 10_000
+
+CursorValue: TypeAlias = "str | int | float | None"
+RowT = TypeVar("RowT")
+NodeT = TypeVar("NodeT")
+ValueT = TypeVar("ValueT", int, str)
+
+#: The arguments of a list, as every field that is one declares them; each defaults to None.
+First = Annotated[int | None, strawberry.argument(description="From the front, at most 100.")]
+FirstOf500 = Annotated[int | None, strawberry.argument(description="From the front, at most 500.")]
+After = Annotated[Cursor | None, strawberry.argument(description="After this item.")]
+Last = Annotated[int | None, strawberry.argument(description="From the back.")]
+Before = Annotated[Cursor | None, strawberry.argument(description="Before this item.")]
+
+_CURSOR_VERSION = 1
+#: Whole numbers that databases hold.
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+_MAX_CURSOR_CHARACTERS = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class CursorKind:
+    """One list's cursors: what they hold, in the list's order.
+
+    Cursors are not signed: their values are checked here and bound as parameters by the store, so a made-up one can
+    only ask for another position of a list its maker may read anyway.
+    """
+
+    #: Part of every cursor, so that one list's cursor is not taken by another.
+    name: str
+    #: Type of each order key, most significant first; the last is unique. Add `| None` for a key that may be null.
+    types: tuple[type[str] | type[int] | type[float], ...]
+    #: Positions, by index, that may be null.
+    nullable: frozenset[int] = frozenset()
+
+    def encode(self, values: Sequence[CursorValue]) -> Cursor:
+        """Return the cursor of a row from its order keys."""
+        return encode_cursor(self.name, values)
+
+    def decode(self, cursor: str) -> tuple[CursorValue, ...]:
+        """Return the order keys of a cursor.
+
+        Raises:
+            PublicError: INVALID; it is no cursor of this list.
+        """
+        values = decode_cursor(self.name, cursor)
+        if len(values) != len(self.types):
+            raise _bad_cursor(self.name)
+        for index, (value, kind) in enumerate(zip(values, self.types, strict=True)):
+            fits = index in self.nullable if value is None else _fits(value, kind)
+            if not fits:
+                raise _bad_cursor(self.name)
+        return values
+
+
+def _fits(value: CursorValue, kind: type) -> bool:
+    if isinstance(value, bool):
+        return False
+    if kind is int:
+        # A database would refuse a larger number with an error of its own.
+        return isinstance(value, int) and _SMALLEST <= value <= _LARGEST
+    if kind is float:
+        return isinstance(value, int | float)
+    return isinstance(value, kind)
+
+
+def _bad_cursor(kind: str) -> PublicError:
+    return PublicError(
+        f"This is not a cursor of the list of {kind}. Pass `startCursor`, `endCursor` or an edge's `cursor` "
+        "from the same list, or none to begin at its end.",
+        "INVALID",
+        reason="BAD_CURSOR",
+    )
+
+
+def encode_cursor(kind: str, values: Sequence[CursorValue]) -> Cursor:
+    """Return base64url of version, kind and values; the same values give the same text."""
+    packed = orjson.dumps([_CURSOR_VERSION, kind, *values])
+    return Cursor(base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
+
+
+def decode_cursor(kind: str, cursor: str) -> tuple[CursorValue, ...]:
+    """Return what `encode_cursor` was given, types unchecked; prefer `CursorKind.decode`.
+
+    Raises:
+        PublicError: INVALID; it is no cursor of this kind.
+    """
+    if len(cursor) > _MAX_CURSOR_CHARACTERS or "=" in cursor:
+        raise _bad_cursor(kind)
+    try:
+        padded = cursor.encode("ascii") + b"=" * (-len(cursor) % 4)
+        packed: object = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        if not isinstance(packed, list) or packed[:2] != [_CURSOR_VERSION, kind]:
+            raise _bad_cursor(kind)
+        values = packed[2:]
+        for value in values:
+            if isinstance(value, str):
+                check_text(value)
+            elif isinstance(value, list | dict):
+                raise _bad_cursor(kind)
+    except (UnicodeEncodeError, binascii.Error, orjson.JSONDecodeError, GraphQLError):
+        raise _bad_cursor(kind) from None
+    return tuple(values)
+
+
+def _given(value: ValueT | UnsetType | None) -> ValueT | None:
+    return None if isinstance(value, UnsetType) else value
+
+
+@dataclass(frozen=True, slots=True)
+class PageArguments:
+    """Which part of a list is asked for, checked."""
+
+    #: Items on the page. Fetch one more, to learn whether others follow.
+    limit: int
+    #: Order keys after which the page begins (exclusive), in the list's order.
+    after: tuple[CursorValue, ...] | None = None
+    #: Order keys before which it ends (exclusive).
+    before: tuple[CursorValue, ...] | None = None
+    #: Take the page from the end of the list instead of its begin.
+    reverse: bool = False
+
+    @property
+    def window(self) -> PageWindow:
+        """The stretch to read."""
+        return PageWindow(self.after, self.before, self.limit, self.reverse)
+
+    @classmethod
+    def parse(
+        cls,
+        kind: CursorKind,
+        *,
+        first: int | UnsetType | None = None,
+        after: str | UnsetType | None = None,
+        last: int | UnsetType | None = None,
+        before: str | UnsetType | None = None,
+        maximum: int = MAX_PAGE_SIZE,
+        default: int = DEFAULT_PAGE_SIZE,
+    ) -> "PageArguments":
+        """Check the four arguments every connection takes; without `first` and `last` it is the first `default`.
+
+        An argument that is absent may be None or Strawberry's `UNSET`, the default that prints as none at all.
+
+        Raises:
+            PublicError: INVALID; both `first` and `last`, a size out of range, or a foreign cursor.
+        """
+        first, last = _given(first), _given(last)
+        after, before = _given(after), _given(before)
+        if first is not None and last is not None:
+            raise PublicError("Pass `first` or `last`, not both.", "INVALID")
+        for name, size in (("first", first), ("last", last)):
+            if size is not None and not 0 <= size <= maximum:
+                raise PublicError(
+                    f"`{name}` is {size}; a page has 0 to {maximum} items. Ask for the rest with a cursor.", "INVALID"
+                )
+        size = first if first is not None else last
+        return cls(
+            limit=default if size is None else size,
+            after=None if after is None else kind.decode(after),
+            before=None if before is None else kind.decode(before),
+            reverse=last is not None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[RowT]):
+    """A page of rows in the list's order, whichever way it was read."""
+
+    rows: tuple[RowT, ...]
+    has_next_page: bool
+    has_previous_page: bool
+    #: Cursor of a row; called only for rows whose cursor is asked for.
+    cursor_of: Callable[[RowT], Cursor]
+
+
+def page_of(rows: Sequence[RowT], arguments: PageArguments, cursor_of: Callable[[RowT], Cursor]) -> Page[RowT]:
+    """Turn up to `limit + 1` fetched rows into a page.
+
+    Args:
+        rows: In the list's order, as `PageWindow` says: the extra row that tells whether others lie beyond
+            is the last one, or the first when the list is read from its end.
+        arguments: What was asked for.
+        cursor_of: Cursor of a row.
+
+    At the other edge there is something exactly when a cursor was given, since that cursor's row lies there.
+    """
+    more = len(rows) > arguments.limit
+    if arguments.reverse:
+        kept = rows[1:] if more else rows
+        return Page(tuple(kept), arguments.before is not None, more, cursor_of)
+    return Page(tuple(rows[: arguments.limit]), more, arguments.after is not None, cursor_of)
+
+
+@strawberry.type(description="Where a page lies in its list.")
+class PageInfo:
+    """Relay's page info."""
+
+    has_next_page: bool = strawberry.field(description="More items follow.")
+    has_previous_page: bool = strawberry.field(description="More items come before.")
+    start_cursor: Cursor | None = strawberry.field(description="Cursor of the first item.")
+    end_cursor: Cursor | None = strawberry.field(description="Cursor of the last item.")
+
+
+@strawberry.type(description="One item of a page.")
+class Edge(Generic[NodeT]):
+    """An item and its position; prints as `<Node>Edge`."""
+
+    node: NodeT = strawberry.field(description="The item.")
+    cursor: Cursor = strawberry.field(description="Its position.")
+
+
+@strawberry.type(description="A page of a list.")
+class Connection(Generic[NodeT]):
+    """A page as the API shows it; prints as `<Node>Connection`. Make one with `of`."""
+
+    page: strawberry.Private[Page[object]]
+    to_node: strawberry.Private[Callable[[object], object]]
+
+    @classmethod
+    def of(cls, page: Page[RowT], to_node: Callable[[RowT], object]) -> "Connection[NodeT]":
+        """Show a page; rows become nodes only when they are asked for.
+
+        Args:
+            page: From `page_of`.
+            to_node: Makes the schema's type from a row; cheap, without I/O.
+        """
+        return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node))
+
+    @strawberry.field(description="The page, with cursors.")
+    def edges(self) -> list[Edge[NodeT]]:
+        """Items with their cursors."""
+        return [Edge(node=cast("NodeT", self.to_node(row)), cursor=self.page.cursor_of(row)) for row in self.page.rows]
+
+    @strawberry.field(description="The page, without cursors.")
+    def nodes(self) -> list[NodeT]:
+        """Items alone."""
+        return [cast("NodeT", self.to_node(row)) for row in self.page.rows]
+
+    @strawberry.field(description="Where the page lies.")
+    def page_info(self) -> PageInfo:
+        """Edges of the page."""
+        rows = self.page.rows
+        return PageInfo(
+            has_next_page=self.page.has_next_page,
+            has_previous_page=self.page.has_previous_page,
+            start_cursor=self.page.cursor_of(rows[0]) if rows else None,
+            end_cursor=self.page.cursor_of(rows[-1]) if rows else None,
+        )
+
+
+@strawberry.type(name="Connection", description="A page of a list.")
+class CountedConnection(Connection[NodeT], Generic[NodeT]):
+    """A connection that can also be counted; prints as `<Node>Connection` with `totalCount`."""
+
+    count: strawberry.Private[Callable[[], Awaitable[int]]]
+
+    @classmethod
+    def counted(
+        cls, page: Page[RowT], to_node: Callable[[RowT], object], count: Callable[[], Awaitable[int]]
+    ) -> "CountedConnection[NodeT]":
+        """Show a page of a list that `count` counts, up to `MAX_TOTAL_COUNT`; called only when asked for."""
+        return cls(page=cast("Page[object]", page), to_node=cast("Callable[[object], object]", to_node), count=count)
+
+    @strawberry.field(description="How many there are in all; counted only when asked for, up to 10000.")
+    async def total_count(self) -> int:
+        """Length of the list."""
+        return await self.count()

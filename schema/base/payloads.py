@@ -1,0 +1,70 @@
+"""JSON values that may be too long to send."""
+
+# mypy: disallow-untyped-decorators=False
+from typing import TYPE_CHECKING, Annotated, cast
+
+import orjson
+import strawberry
+
+from schema.base.masking import PublicError
+from schema.base.scalars import JSON, Long
+
+if TYPE_CHECKING:
+    from runner.failures import JSONValue
+
+#: Longest JSON one payload may be asked for, in bytes.
+LONGEST = 1 << 20
+#: Characters of the beginning that are shown in place of a value that is too long.
+EXCERPT = 2_000
+#: Characters of a stretch unless asked otherwise: what fits an answer to an agent, escaped and in any script.
+STRETCH = 8_000
+STRETCH_MAX = 200_000
+
+
+@strawberry.type(description="A JSON value that may be too long to send.")
+class Payload:
+    """Make one with `payload_of`."""
+
+    json: JSON | None = strawberry.field(description="The value, secrets masked; null when truncated.")
+    excerpt: str | None = strawberry.field(description="The beginning as text, when truncated.")
+    truncated: bool = strawberry.field(description="Whether it was longer than the limit asked for.")
+    size_bytes: Long = strawberry.field(description="Length of the whole as JSON.")
+    text: strawberry.Private[str]
+
+    @strawberry.field(
+        description="Part of the whole as JSON text, secrets masked; empty behind its end. Reads what is too long to "
+        "send at once."
+    )
+    def stretch(
+        self,
+        offset: Annotated[int, strawberry.argument(description="First character.")] = 0,
+        limit: Annotated[int, strawberry.argument(description="Most characters, up to 200000.")] = STRETCH,
+    ) -> str:
+        """A stretch of the text."""
+        if offset < 0:
+            raise PublicError(f"offset is {offset}; use 0 or more.", "INVALID")
+        if not 1 <= limit <= STRETCH_MAX:
+            raise PublicError(f"limit is {limit}; use 1 to {STRETCH_MAX}.", "INVALID")
+        return self.text[offset : offset + limit]
+
+
+def payload_of(text: str | None, limit_bytes: int) -> Payload | None:
+    """A stored JSON text as a payload; None when there is none.
+
+    Raises:
+        PublicError: INVALID; the limit is out of range.
+    """
+    if not 0 <= limit_bytes <= LONGEST:
+        raise PublicError(f"limitBytes is {limit_bytes}; use 0 to {LONGEST}.", "INVALID")
+    if text is None:
+        return None
+    size = len(text.encode())
+    if size > limit_bytes:
+        excerpt = text[: min(EXCERPT, limit_bytes)]
+        return Payload(json=None, excerpt=excerpt, truncated=True, size_bytes=Long(size), text=text)
+    return Payload(json=JSON(orjson.loads(text)), excerpt=None, truncated=False, size_bytes=Long(size), text=text)
+
+
+def as_json(value: JSON | None) -> "JSONValue":
+    """A JSON argument as use cases take it; the scalar has checked it."""
+    return cast("JSONValue", value)

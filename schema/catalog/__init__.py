@@ -1,0 +1,1 @@
+"""The catalog, routing, and gaps that were kept."""

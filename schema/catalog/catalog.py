@@ -1,0 +1,115 @@
+"""The catalog: packs and pipelines by what they take, make and are for."""
+
+# mypy: disallow-untyped-decorators=False
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, cast
+
+import strawberry
+
+from resolvers.catalog.catalog import CatalogQuery, Found, search_catalog, window_of
+from runner.packs.pack import Pack as InstalledPack
+from schema.base.catalog_entry import CatalogEntry
+from schema.base.context import Info
+from schema.base.directives import Requires, published
+from schema.base.pagination import (
+    MAX_TOTAL_COUNT,
+    After,
+    Before,
+    CountedConnection,
+    CursorKind,
+    First,
+    Last,
+    PageArguments,
+    page_of,
+)
+from schema.packs.packs import Pack, PackSourceKind
+from schema.pipelines.pipelines import Pipeline
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from catalog.search import EntryKind, Placed
+    from runner.packs.registry import SourceKind
+
+#: Rank, name in lower case, id; the rank depends on the words asked for.
+_CATALOG = CursorKind("catalog", (int, str, str))
+
+
+@strawberry.enum(description="What the catalog holds.")
+class CatalogKind(Enum):
+    """Values as `catalog.search` has them."""
+
+    PACK = strawberry.enum_value("pack", description="Packs.")
+    PIPELINE = strawberry.enum_value("pipeline", description="Pipelines.")
+
+
+@strawberry.input(description="Which catalog entries. Fields are joined by and.")
+class CatalogFilter:
+    """Fields left out do not ask."""
+
+    text: str | None = strawberry.field(
+        default=None, description="Words in name, description or metadata; best match first."
+    )
+    kind: CatalogKind | None = strawberry.field(default=None, description="Packs or pipelines only.")
+    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these.")
+    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these.")
+    source: PackSourceKind | None = strawberry.field(default=None, description="Packs from this sort of place.")
+    usable: bool | None = strawberry.field(
+        default=None, description="Only those that can run here, or only those that cannot."
+    )
+
+    practice: bool | None = strawberry.field(
+        default=None,
+        description="Only those for practice, or none of them. When absent, a search by words or kinds finds of them "
+        "only what its words name, and a plain list has them all.",
+    )
+
+    def query(self) -> CatalogQuery:
+        """The same as the use case takes it."""
+        return CatalogQuery(
+            text=self.text,
+            kind=None if self.kind is None else cast("EntryKind", self.kind.value),
+            accepts=None if self.accepts is None else tuple(self.accepts),
+            produces=None if self.produces is None else tuple(self.produces),
+            source=None if self.source is None else cast("SourceKind", self.source.value),
+            usable=self.usable,
+            practice=self.practice,
+        )
+
+
+CatalogEntryConnection = CountedConnection[CatalogEntry]
+
+
+def entry_of(placed: "Placed[Found]") -> CatalogEntry:
+    """The pack or pipeline that was found."""
+    ref = placed.entry.ref
+    return Pack.of(ref) if isinstance(ref, InstalledPack) else Pipeline.of(ref)
+
+
+@strawberry.type
+class CatalogQueries:
+    """Reads of the catalog."""
+
+    @strawberry.field(
+        description="Packs and pipelines by what they take, make and are for; best match first, else by name.",
+        directives=[Requires(scope=Scope.READ), published(search_catalog)],
+    )
+    async def catalog(
+        self,
+        info: Info,
+        filter: Annotated[CatalogFilter | None, strawberry.argument(description="Only entries that match.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> CatalogEntryConnection:
+        """A page of entries."""
+        arguments = PageArguments.parse(_CATALOG, first=first, after=after, last=last, before=before)
+        query = (filter or CatalogFilter()).query()
+        found = await search_catalog(info.context.context, query=query)
+        stretch = window_of(found, arguments.window)
+        page = page_of(stretch, arguments, lambda item: _CATALOG.encode(item.place))
+
+        async def count() -> int:
+            return min(len(found), MAX_TOTAL_COUNT)
+
+        return CatalogEntryConnection.counted(page, entry_of, count)

@@ -1,0 +1,152 @@
+"""Gaps that were kept."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from catalog.routing.gaps import issue_text
+from resolvers.catalog.gaps import (
+    delete_gap_proposal,
+    find_gap_proposal,
+    list_gap_proposals,
+    read_gap,
+    save_gap_proposal,
+)
+from resolvers.records import GapProposalRecord
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.node_interface import Node
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.payloads import as_json
+from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, refusable
+from schema.base.scalars import JSON
+from schema.catalog.routing import GapWarning
+from schema.runs.commands import DeleteSuccess
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from schema.access.callers import Caller
+
+_GAPS = CursorKind("gaps", (str,))
+
+
+@strawberry.type(description="A gap that was kept.")
+class GapProposal(Node):
+    """Make one with `of`."""
+
+    user_intent: str = strawberry.field(description="The request nothing served.")
+    created_at: datetime = strawberry.field(description="When it was kept.")
+    record: strawberry.Private[GapProposalRecord]
+
+    @classmethod
+    def of(cls, record: GapProposalRecord) -> "GapProposal":
+        """The proposal of a row."""
+        return cls(
+            id=strawberry.ID(record.id), user_intent=record.user_intent, created_at=record.created_at, record=record
+        )
+
+    @strawberry.field(description="What is missing.")
+    def gap(self) -> GapWarning:
+        """The gap."""
+        return GapWarning.of(read_gap(self.record.gap))
+
+    @strawberry.field(
+        description="The same as an issue's title and body, ready to copy or to give to `github.create_issue`."
+    )
+    def issue_text(self) -> str:
+        """The title, an empty line, the body."""
+        text = issue_text(self.record.user_intent, read_gap(self.record.gap))
+        return f"{text.title}\n\n{text.body}"
+
+    @strawberry.field(description="Input for `runPack` of `github.create_issue`; only its `repo` is still to be said.")
+    def issue_input(self) -> JSON:
+        """The input, ready but for the repository."""
+        text = issue_text(self.record.user_intent, read_gap(self.record.gap))
+        return JSON({"title": text.title, "body": text.body})
+
+    @strawberry.field(description="Who kept it.")
+    async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")]':
+        """The caller."""
+        from schema.access.callers import load_caller
+
+        found = await load_caller(info, self.record.caller_id)
+        if found is None:
+            raise LookupError(f"The caller {self.record.caller_id} of a kept gap is gone.")
+        return found
+
+
+GapProposalConnection = Connection[GapProposal]
+
+
+@strawberry.type(description="A gap was kept.")
+class GapProposalSuccess:
+    """The command was accepted."""
+
+    proposal: GapProposal = strawberry.field(description="What was kept.")
+
+
+SaveGapProposalResult = Annotated[
+    GapProposalSuccess | InvalidProblem | ForbiddenProblem,
+    strawberry.union("SaveGapProposalResult", description="What came of saveGapProposal."),
+]
+DeleteGapProposalResult = Annotated[
+    DeleteSuccess | NotFoundProblem | ForbiddenProblem,
+    strawberry.union("DeleteGapProposalResult", description="What came of deleteGapProposal."),
+]
+
+
+async def load_gap(info: Info, gap_id: str) -> GapProposal | None:
+    """A kept gap."""
+    found = await find_gap_proposal(info.context.context, gap_id)
+    return None if found is None else GapProposal.of(found)
+
+
+@strawberry.type
+class GapProposalQueries:
+    """Reads of kept gaps."""
+
+    @strawberry.field(
+        description="Capabilities that were missing and kept to be built, newest first.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def gap_proposals(
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> GapProposalConnection:
+        """A page of kept gaps."""
+        arguments = PageArguments.parse(_GAPS, first=first, after=after, last=last, before=before)
+        rows = await list_gap_proposals(info.context.context, window=arguments.window)
+        page = page_of(rows, arguments, lambda row: _GAPS.encode((row.id,)))
+        return GapProposalConnection.of(page, GapProposal.of)
+
+
+@strawberry.type
+class GapProposalMutations:
+    """Commands on kept gaps."""
+
+    @strawberry.mutation(description="Keeps a gap that route reported.", directives=[Requires(scope=Scope.WRITE)])
+    @refusable
+    async def save_gap_proposal(
+        self,
+        info: Info,
+        user_intent: Annotated[str, strawberry.argument(description="The request nothing served.")],
+        gap: Annotated[JSON, strawberry.argument(description="The gapWarning as route answered it.")],
+    ) -> SaveGapProposalResult:
+        """Keeps it."""
+        kept = await save_gap_proposal(info.context.context, user_intent=user_intent, gap=as_json(gap))
+        return GapProposalSuccess(proposal=GapProposal.of(kept))
+
+    @strawberry.mutation(description="Deletes a gap that was kept.", directives=[Requires(scope=Scope.WRITE)])
+    @refusable
+    async def delete_gap_proposal(
+        self, info: Info, id: Annotated[strawberry.ID, strawberry.argument(description="The gap.")]
+    ) -> DeleteGapProposalResult:
+        """Deletes it."""
+        deleted = await delete_gap_proposal(info.context.context, id=str(id))
+        return DeleteSuccess(deleted_id=strawberry.ID(deleted))

@@ -1,0 +1,1 @@
+"""Packs, the models they ask, and mounted MCP servers."""

@@ -1,0 +1,99 @@
+"""Models, voices and roles."""
+
+# mypy: disallow-untyped-decorators=False
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, cast
+
+import strawberry
+
+from resolvers.server.models import list_model_roles, list_models
+from runner.packs.availability import Requirement
+from schema.base.context import Info
+from schema.base.directives import Cost, Requires, published
+from schema.base.issues import Availability
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from runner.gateway.listing import Choice
+    from runner.gateway.listing import ModelKind as KindName
+
+
+@strawberry.enum(description="What a model makes.")
+class ModelKind(Enum):
+    """Values as `runner.gateway.listing` has them."""
+
+    TEXT = strawberry.enum_value("text", description="Text.")
+    IMAGE = strawberry.enum_value("image", description="Images.")
+    VOICE = strawberry.enum_value("voice", description="Speech.")
+
+
+@strawberry.type(description="A text model, image model or voice.")
+class Model:
+    """Make one with `of`."""
+
+    key: str = strawberry.field(description="Name to use as an input.")
+    kind: ModelKind = strawberry.field(description="What it is.")
+    name: str = strawberry.field(description="Title shown to people.")
+    provider: str = strawberry.field(description="Who serves it.")
+    labels: list[str] = strawberry.field(description="Language, style, size and the like.")
+    availability: Availability = strawberry.field(description="Whether it can be used here.")
+
+    @classmethod
+    def of(cls, info: Info, choice: "Choice") -> "Model":
+        """A model of the gateway's list."""
+        missing = []
+        if choice.missing is not None:
+            missing = [Requirement.of("model", choice.key, choice.missing)]
+        return cls(
+            key=choice.key,
+            kind=ModelKind(choice.kind),
+            name=choice.name,
+            provider=choice.provider,
+            labels=list(choice.labels),
+            availability=Availability.of(missing, info.context.context.services.now()),
+        )
+
+
+@strawberry.type(description="A part models play.")
+class ModelRole:
+    """What a role resolves to now."""
+
+    role: str = strawberry.field(description="Name packs use, such as `writer`.")
+    chain: list[Model] = strawberry.field(description="Models in the order they are tried.")
+
+
+@strawberry.type
+class ModelQueries:
+    """Reads of models."""
+
+    @strawberry.field(
+        description=(
+            "Text models, image models and voices the server can reach. "
+            "MCP resources `packline://models`, `image-models` and `voices`."
+        ),
+        directives=[
+            Requires(scope=Scope.READ),
+            Cost(weight=20),
+            published(list_models),
+        ],
+    )
+    async def models(
+        self,
+        info: Info,
+        kinds: Annotated[
+            list[ModelKind] | None, strawberry.argument(description="Of one of these kinds; all when absent.")
+        ] = None,
+    ) -> list[Model]:
+        """The models of all roles, and the voices."""
+        wanted = None if kinds is None else [cast("KindName", kind.value) for kind in kinds]
+        found = await list_models(info.context.context, kinds=wanted)
+        return [Model.of(info, choice) for choice in found]
+
+    @strawberry.field(
+        description="Which models serve which role, in the order they are tried.",
+        directives=[Requires(scope=Scope.READ)],
+    )
+    async def model_roles(self, info: Info) -> list[ModelRole]:
+        """The roles everyone knows, and those of the settings."""
+        found = await list_model_roles(info.context.context)
+        return [ModelRole(role=role, chain=[Model.of(info, choice) for choice in chain]) for role, chain in found]

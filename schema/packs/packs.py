@@ -1,0 +1,250 @@
+"""Packs: what they do, what they need, where they come from."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.catalog.catalog import find_pack
+from resolvers.pipelines.lookups import PipelineQuery
+from resolvers.records import PipelineOrder
+from resolvers.server.mounts import change_of
+from runner.packs.availability import pack_requirements
+from runner.packs.pack import Pack as InstalledPack
+from runner.packs.registry import PackSource as InstalledSource
+from schema.base.catalog_entry import CatalogEntry, Metadata, UsageStats
+from schema.base.context import Info
+from schema.base.directives import Requires, published
+from schema.base.issues import Availability
+from schema.base.pack_effects import PackEffects
+from schema.base.pagination import After, Before, First, Last
+from schema.base.scalars import JSON, JSONSchema
+from schema.pipelines.lists import PipelineConnection, pipeline_page
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from runner.mounts.mounts import ToolChange
+    from runner.packs.registry import LoadError, Registry
+    from schema.packs.mcp_servers import McpServer
+
+
+@strawberry.enum(description="Places packs are loaded from.")
+class PackSourceKind(Enum):
+    """Values as `runner.packs.registry` has them."""
+
+    BUILTIN_FOLDER = strawberry.enum_value("builtin_folder", description="What ships with Packline.")
+    USER_FOLDER = strawberry.enum_value("user_folder", description="A folder named in the settings.")
+    ENTRY_POINT = strawberry.enum_value(
+        "entry_point", description="An installed distribution, entry-point group `packline.packs`."
+    )
+    MCP_SERVER = strawberry.enum_value("mcp_server", description="A mounted MCP server.")
+
+
+@strawberry.type(description="A pack file that could not be loaded.")
+class PackLoadError:
+    """Make one with `of`."""
+
+    origin: str = strawberry.field(description="The file or entry point.")
+    message: str = strawberry.field(description="What is wrong, for people.")
+
+    @classmethod
+    def of(cls, error: "LoadError") -> "PackLoadError":
+        """The error the registry noted."""
+        return cls(origin=error.origin, message=error.message)
+
+
+@strawberry.type(description="A place packs are loaded from.")
+class PackSource:
+    """Make one with `of`."""
+
+    kind: PackSourceKind = strawberry.field(description="What sort of place.")
+    location: str = strawberry.field(description="The folder, distribution or server.")
+    load_errors: list[PackLoadError] = strawberry.field(description="Files that could not be loaded; the rest were.")
+    source: strawberry.Private[InstalledSource]
+
+    @classmethod
+    def of(cls, source: InstalledSource) -> "PackSource":
+        """A source of the registry."""
+        return cls(
+            kind=PackSourceKind(source.kind),
+            location=source.location,
+            load_errors=[PackLoadError.of(error) for error in source.load_errors],
+            source=source,
+        )
+
+    @strawberry.field(description="The server, for mounted tools.")
+    def mcp_server(self, info: Info) -> 'Annotated[McpServer, strawberry.lazy("schema.packs.mcp_servers")] | None':
+        """None for every other sort of place."""
+        from schema.packs.mcp_servers import McpServer
+
+        if self.kind is not PackSourceKind.MCP_SERVER:
+            return None
+        servers = info.context.context.services.mounts.servers()
+        return next((McpServer.of(server) for server in servers if server.spec.key == self.location), None)
+
+    @strawberry.field(description="Packs loaded from it.")
+    def pack_count(self, info: Info) -> int:
+        """How many names it gave."""
+        registry = info.context.context.services.registry
+        return len({pack.name for pack in registry.packs() if _came_from(registry, pack, self.source)})
+
+
+def _came_from(registry: "Registry", pack: InstalledPack, source: InstalledSource) -> bool:
+    found = registry.source_of(pack)
+    return (found.kind, found.location) == (source.kind, source.location)
+
+
+@strawberry.type(description="A tool that is no longer what was accepted.")
+class McpToolChange:
+    """Make one with `of`."""
+
+    detected_at: datetime = strawberry.field(description="When it was noticed.")
+    digest: str = strawberry.field(
+        description="SHA-256 over name, description and schemas now; send it back to accept."
+    )
+    before: JSON | None = strawberry.field(description="The tool as it was accepted; null for a new one.")
+    after: JSON | None = strawberry.field(description="The tool as it is offered; null when it is gone.")
+
+    @classmethod
+    def of(cls, change: "ToolChange") -> "McpToolChange":
+        """What was noticed."""
+        return cls(
+            detected_at=change.detected_at,
+            digest=change.digest,
+            before=None if change.before is None else JSON(change.before),
+            after=None if change.after is None else JSON(change.after),
+        )
+
+
+@strawberry.type(description="One callable capability: a function with a contract.")
+class Pack(CatalogEntry):
+    """Make one with `of`."""
+
+    id: strawberry.ID = strawberry.field(description="Its name.")
+    name: str = strawberry.field(description="Its name: `area.verb`.")
+    version: str = strawberry.field(description="Version in use.")
+    effects: PackEffects = strawberry.field(description="What it changes outside.")
+    at_most_once: bool = strawberry.field(
+        description="Whether it must not run again when an outcome is unknown; the run then fails with OUTCOME_UNKNOWN."
+    )
+    takes_idempotency_key: bool = strawberry.field(
+        description="Whether it takes an idempotency key, so that outside effects happen once."
+    )
+    repeatable: bool = strawberry.field(
+        description="Whether running it again gives an equivalent result, sessions included."
+    )
+    preserves_session: bool = strawberry.field(description="Whether it leaves a session later steps can use.")
+    credentials: list[str] = strawberry.field(description="Names of the credentials it needs.")
+    services: list[str] = strawberry.field(description="Services and programs it needs.")
+    model_roles: list[str] = strawberry.field(description="Model roles it uses.")
+    cost_estimate: str | None = strawberry.field(
+        description="What one call costs, in units a person can price; null when it costs nothing."
+    )
+    post_conditions: list[str] = strawberry.field(
+        description="What is checked before it counts as succeeded, for people."
+    )
+    pack: strawberry.Private[InstalledPack]
+
+    @classmethod
+    def of(cls, pack: InstalledPack) -> "Pack":
+        """A pack of the registry."""
+        return cls(
+            id=strawberry.ID(pack.name),
+            name=pack.name,
+            description=pack.description,
+            version=pack.version,
+            effects=PackEffects(pack.effects),
+            at_most_once=pack.at_most_once,
+            takes_idempotency_key=pack.takes_idempotency_key,
+            repeatable=pack.repeatable,
+            preserves_session=pack.preserves_session,
+            credentials=[need.key for need in pack.credentials],
+            services=[service.name for service in pack.services],
+            model_roles=[need.role for need in pack.models],
+            cost_estimate=pack.cost or None,
+            post_conditions=[condition.description for condition in pack.post_conditions],
+            pack=pack,
+        )
+
+    @strawberry.field(description="Every version a step can ask for.")
+    def installed_versions(self, info: Info) -> list[str]:
+        """Newest first."""
+        return info.context.context.services.registry.versions(self.pack.name)
+
+    @strawberry.field(description="What it is for, as routing sees it.")
+    def metadata(self) -> Metadata:
+        """As its author declared."""
+        return Metadata.of(self.pack.metadata)
+
+    @strawberry.field(description="What it must be given.")
+    def input_schema(self) -> JSONSchema:
+        """Schema of its input model."""
+        return JSONSchema(self.pack.input_schema)
+
+    @strawberry.field(description="What it returns.")
+    def output_schema(self) -> JSONSchema:
+        """Schema of its output model."""
+        return JSONSchema(self.pack.output_schema)
+
+    @strawberry.field(description="Longest one attempt may take by default, in seconds.")
+    def timeout_seconds(self, info: Info) -> float:
+        """Its own, else the server's."""
+        return self.pack.timeout_seconds or info.context.context.services.limits.step_timeout_seconds
+
+    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    def availability(self, info: Info) -> Availability:
+        """What it lacks on this machine and for this caller."""
+        context = info.context.context
+        return Availability.of(pack_requirements(self.pack, lacks=context.lacks()), context.services.now())
+
+    @strawberry.field(description="Where it was loaded from.")
+    def source(self, info: Info) -> PackSource:
+        """Its source."""
+        return PackSource.of(info.context.context.services.registry.source_of(self.pack))
+
+    @strawberry.field(description="A changed tool of an MCP server that is refused until accepted.")
+    def tool_change(self, info: Info) -> McpToolChange | None:
+        """What is different since it was accepted."""
+        change = change_of(info.context.context, self.pack.name)
+        return None if change is None else McpToolChange.of(change)
+
+    @strawberry.field(description="Pipelines that use it.", directives=[Requires(scope=Scope.READ)])
+    async def used_by(
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> PipelineConnection:
+        """A page of them, by name."""
+        query = PipelineQuery(uses_pack=self.pack.name)
+        return await pipeline_page(info, query, PipelineOrder.NAME, first, after, last, before)
+
+    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
+    async def usage(self, info: Info) -> UsageStats:
+        """As a step or by itself."""
+        return UsageStats.of(await info.context.loaders.pack_usage.load(self.pack.name))
+
+
+@strawberry.type
+class PackQueries:
+    """Reads of packs."""
+
+    @strawberry.field(
+        description="One pack with its schemas, effects and whether it can run here.",
+        directives=[
+            Requires(scope=Scope.READ),
+            published(find_pack),
+        ],
+    )
+    async def pack(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="Its name, such as `web.scrape`.")],
+    ) -> Pack | None:
+        """A pack."""
+        found = await find_pack(info.context.context, pack=id)
+        return None if found is None else Pack.of(found)

@@ -1,0 +1,1 @@
+"""Pipelines, versions, definitions, and the commands on them."""

@@ -1,0 +1,143 @@
+"""Agent steps of a definition, and the profiles they may use."""
+
+# mypy: disallow-untyped-decorators=False
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from resolvers.agents.agents import find_agent_profile, list_agent_profiles
+from runner.agents.definition import AgentStep as WrittenAgent
+from runner.packs.needs import Missing
+from runner.templates.templating import compile_template
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.isolation import IsolationLevel
+from schema.base.issues import Availability
+from schema.base.scalars import JSON, JSONSchema, Key
+from schema.pipelines.definitions import RetryPolicy, Step, StepReference
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from resolvers.agents.agents import ListedAgent
+    from runner.definitions.models import StepDefinition
+
+
+@strawberry.type(description="An agent command line declared in the settings.")
+class AgentProfile:
+    """Make one with `of`."""
+
+    key: Key = strawberry.field(description="Handle used in agent steps.")
+    command: list[str] = strawberry.field(
+        description="Program and fixed arguments; the prompt goes in on standard input."
+    )
+    model: str | None = strawberry.field(description="Model it is told to use.")
+    environment_names: list[str] = strawberry.field(
+        description="Names of the environment variables it is given; there are no others."
+    )
+    credentials: list[str] = strawberry.field(description="Names of the credentials it is given.")
+    timeout_seconds: float = strawberry.field(description="Longest one attempt may take, in seconds.")
+    capabilities: list[str] = strawberry.field(description="What it says it can do.")
+    isolation: IsolationLevel | None = strawberry.field(
+        description="Weakest isolation it accepts, whatever a step says; null for any."
+    )
+    availability: Availability = strawberry.field(description="Whether it can be used here.")
+
+    @classmethod
+    def of(cls, listed: "ListedAgent", now: "datetime") -> "AgentProfile":
+        """A profile of the settings."""
+        profile = listed.profile
+        names = [*profile.env, *profile.variables, *(name for name, _ in profile.credentials)]
+        return cls(
+            key=Key(profile.key),
+            command=list(profile.command),
+            model=profile.model,
+            environment_names=sorted(names),
+            credentials=sorted({ref.partition(".")[0] for _, ref in profile.credentials}),
+            timeout_seconds=profile.timeout_seconds,
+            capabilities=list(profile.capabilities),
+            isolation=None if listed.isolation is None else IsolationLevel(listed.isolation),
+            availability=Availability.of(listed.missing, now),
+        )
+
+
+@strawberry.type(description="A step that lets an agent work: another level of trust.")
+class AgentStep(Step):
+    """Make one with `of`; it keeps nothing of a request, so it may be kept."""
+
+    candidates: list[Key] = strawberry.field(
+        description="Handles of every profile it may select, in the order written."
+    )
+    prompt: str = strawberry.field(description="Prompt as written, templates unresolved.")
+    stdout_to: str | None = strawberry.field(description="Workspace path its standard output is proposed as, if any.")
+    outputs: list[str] = strawberry.field(description="Workspace paths it must leave.")
+    output_schema: JSONSchema | None = strawberry.field(description="What its answer must look like, if declared.")
+    commands: JSON | None = strawberry.field(
+        description="What it may spawn: the `commands` block; only the profile's own command when absent."
+    )
+    cache: bool = strawberry.field(description="Whether an earlier result for the same key may be replayed.")
+    required_isolation: IsolationLevel | None = strawberry.field(description="Weakest isolation it accepts.")
+    written: strawberry.Private[WrittenAgent]
+    written_timeout: strawberry.Private[float | None]
+
+    @classmethod
+    def of(cls, step: "StepDefinition", agent: WrittenAgent, position: int) -> "AgentStep":
+        """A step of a definition."""
+        template = step.input if isinstance(step.input, dict) else {}
+        return cls(
+            key=Key(step.id),
+            position=position,
+            references=[StepReference.of(reference) for reference in compile_template(step.input).references],
+            retry=RetryPolicy.of(step.retry),
+            candidates=[Key(candidate) for candidate in agent.use.candidates],
+            prompt=str(template.get("prompt", "")),
+            stdout_to=agent.stdout_to,
+            outputs=list(agent.outputs),
+            output_schema=None if agent.output_schema is None else JSONSchema(agent.output_schema),
+            commands=JSON(agent.document().get("commands")) if agent.commands.declared else None,
+            cache=agent.cache,
+            required_isolation=None if agent.isolation is None else IsolationLevel(agent.isolation),
+            written=agent,
+            written_timeout=step.timeout_seconds,
+        )
+
+    @strawberry.field(description="The profile selected here now; null when it is not declared.")
+    def profile(self, info: Info) -> AgentProfile | None:
+        """The profile it would work with now."""
+        context = info.context.context
+        selected = context.services.engine.resources.agents.select(self.written)
+        if isinstance(selected, Missing):
+            return None
+        found = find_agent_profile(context, selected.profile)
+        return None if found is None else AgentProfile.of(found, context.services.now())
+
+    @strawberry.field(description="The model selected here now.")
+    def model(self, info: Info) -> str | None:
+        """The model it would be told to use now."""
+        selected = info.context.context.services.engine.resources.agents.select(self.written)
+        return None if isinstance(selected, Missing) else selected.model
+
+    @strawberry.field(description="Longest one attempt may take, in seconds.")
+    def timeout_seconds(self, info: Info) -> float:
+        """Its own, else its profile's, else the server's."""
+        if self.written_timeout is not None:
+            return self.written_timeout
+        resources = info.context.context.services.engine.resources
+        selected = resources.agents.select(self.written)
+        if isinstance(selected, Missing):
+            return resources.limits.step_timeout_seconds
+        return resources.agents.profiles[selected.profile].timeout_seconds
+
+
+@strawberry.type
+class AgentQueries:
+    """Reads of agent profiles."""
+
+    @strawberry.field(
+        description="Agent command lines that agent steps can use.", directives=[Requires(scope=Scope.READ)]
+    )
+    async def agent_profiles(self, info: Info) -> list[AgentProfile]:
+        """The profiles of the settings."""
+        context = info.context.context
+        return [AgentProfile.of(listed, context.services.now()) for listed in await list_agent_profiles(context)]

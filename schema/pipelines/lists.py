@@ -1,0 +1,147 @@
+"""Finding pipelines: one by id or key, lists of them, and checking a definition that is none yet."""
+
+# mypy: disallow-untyped-decorators=False
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.pipelines.definitions import check_pipeline
+from resolvers.pipelines.lookups import PipelineQuery, count_some_pipelines, find_one_pipeline, list_some_pipelines
+from resolvers.records import ListedPipeline, PipelineOrder
+from schema.base.context import Info
+from schema.base.cursors import by_instant
+from schema.base.directives import Cost, Requires, published
+from schema.base.enums import described_enum
+from schema.base.pagination import After, Before, CountedConnection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.scalars import JSON
+from schema.pipelines.definitions import PipelineCheck, PipelineDefinitionInput
+from schema.pipelines.pipelines import Pipeline
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from schema.base.pagination import CursorValue
+
+described_enum(
+    PipelineOrder,
+    "Order of pipelines.",
+    {
+        "RECENTLY_CHANGED": "Latest change first.",
+        "MOST_USED": "Most runs in the last 30 days first.",
+        "NAME": "By name.",
+    },
+)
+_CURSORS = {
+    PipelineOrder.RECENTLY_CHANGED: CursorKind("pipelines by change", (str, str)),
+    PipelineOrder.MOST_USED: CursorKind("pipelines by use", (int, str)),
+    PipelineOrder.NAME: CursorKind("pipelines by name", (str, str)),
+}
+
+PipelineConnection = CountedConnection[Pipeline]
+
+
+@strawberry.input(description="Which pipelines.")
+class PipelineFilter:
+    """Fields are joined by and."""
+
+    text: str | None = strawberry.field(default=None, description="Words in key, name, description or metadata.")
+    builtin: bool | None = strawberry.field(default=None, description="Starters only, or none of them.")
+    owner: strawberry.ID | None = strawberry.field(default=None, description="Owned by this caller.")
+    usable: bool | None = strawberry.field(
+        default=None, description="Only those that can run here, or only those that cannot."
+    )
+    accepts: list[str] | None = strawberry.field(default=None, description="Takes one of these kinds.")
+    produces: list[str] | None = strawberry.field(default=None, description="Makes one of these kinds.")
+
+    def query(self) -> PipelineQuery:
+        """The same as the use case takes it."""
+        return PipelineQuery(
+            text=self.text,
+            builtin=self.builtin,
+            owner=self.owner,
+            usable=self.usable,
+            accepts=None if self.accepts is None else tuple(self.accepts),
+            produces=None if self.produces is None else tuple(self.produces),
+        )
+
+
+async def pipeline_page(
+    info: Info,
+    query: PipelineQuery,
+    order: PipelineOrder,
+    first: int | None,
+    after: str | None,
+    last: int | None,
+    before: str | None,
+) -> PipelineConnection:
+    """A page of pipelines."""
+    kind = _CURSORS[order]
+    arguments = PageArguments.parse(kind, first=first, after=after, last=last, before=before)
+    context = info.context.context
+    window = arguments.window
+    if order is PipelineOrder.RECENTLY_CHANGED:
+        window = replace(
+            window, after=by_instant(window.after, "pipelines"), before=by_instant(window.before, "pipelines")
+        )
+    rows = await list_some_pipelines(context, query=query, order=order, window=window)
+    page = page_of(rows, arguments, lambda row: kind.encode(_cursor_values(row)))
+    return PipelineConnection.counted(
+        page, lambda row: Pipeline.of(row.pipeline), lambda: count_some_pipelines(context, query)
+    )
+
+
+def _cursor_values(row: ListedPipeline) -> "list[CursorValue]":
+    return [value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value for value in row.key]
+
+
+@strawberry.type
+class PipelineQueries:
+    """Reads of pipelines."""
+
+    @strawberry.field(
+        description="One pipeline with its inputs, steps and whether it can run here.",
+        directives=[Requires(scope=Scope.READ), published(find_one_pipeline)],
+    )
+    async def pipeline(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="Its id, key or alias.")],
+    ) -> Pipeline | None:
+        """A pipeline."""
+        found = await find_one_pipeline(info.context.context, pipeline=id)
+        return None if found is None else Pipeline.of(found)
+
+    @strawberry.field(description="Pipelines to look after.", directives=[Requires(scope=Scope.READ)])
+    async def pipelines(
+        self,
+        info: Info,
+        filter: Annotated[PipelineFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        order_by: Annotated[
+            PipelineOrder, strawberry.argument(description="Order of the list.")
+        ] = PipelineOrder.RECENTLY_CHANGED,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> PipelineConnection:
+        """A page of pipelines."""
+        query = (filter or PipelineFilter()).query()
+        return await pipeline_page(info, query, order_by, first, after, last, before)
+
+    @strawberry.field(
+        description=(
+            "Whether a definition would be accepted and could run here. Saves nothing, runs nothing, calls no model."
+        ),
+        directives=[Requires(scope=Scope.READ), Cost(weight=10), published(check_pipeline)],
+    )
+    async def check_pipeline(
+        self,
+        info: Info,
+        definition: Annotated[PipelineDefinitionInput, strawberry.argument(description="The definition.")],
+        inputs: Annotated[JSON | None, strawberry.argument(description="Run inputs to check along with it.")] = None,
+    ) -> PipelineCheck:
+        """The check."""
+        context = info.context.context
+        check = await check_pipeline(context, definition=definition.text(), inputs=inputs)  # type: ignore[arg-type] # JSON is a scalar of its own to the schema
+        return PipelineCheck.of(check, context.services.now())

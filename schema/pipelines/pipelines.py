@@ -1,0 +1,305 @@
+"""Pipelines and their versions."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import strawberry
+
+from resolvers.pipelines.lookups import (
+    PipelineAction,
+    find_version_by_number,
+    lacks_of_version,
+    list_pipeline_versions,
+    pipeline_actions,
+    read_metadata,
+)
+from resolvers.records import PipelineRecord, VersionBody, VersionRecord
+from schema.base.catalog_entry import CatalogEntry, Metadata, UsageStats
+from schema.base.context import Info
+from schema.base.directives import Requires
+from schema.base.enums import described_enum
+from schema.base.issues import Availability
+from schema.base.node_interface import Node
+from schema.base.pagination import After, Before, Connection, CursorKind, First, Last, PageArguments, page_of
+from schema.base.scalars import JSON, JSONSchema, Key
+from schema.pipelines.definitions import Step, steps_of_document
+from schema.runs.lists import RunConnection, RunFilter, newest_runs_page, run_page
+from schema.runs.runs import Run
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.pipelines.versions import Version
+    from schema.access.callers import Caller
+
+described_enum(
+    PipelineAction,
+    "What can be done with a pipeline.",
+    {"RUN": "Start a run.", "UPDATE": "Save a new version.", "CLONE": "Copy it.", "DELETE": "Delete it."},
+)
+
+#: One list, one kind of cursor for each order.
+_VERSIONS = CursorKind("versions", (int,))
+
+
+@strawberry.type(description="A pipeline's definition at one save; never changes.")
+class PipelineVersion(Node):
+    """Make one with `of`."""
+
+    number: int = strawberry.field(description="Counts from 1.")
+    created_at: datetime = strawberry.field(description="When it was saved.")
+    note: str | None = strawberry.field(description="What the author said about the change.")
+    digest: str = strawberry.field(description="SHA-256 of the canonical definition.")
+    record: strawberry.Private[VersionRecord]
+
+    @classmethod
+    def of(cls, record: VersionRecord) -> "PipelineVersion":
+        """The version of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            number=record.number,
+            created_at=record.created_at,
+            note=record.note,
+            digest=record.digest,
+            record=record,
+        )
+
+    @strawberry.field(description="The pipeline it belongs to.")
+    async def pipeline(self, info: Info) -> "Pipeline":
+        """Its pipeline, deleted or not."""
+        found = await info.context.loaders.pipeline.load(self.record.pipeline_id)
+        if found is None:
+            raise LookupError(f"version {self.id} belongs to a pipeline that is gone")
+        return Pipeline.of(found)
+
+    @strawberry.field(description="Who saved it; null for a starter.")
+    async def created_by(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
+        """Its author."""
+        return await _caller(info, self.record.created_by)
+
+    @strawberry.field(description="The definition as JSON.")
+    async def document(self, info: Info) -> JSON:
+        """Its normal form."""
+        return JSON(orjson.loads((await _body(info, self.record.id)).document))
+
+    @strawberry.field(
+        description="The definition as YAML, comments kept: what the editor shows and `packline export` writes."
+    )
+    async def yaml(self, info: Info) -> str:
+        """Its text."""
+        return (await _body(info, self.record.id)).yaml
+
+    @strawberry.field(description="What a run must be given; derived from the packs where the author declared nothing.")
+    async def input_schema(self, info: Info) -> JSONSchema:
+        """Schema of its run inputs."""
+        return JSONSchema(orjson.loads((await _body(info, self.record.id)).input_schema))
+
+    @strawberry.field(description="Deadline of its runs in seconds; null for the server's.")
+    async def deadline_seconds(self, info: Info) -> float | None:
+        """As its author set it."""
+        seconds = orjson.loads((await _body(info, self.record.id)).document).get("deadline_seconds")
+        return None if seconds is None else float(seconds)
+
+    @strawberry.field(description="Its steps, in the order they run.")
+    async def steps(self, info: Info) -> list[Step]:
+        """Its steps."""
+        return await steps_of_version(info, self.record.id)
+
+
+@strawberry.type(description="An earlier name that still leads to a pipeline.")
+class EarlierName:
+    """One alias."""
+
+    name: str = strawberry.field(description="The earlier name.")
+    inputs: JSON = strawberry.field(description="Every input there was under that name, with its name now.")
+    newly_required: list[str] = strawberry.field(description="Inputs that are required now and were not there then.")
+
+
+@strawberry.type(description="A stored, named, ordered list of steps.")
+class Pipeline(CatalogEntry):
+    """Make one with `of`."""
+
+    id: strawberry.ID = strawberry.field(description="Its id; `builtin.<slug>` for a starter.")
+    name: str = strawberry.field(description="Title shown to people.")
+    key: Key = strawberry.field(description="Human handle, unique on the server.")
+    builtin: bool = strawberry.field(
+        description="Whether it is a starter that ships with Packline: read-only, to be cloned."
+    )
+    aliases: list[str] = strawberry.field(description="Earlier names that still lead here.")
+    created_at: datetime = strawberry.field(description="When it was created.")
+    updated_at: datetime = strawberry.field(description="When it last changed.")
+    deleted_at: datetime | None = strawberry.field(
+        description="When it was deleted; only reachable through its runs from then on."
+    )
+    record: strawberry.Private[PipelineRecord]
+
+    @classmethod
+    def of(cls, record: PipelineRecord) -> "Pipeline":
+        """The pipeline of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            key=Key(record.key),
+            name=record.name,
+            description=record.description,
+            builtin=record.builtin,
+            aliases=[alias.name for alias in record.aliases],
+            created_at=record.created_at,
+            updated_at=record.updated_at,
+            deleted_at=record.deleted_at,
+            record=record,
+        )
+
+    @strawberry.field(description="The earlier names again, with what their inputs are called now.")
+    def earlier_names(self) -> list[EarlierName]:
+        """Its aliases."""
+        return [
+            EarlierName(name=alias.name, inputs=JSON(dict(alias.inputs)), newly_required=list(alias.newly_required))
+            for alias in self.record.aliases
+        ]
+
+    @strawberry.field(description="Who may change it besides those who may manage; null for a starter.")
+    async def owner(self, info: Info) -> 'Annotated[Caller, strawberry.lazy("schema.access.callers")] | None':
+        """Its owner."""
+        return await _caller(info, self.record.owner_id)
+
+    @strawberry.field(description="What it is for, as routing sees it.")
+    def metadata(self) -> Metadata:
+        """Of its current version."""
+        read = read_metadata(self.record.metadata_json)
+        return Metadata.of(read.metadata, read.derived)
+
+    @strawberry.field(description="What a run must be given: forms, command flags and tool parameters come from this.")
+    async def input_schema(self, info: Info) -> JSONSchema:
+        """Of its current version."""
+        return JSONSchema(orjson.loads((await _current(info, self.record)).body.input_schema))
+
+    @strawberry.field(description="The version new runs use.")
+    async def current_version(self, info: Info) -> PipelineVersion:
+        """Its latest save."""
+        return PipelineVersion.of((await _current(info, self.record)).record)
+
+    @strawberry.field(description="One version by its number.")
+    async def version_by_number(
+        self, info: Info, number: Annotated[int, strawberry.argument(description="The number.")]
+    ) -> PipelineVersion | None:
+        """A version."""
+        found = await find_version_by_number(info.context.context, self.record.id, number)
+        return None if found is None else PipelineVersion.of(found)
+
+    @strawberry.field(description="Every version, newest first.")
+    async def versions(
+        self,
+        info: Info,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> "PipelineVersionConnection":
+        """A page of them."""
+        arguments = PageArguments.parse(_VERSIONS, first=first, after=after, last=last, before=before)
+        rows = await list_pipeline_versions(info.context.context, self.record.id, arguments.window)
+        page = page_of(rows, arguments, lambda row: _VERSIONS.encode((row.number,)))
+        return PipelineVersionConnection.of(page, PipelineVersion.of)
+
+    @strawberry.field(description="Steps of the current version, in the order they run.")
+    async def steps(self, info: Info) -> list[Step]:
+        """Its steps."""
+        return await steps_of_document(info, (await _current(info, self.record)).body.document)
+
+    @strawberry.field(description="Whether it can run here, and if not, why not.")
+    async def availability(self, info: Info) -> Availability:
+        """What its steps lack."""
+        context = info.context.context
+        current = await _current(info, self.record)
+        lacks = await lacks_of_version(context, current.record.id, current.body, self.record.id)
+        return Availability.of(lacks, context.services.now())
+
+    @strawberry.field(description="The most recent run.", directives=[Requires(scope=Scope.READ)])
+    async def latest_run(self, info: Info) -> Run | None:
+        """The newest that the caller may see."""
+        found = await info.context.loaders.latest_run.load(self.record.id)
+        return None if found is None else Run.of(found)
+
+    @strawberry.field(description="Its runs, newest first.", directives=[Requires(scope=Scope.READ)])
+    async def runs(
+        self,
+        info: Info,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> RunConnection:
+        """A page of those that the caller may see."""
+        if filter is None and after is None and last is None and before is None:
+            return await newest_runs_page(info, self.record.id, first)
+        wanted = filter or RunFilter()
+        wanted.pipelines = [self.id]
+        return await run_page(info, wanted.query(), first, after, last, before)
+
+    @strawberry.field(description="How it fared here in the last 30 days, in the runs that the caller may see.")
+    async def usage(self, info: Info) -> UsageStats:
+        """Of all callers."""
+        return UsageStats.of(await info.context.loaders.pipeline_usage.load(self.record.id))
+
+    @strawberry.field(description="What the caller may do with it now.")
+    def actions(self, info: Info) -> list[PipelineAction]:
+        """Its actions."""
+        return list(pipeline_actions(info.context.context, self.record))
+
+
+PipelineVersionConnection = Connection[PipelineVersion]
+
+
+async def steps_of_version(info: Info, version_id: str) -> list[Step]:
+    """The steps of a version, in the order they run."""
+    return await steps_of_document(info, (await _body(info, version_id)).document)
+
+
+async def load_pipeline(info: Info, pipeline_id: str) -> Pipeline | None:
+    """A pipeline that is not deleted."""
+    found = await info.context.loaders.pipeline.load(pipeline_id)
+    return None if found is None or found.deleted_at is not None else Pipeline.of(found)
+
+
+async def get_pipeline_now(info: Info, pipeline_id: str) -> Pipeline:
+    """A pipeline as a command left it.
+
+    Raises:
+        LookupError: it is gone by now.
+    """
+    info.context.fresh()
+    found = await info.context.loaders.pipeline.load(pipeline_id)
+    if found is None:
+        raise LookupError(f"pipeline {pipeline_id} is gone")
+    return Pipeline.of(found)
+
+
+async def load_version(info: Info, version_id: str) -> PipelineVersion | None:
+    """A version by its id."""
+    found = await info.context.loaders.version.load(version_id)
+    return None if found is None else PipelineVersion.of(found)
+
+
+async def _current(info: Info, pipeline: PipelineRecord) -> "Version":
+    found = await info.context.loaders.current_version.load((pipeline.id, pipeline.current_number))
+    if found is None:
+        raise LookupError(f"pipeline {pipeline.id} has no current version")
+    return found
+
+
+async def _body(info: Info, version_id: str) -> VersionBody:
+    found = await info.context.loaders.version_body.load(version_id)
+    if found is None:
+        raise LookupError(f"version {version_id} has no texts")
+    return found
+
+
+async def _caller(info: Info, caller_id: str | None) -> "Caller | None":
+    from schema.access.callers import Caller
+
+    if caller_id is None:
+        return None
+    found = await info.context.loaders.caller.load(caller_id)
+    return None if found is None else Caller.of(found)

@@ -1,0 +1,80 @@
+"""Runs that become pipelines."""
+
+# mypy: disallow-untyped-decorators=False, warn-return-any=False
+from typing import TYPE_CHECKING, Annotated
+
+import strawberry
+
+from resolvers.pipelines.promotions import promote_run
+from schema.base.context import Info
+from schema.base.directives import Requires, published
+from schema.base.problems import ForbiddenProblem, InvalidProblem, NotFoundProblem, WrongStateProblem, refusable
+from schema.base.scalars import JSON
+from schema.pipelines.definitions import PipelineCheck
+from schema.runs.runs import Run, load_run
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from resolvers.pipelines.promotions import Promotion
+
+
+@strawberry.type(description="A pipeline is proposed; nothing was saved.")
+class PromoteRunSuccess:
+    """Make one with `of`."""
+
+    yaml: str = strawberry.field(description="The proposal as YAML, to review and save.")
+    document: JSON = strawberry.field(description="The same as JSON.")
+    check: PipelineCheck = strawberry.field(description="What saving it would say.")
+    run_ids: strawberry.Private[tuple[str, ...]]
+
+    @classmethod
+    def of(cls, info: Info, made: "Promotion") -> "PromoteRunSuccess":
+        """A proposal."""
+        now = info.context.context.services.now()
+        return cls(
+            yaml=made.yaml,
+            document=JSON(made.document),
+            check=PipelineCheck.of(made.check, now),
+            run_ids=made.made_from,
+        )
+
+    @strawberry.field(description="Runs it was made from, in order.")
+    async def made_from(self, info: Info) -> list[Run]:
+        """Those that are still there."""
+        found = [await load_run(info, run_id) for run_id in self.run_ids]
+        return [run for run in found if run is not None]
+
+
+PromoteRunResult = Annotated[
+    PromoteRunSuccess | NotFoundProblem | WrongStateProblem | InvalidProblem | ForbiddenProblem,
+    strawberry.union("PromoteRunResult", description="What came of promoteRun."),
+]
+
+
+@strawberry.type
+class PromotionMutations:
+    """Proposals made from runs."""
+
+    @strawberry.mutation(
+        description=(
+            "Proposes a pipeline made from a run, or from the pack calls whose outputs led to it. Saves nothing: "
+            "review, then createPipeline."
+        ),
+        directives=[Requires(scope=Scope.READ), published(promote_run)],
+    )
+    @refusable
+    async def promote_run(
+        self,
+        info: Info,
+        id: Annotated[
+            strawberry.ID, strawberry.argument(description="A successful run; for a chain of pack calls, the last.")
+        ],
+        include: Annotated[
+            list[strawberry.ID] | None,
+            strawberry.argument(description="The chain's other pack calls; found by their outputs when absent."),
+        ] = None,
+        name: Annotated[str | None, strawberry.argument(description="Name of the pipeline.")] = None,
+    ) -> PromoteRunResult:
+        """Proposes it."""
+        made = await promote_run(info.context.context, id=id, include=include, name=name)
+        return PromoteRunSuccess.of(info, made)

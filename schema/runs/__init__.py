@@ -1,0 +1,1 @@
+"""Runs, steps, attempts, events and transcripts, and the commands on them."""

@@ -1,0 +1,223 @@
+"""Attempts at steps: what each got, gave, cost and logged."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import strawberry
+
+from resolvers.records import AttemptRecord, LogLineRecord
+from resolvers.visible import log_of_attempt, transcript_of_attempt
+from runner.agents.definition import AGENT
+from schema.artifacts.artifacts import Artifact
+from schema.base.context import Info
+from schema.base.cursors import LOG_LINES, TRANSCRIPT
+from schema.base.enums import described_enum
+from schema.base.isolation import IsolationLevel
+from schema.base.node_interface import Node
+from schema.base.pagination import After, Before, Connection, FirstOf500, Last, PageArguments, page_of
+from schema.base.scalars import JSON
+from schema.runs.failures import Failure
+from schema.runs.spending import SpendingCost
+from schema.runs.transcripts import CacheReceipt, TranscriptEntry, TranscriptEntryConnection
+from store.states import AttemptState
+
+if TYPE_CHECKING:
+    from schema.runs.steps import RunStep
+
+described_enum(
+    AttemptState,
+    "Where an attempt stands.",
+    {
+        "RUNNING": "Running.",
+        "SUCCEEDED": "Done.",
+        "FAILED": "Failed.",
+        "CANCELLED": "Cancelled.",
+        "LOST": "Found without a result after a crash.",
+    },
+)
+
+
+@strawberry.enum(description="How serious a line is.")
+class LogLevel(Enum):
+    """Values as they are stored."""
+
+    DEBUG = strawberry.enum_value("debug", description="For those who debug.")
+    INFO = strawberry.enum_value("info", description="In the course of things.")
+    WARNING = strawberry.enum_value("warning", description="Worth a look.")
+    ERROR = strawberry.enum_value("error", description="Something failed.")
+
+
+@strawberry.type(description="A line a pack or a process logged.")
+class LogLine:
+    """Make one with `of`."""
+
+    at: datetime = strawberry.field(description="When.")
+    level: LogLevel = strawberry.field(description="How serious.")
+    text: str = strawberry.field(description="The line without its end; secrets masked.")
+
+    @classmethod
+    def of(cls, record: LogLineRecord) -> "LogLine":
+        """The line of a row."""
+        return cls(at=record.at, level=LogLevel(record.level), text=record.text)
+
+
+LogLineConnection = Connection[LogLine]
+
+
+@strawberry.type(description="Where a re-run took an output from, instead of running the step.")
+class Reuse:
+    """Of an attempt that repeats another's output."""
+
+    attempt_id: strawberry.Private[str]
+
+    @strawberry.field(description="The attempt that made it; null once pruned, or to those who may not see it.")
+    async def made_by(self, info: Info) -> "Attempt | None":
+        """Its attempt."""
+        return await load_attempt(info, self.attempt_id)
+
+
+@strawberry.type(description="One try of one step; never overwritten.")
+class Attempt(Node):
+    """Make one with `of`."""
+
+    number: int = strawberry.field(description="Counts from 1 within the step.")
+    state: AttemptState = strawberry.field(description="Where it stands.")
+    started_at: datetime = strawberry.field(description="When it started.")
+    ended_at: datetime | None = strawberry.field(description="When it ended.")
+    pack_version: str | None = strawberry.field(
+        description="Version of the pack that ran; of an agent step, profile and model, as `claude@sonnet`."
+    )
+    record: strawberry.Private[AttemptRecord]
+
+    @classmethod
+    def of(cls, record: AttemptRecord) -> "Attempt":
+        """The attempt of a row."""
+        return cls(
+            id=strawberry.ID(record.id),
+            number=record.number,
+            state=record.state,
+            started_at=record.started_at,
+            ended_at=record.ended_at,
+            pack_version=record.pack_version,
+            record=record,
+        )
+
+    @strawberry.field(description="The step tried.")
+    async def run_step(self, info: Info) -> 'Annotated[RunStep, strawberry.lazy("schema.runs.steps")]':
+        """Its step."""
+        from schema.runs.steps import RunStep
+
+        found = await info.context.loaders.step.load(self.record.step_id)
+        if found is None:
+            raise LookupError(f"attempt {self.id} belongs to a step that is gone")
+        return RunStep.of(found)
+
+    @strawberry.field(description="What went wrong.")
+    def failure(self) -> Failure | None:
+        """Its failure."""
+        return Failure.read(self.record.failure)
+
+    @strawberry.field(
+        description=(
+            "The input it got, redacted, as it was resolved for this attempt; of a reused output, what the attempt "
+            "that made it got: null once pruned, or to those who may not see it."
+        )
+    )
+    async def input(self, info: Info) -> JSON | None:
+        """Its input."""
+        payload = await info.context.loaders.attempt_payload.load(self.record.id)
+        return None if payload is None or payload.input is None else JSON(orjson.loads(payload.input))
+
+    @strawberry.field(description="What it gave, redacted once before anything used it.")
+    async def output(self, info: Info) -> JSON | None:
+        """Its output."""
+        payload = await info.context.loaders.attempt_payload.load(self.record.id)
+        return None if payload is None or payload.output is None else JSON(orjson.loads(payload.output))
+
+    @strawberry.field(description="Files it made, oldest first; of a reused output, those of the attempt that made it.")
+    async def artifacts(self, info: Info) -> list[Artifact]:
+        """Its artifacts."""
+        found = await info.context.loaders.artifacts_of_attempt.load(self.record.reused_from or self.record.id)
+        return [Artifact.of(record) for record in found]
+
+    @strawberry.field(description="Worth knowing about it, such as another pack version than at the start.")
+    def notes(self) -> list[str]:
+        """Its notes."""
+        return [str(note) for note in orjson.loads(self.record.notes)]
+
+    @strawberry.field(description="Models that answered, in order.")
+    def models(self) -> list[str]:
+        """Each once for each answer."""
+        return [str(call["model"]) for call in orjson.loads(self.record.models or "[]")]
+
+    @strawberry.field(description="What it cost.")
+    def cost(self) -> SpendingCost:
+        """What its models were paid for."""
+        return SpendingCost.of_attempt(self.record)
+
+    @strawberry.field(description="What the agent read, said and did, oldest first; empty for packs.")
+    async def transcript(
+        self,
+        info: Info,
+        first: FirstOf500 = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> TranscriptEntryConnection:
+        """A page of its transcript."""
+        arguments = PageArguments.parse(
+            TRANSCRIPT, first=first, after=after, last=last, before=before, maximum=500, default=100
+        )
+        rows = await transcript_of_attempt(info.context.context, self.record.id, arguments.window)
+        page = page_of(rows, arguments, lambda entry: TRANSCRIPT.encode((int(str(entry["sequence"])),)))
+        return TranscriptEntryConnection.of(page, TranscriptEntry.of)
+
+    @strawberry.field(description="Where to download the transcript as JSON Lines; null for packs.")
+    async def transcript_url(self, info: Info) -> str | None:
+        """A signed path on this server."""
+        step = await info.context.loaders.step.load(self.record.step_id)
+        if step is None or step.pack != AGENT:
+            return None
+        context = info.context.context
+        return context.services.sign_transcript(self.record.id, context.caller.id)
+
+    @strawberry.field(description="Isolation reached; null for packs and for what started no process.")
+    def isolation(self) -> IsolationLevel | None:
+        """How far its process was kept apart."""
+        return None if self.record.isolation is None else IsolationLevel(self.record.isolation)
+
+    @strawberry.field(description="Where the result was taken from, when nothing was run.")
+    def cache_receipt(self) -> CacheReceipt | None:
+        """Its receipt."""
+        return CacheReceipt.read(self.record.receipt)
+
+    @strawberry.field(description="Where its output was taken from, when a re-run reused it and nothing was run.")
+    def reuse(self) -> Reuse | None:
+        """Its source in another run."""
+        return None if self.record.reused_from is None else Reuse(attempt_id=self.record.reused_from)
+
+    @strawberry.field(description="What it logged, oldest first.")
+    async def log(
+        self,
+        info: Info,
+        first: FirstOf500 = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> LogLineConnection:
+        """A page of its log."""
+        arguments = PageArguments.parse(
+            LOG_LINES, first=first, after=after, last=last, before=before, maximum=500, default=100
+        )
+        rows = await log_of_attempt(info.context.context, self.record.id, arguments.window)
+        page = page_of(rows, arguments, lambda row: LOG_LINES.encode((row.sequence,)))
+        return LogLineConnection.of(page, LogLine.of)
+
+
+async def load_attempt(info: Info, attempt_id: str) -> Attempt | None:
+    """An attempt of a run the caller may see."""
+    found = await info.context.loaders.attempt.load(attempt_id)
+    return None if found is None else Attempt.of(found)

@@ -1,0 +1,187 @@
+"""What happened in a run: one type for each kind of event, and pages of the history."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+import orjson
+import strawberry
+
+from resolvers.records import EventRecord, PageWindow
+from resolvers.visible import events_of_run
+from schema.artifacts.artifacts import Artifact
+from schema.base.context import Info
+from schema.base.cursors import EVENTS, event_position
+from schema.base.pagination import Connection, PageArguments, page_of
+from schema.base.scalars import Cursor, Long
+from schema.runs.attempts import Attempt
+from schema.runs.states import RunState
+from schema.runs.steps import Milestone, RunStep
+from store.states import ArtifactStatus, AttemptState, EventType, StepState
+
+if TYPE_CHECKING:
+    from schema.runs.runs import Run
+
+
+@strawberry.interface(
+    description=(
+        "Something that happened in a run, stored in the same transaction as the change. A run and a sequence name it."
+    )
+)
+class RunEvent:
+    """What all events have in common."""
+
+    sequence: Long = strawberry.field(description="Counts from 1 within the run, without gaps, through resumes.")
+    cursor: Cursor = strawberry.field(description="Position to go on after.")
+    at: datetime = strawberry.field(description="When it happened.")
+    record: strawberry.Private[EventRecord]
+
+    @strawberry.field(description="The run, as it is when read.")
+    async def run(self, info: Info) -> 'Annotated[Run, strawberry.lazy("schema.runs.runs")]':
+        """Its run."""
+        from schema.runs.runs import get_run_now
+
+        return await get_run_now(info, self.record.run_id)
+
+
+@strawberry.type(description="The run went from one state to another.")
+class RunStateChanged(RunEvent):
+    """`run_state` in the store."""
+
+    previous_run_state: RunState | None = strawberry.field(description="Before; null for the first event.")
+    run_state: RunState = strawberry.field(description="After.")
+    reason: str | None = strawberry.field(description="Why, for people.")
+
+
+@strawberry.type(description="A step went from one state to another.")
+class StepStateChanged(RunEvent):
+    """`step_state` in the store."""
+
+    previous_step_state: StepState = strawberry.field(description="Before.")
+    step_state: StepState = strawberry.field(description="After.")
+    reason: str | None = strawberry.field(description="Why, for people.")
+
+    @strawberry.field(description="The step, as it is when read.")
+    async def run_step(self, info: Info) -> RunStep:
+        """Its step."""
+        return await _step(info, self.record)
+
+
+@strawberry.type(description="An attempt started or ended.")
+class AttemptStateChanged(RunEvent):
+    """`attempt_state` in the store."""
+
+    attempt_state: AttemptState = strawberry.field(description="After.")
+
+    @strawberry.field(description="The attempt, as it is when read.")
+    async def attempt(self, info: Info) -> Attempt:
+        """Its attempt."""
+        found = await info.context.loaders.attempt.load(self.record.attempt_id or "")
+        if found is None:
+            raise LookupError(f"attempt {self.record.attempt_id} is gone")
+        return Attempt.of(found)
+
+
+@strawberry.type(description="A step told how far along it is.")
+class StepProgressed(RunEvent):
+    """`step_progress` in the store."""
+
+    @strawberry.field(description="The step, as it is when read.")
+    async def run_step(self, info: Info) -> RunStep:
+        """Its step."""
+        return await _step(info, self.record)
+
+    @strawberry.field(description="What it told.")
+    def milestone(self) -> Milestone:
+        """Its milestone."""
+        return Milestone.read(orjson.loads(self.record.data or "{}"))
+
+
+@strawberry.type(description="An artifact was stored, verified or put in quarantine.")
+class ArtifactChanged(RunEvent):
+    """`artifact` in the store."""
+
+    artifact_status: ArtifactStatus = strawberry.field(description="After.")
+
+    @strawberry.field(description="The artifact, as it is when read.")
+    async def artifact(self, info: Info) -> Artifact:
+        """Its artifact; erased ones stay with the run that made them."""
+        found = await info.context.loaders.artifact.load(self.record.artifact_id or "")
+        if found is None:
+            raise LookupError(f"artifact {self.record.artifact_id} is gone")
+        return Artifact.of(found)
+
+
+RunEventConnection = Connection[RunEvent]
+
+
+def event_of(record: EventRecord) -> RunEvent:
+    """The event of a row."""
+    sequence = Long(record.sequence)
+    cursor = EVENTS.encode((record.run_id, record.sequence))
+    match EventType(record.type):
+        case EventType.RUN_STATE:
+            return RunStateChanged(
+                sequence=sequence,
+                cursor=cursor,
+                at=record.at,
+                record=record,
+                previous_run_state=RunState(record.before) if record.before else None,
+                run_state=RunState(record.after or ""),
+                reason=record.reason,
+            )
+        case EventType.STEP_STATE:
+            return StepStateChanged(
+                sequence=sequence,
+                cursor=cursor,
+                at=record.at,
+                record=record,
+                previous_step_state=StepState(record.before or ""),
+                step_state=StepState(record.after or ""),
+                reason=record.reason,
+            )
+        case EventType.ATTEMPT_STATE:
+            return AttemptStateChanged(
+                sequence=sequence,
+                cursor=cursor,
+                at=record.at,
+                record=record,
+                attempt_state=AttemptState(record.after or ""),
+            )
+        case EventType.STEP_PROGRESS:
+            return StepProgressed(sequence=sequence, cursor=cursor, at=record.at, record=record)
+        case EventType.ARTIFACT:
+            return ArtifactChanged(
+                sequence=sequence,
+                cursor=cursor,
+                at=record.at,
+                record=record,
+                artifact_status=ArtifactStatus(record.after or ""),
+            )
+
+
+async def event_page(
+    info: Info, run_id: str, first: int | None, after: str | None, last: int | None, before: str | None
+) -> RunEventConnection:
+    """A page of a run's history, oldest first."""
+    event_position(after, run_id)
+    event_position(before, run_id)
+    arguments = PageArguments.parse(
+        EVENTS, first=first, after=after, last=last, before=before, maximum=500, default=100
+    )
+    window = PageWindow(
+        arguments.after[1:] if arguments.after else None,
+        arguments.before[1:] if arguments.before else None,
+        arguments.limit,
+        arguments.reverse,
+    )
+    rows = await events_of_run(info.context.context, run_id, window)
+    page = page_of(rows, arguments, lambda row: EVENTS.encode((row.run_id, row.sequence)))
+    return RunEventConnection.of(page, event_of)
+
+
+async def _step(info: Info, record: EventRecord) -> RunStep:
+    found = await info.context.loaders.step.load(record.step_id or "")
+    if found is None:
+        raise LookupError(f"step {record.step_id} is gone")
+    return RunStep.of(found)

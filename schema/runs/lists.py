@@ -1,0 +1,161 @@
+"""Finding runs: one by id, lists of them by what is asked, and waiting for one."""
+
+# mypy: disallow-untyped-decorators=False
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from resolvers.runs.runs import RunQuery, count_visible_runs, get_run, list_visible_runs, wait_run
+from schema.base.context import Info
+from schema.base.cursors import EVENTS, RUNS, event_position
+from schema.base.directives import Cost, Requires, published
+from schema.base.pagination import After, Before, CountedConnection, First, Last, PageArguments, page_of
+from schema.base.scalars import Cursor
+from schema.runs.runs import Run
+from schema.runs.states import RunCause, RunState
+from store.states import Scope
+
+RunConnection = CountedConnection[Run]
+
+
+@strawberry.input(description="Which runs. Fields are joined by and, values within a field by or.")
+class RunFilter:
+    """Fields left out do not ask."""
+
+    states: list[RunState] | None = strawberry.field(default=None, description="Standing in one of these.")
+    pipelines: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Of one of these pipelines, by id, key or alias."
+    )
+    packs: list[strawberry.ID] | None = strawberry.field(
+        default=None, description="Single calls of one of these packs."
+    )
+    callers: list[strawberry.ID] | None = strawberry.field(default=None, description="Started by one of these callers.")
+    causes: list[RunCause] | None = strawberry.field(default=None, description="Started by one of these.")
+    rerun_of: strawberry.ID | None = strawberry.field(default=None, description="Repeating this run.")
+    needs_attention: bool | None = strawberry.field(
+        default=None,
+        description="FAILED, not acknowledged and not succeeded by a later re-run; or all others.",
+    )
+    text: str | None = strawberry.field(default=None, description="Words in title, inputs or failure message.")
+    created_from: datetime | None = strawberry.field(default=None, description="Created at or after.")
+    created_before: datetime | None = strawberry.field(default=None, description="Created before.")
+
+    def query(self) -> RunQuery:
+        """The same as the use case takes it."""
+        return RunQuery(
+            states=tuple(self.states) if self.states is not None else None,
+            pipelines=tuple(self.pipelines) if self.pipelines is not None else None,
+            packs=tuple(self.packs) if self.packs is not None else None,
+            callers=tuple(self.callers) if self.callers is not None else None,
+            causes=tuple(self.causes) if self.causes is not None else None,
+            rerun_of=self.rerun_of,
+            needs_attention=self.needs_attention,
+            text=self.text,
+            created_from=self.created_from,
+            created_before=self.created_before,
+        )
+
+
+@strawberry.type(description="What waiting for a run came to.")
+class WaitRunAnswer:
+    """What `waitRun` answers."""
+
+    run: Run = strawberry.field(description="The run as it is now.")
+    timed_out: bool = strawberry.field(description="Whether time ran out first.")
+    cursor: Cursor = strawberry.field(description="Position to wait on after.")
+
+
+async def run_page(
+    info: Info, query: RunQuery, first: int | None, after: str | None, last: int | None, before: str | None
+) -> RunConnection:
+    """A page of the runs the caller may see, newest first."""
+    arguments = PageArguments.parse(RUNS, first=first, after=after, last=last, before=before)
+    context = info.context.context
+
+    async def count() -> int:
+        return await count_visible_runs(context, query)
+
+    rows = await list_visible_runs(context, query=query, window=arguments.window)
+    page = page_of(rows, arguments, lambda row: RUNS.encode((row.id,)))
+    return RunConnection.counted(page, Run.of, count)
+
+
+async def newest_runs_page(info: Info, pipeline_id: str, first: int | None) -> RunConnection:
+    """The first page of a pipeline's runs, as `run_page` has it; one query for all pipelines of a list."""
+    arguments = PageArguments.parse(RUNS, first=first)
+    context = info.context.context
+
+    async def count() -> int:
+        return await count_visible_runs(context, RunQuery(pipelines=(pipeline_id,)))
+
+    rows = await info.context.loaders.newest_runs.load((pipeline_id, arguments.limit + 1))
+    return RunConnection.counted(page_of(rows, arguments, lambda row: RUNS.encode((row.id,))), Run.of, count)
+
+
+@strawberry.type
+class RunQueries:
+    """Reads of runs."""
+
+    @strawberry.field(
+        description="One run: state, failure, steps, artifacts and what can be done with it.",
+        directives=[Requires(scope=Scope.READ), published(get_run)],
+    )
+    async def run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
+    ) -> Run | None:
+        """A run."""
+        found = await get_run(info.context.context, id=id)
+        return None if found is None else Run.of(found)
+
+    @strawberry.field(
+        description="Runs, newest first.",
+        directives=[Requires(scope=Scope.READ), published(list_visible_runs)],
+    )
+    async def runs(
+        self,
+        info: Info,
+        filter: Annotated[RunFilter | None, strawberry.argument(description="Only those that match.")] = None,
+        first: First = None,
+        after: After = None,
+        last: Last = None,
+        before: Before = None,
+    ) -> RunConnection:
+        """A page of runs."""
+        return await run_page(info, (filter or RunFilter()).query(), first, after, last, before)
+
+    @strawberry.field(
+        description=(
+            "Waits until a run has ended or changed, at most some seconds. Running out of time is a normal answer; "
+            "call again."
+        ),
+        directives=[Requires(scope=Scope.READ), Cost(weight=20), published(wait_run)],
+    )
+    async def wait_run(
+        self,
+        info: Info,
+        id: Annotated[strawberry.ID, strawberry.argument(description="The run's id.")],
+        wait_seconds: Annotated[int, strawberry.argument(description="Longest wait, 0 to 50.")] = 45,
+        until_change: Annotated[
+            bool, strawberry.argument(description="Answer at the first change instead of at the end.")
+        ] = False,
+        after: Annotated[
+            Cursor | None,
+            strawberry.argument(description="Changes after this position count; after the call when absent."),
+        ] = None,
+    ) -> WaitRunAnswer | None:
+        """The wait's answer."""
+        waited = await wait_run(
+            info.context.context,
+            id=id,
+            wait_seconds=wait_seconds,
+            until_change=until_change,
+            after=event_position(after, id),
+        )
+        if waited is None:
+            return None
+        return WaitRunAnswer(
+            run=Run.of(waited.run), timed_out=waited.timed_out, cursor=EVENTS.encode((id, waited.sequence))
+        )

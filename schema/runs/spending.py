@@ -1,0 +1,47 @@
+"""What models were paid for."""
+
+# mypy: disallow-untyped-decorators=False
+from typing import TYPE_CHECKING
+
+import strawberry
+
+from resolvers.records import NOTHING, Spending
+from schema.base.scalars import Long
+from store.states import AttemptState
+
+if TYPE_CHECKING:
+    from resolvers.records import AttemptRecord
+
+
+@strawberry.type(description="Tokens models were paid for.")
+class ModelUsage:
+    """Tokens of one or more calls."""
+
+    input: Long = strawberry.field(description="Tokens read.")
+    output: Long = strawberry.field(description="Tokens written.")
+
+
+@strawberry.type(name="Cost", description="What something cost. Unknown is null, never 0.")
+class SpendingCost:
+    """Make one with `of`."""
+
+    usage: ModelUsage | None = strawberry.field(
+        description="Tokens models were paid for; null when a model did not tell."
+    )
+    amount_usd: float | None = strawberry.field(description="Money in US dollars; null when a price is unknown.")
+
+    @classmethod
+    def of(cls, spending: Spending) -> "SpendingCost":
+        """Sums as counted."""
+        usage = None
+        if spending.input_tokens is not None and spending.output_tokens is not None:
+            usage = ModelUsage(input=Long(spending.input_tokens), output=Long(spending.output_tokens))
+        return cls(usage=usage, amount_usd=None if spending.cost_micros is None else spending.cost_micros / 1_000_000)
+
+    @classmethod
+    def of_attempt(cls, record: "AttemptRecord") -> "SpendingCost":
+        """What one attempt told: not known while it runs, nor when it was lost with its process."""
+        if record.models is None:
+            is_untold = record.state in (AttemptState.RUNNING, AttemptState.LOST)
+            return cls(usage=None, amount_usd=None) if is_untold else cls.of(NOTHING)
+        return cls.of(Spending(record.input_tokens, record.output_tokens, record.cost_micros))

@@ -1,0 +1,1 @@
+"""The server itself, and how agents' programs are connected."""

@@ -1,0 +1,120 @@
+"""The audit trail: one append-only row for every command, sign-in, credential use and trigger firing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.database.paging import capped_count, fetch_page, words_in_json
+from store.models.callers import AUDIT
+from store.models.declaring import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """Something somebody did.
+
+    Attributes:
+        actor_id: Who; None before anybody was known, such as at a refused sign-in.
+        on_behalf_of: The caller it was done for, when that was somebody else.
+        detail: JSON text, secrets masked by whoever wrote it.
+    """
+
+    id: str
+    at: datetime
+    actor_id: str | None
+    on_behalf_of: str | None
+    action: str
+    accepted: bool
+    target_id: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter:
+    """Which entries; fields are joined by and, values within a field by or. `from_at` is inclusive."""
+
+    actor_ids: tuple[str, ...] | None = None
+    actions: tuple[str, ...] | None = None
+    text: str | None = None
+    from_at: datetime | None = None
+    before_at: datetime | None = None
+
+
+_INSERT = Sql(
+    """INSERT INTO audit (id, at, actor_id, on_behalf_of, action, accepted, target_id, detail)
+    VALUES (:id, :at, :actor_id, :on_behalf_of, :action, :accepted, :target_id, :detail)"""
+)
+_COLUMNS = columns_of(AUDIT, AuditRecord)
+
+
+def append_audit(
+    conn: Connection,
+    *,
+    actor_id: str | None,
+    action: str,
+    accepted: bool,
+    target_id: str | None = None,
+    detail: str | None = None,
+    on_behalf_of: str | None = None,
+) -> str:
+    """Writes an entry and answers its id; call it inside the unit it tells of, so that both stand or fall together."""
+    audit_id = new_id("aud")
+    conn.run(
+        _INSERT,
+        {
+            "id": audit_id,
+            "at": conn.now(),
+            "actor_id": actor_id,
+            "on_behalf_of": on_behalf_of,
+            "action": action,
+            "accepted": accepted,
+            "target_id": target_id,
+            "detail": detail,
+        },
+    )
+    return audit_id
+
+
+async def list_audit(store: Store, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
+    """Entries, newest first; the sort key is `(id,)`."""
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
+    return [AuditRecord(**row) for row in await fetch_page(store, statement, [(AUDIT.c.id, True)], window)]
+
+
+async def count_audit(store: Store, wanted: AuditFilter) -> int:
+    """How many entries match, up to `store.database.paging.COUNT_CAP`."""
+    return await capped_count(store, sa.select(AUDIT.c.id).where(*_conditions(wanted)))
+
+
+async def find_audit(store: Store, ids: Sequence[str]) -> dict[str, AuditRecord]:
+    """Entries by id."""
+    rows = await store.read(sa.select(*_COLUMNS).where(AUDIT.c.id.in_(ids)))
+    return {row["id"]: AuditRecord(**row) for row in rows.mappings()}
+
+
+def _conditions(wanted: AuditFilter) -> list[Any]:
+    conditions: list[Any] = []
+    if wanted.actor_ids is not None:
+        conditions.append(AUDIT.c.actor_id.in_(wanted.actor_ids))
+    if wanted.actions is not None:
+        conditions.append(AUDIT.c.action.in_(wanted.actions))
+    if wanted.text:
+        conditions.extend(words_in_json(sa.func.lower(AUDIT.c.detail), wanted.text))
+    if wanted.from_at is not None:
+        conditions.append(AUDIT.c.at >= wanted.from_at)
+    if wanted.before_at is not None:
+        conditions.append(AUDIT.c.at < wanted.before_at)
+    return conditions

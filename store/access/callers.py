@@ -1,0 +1,87 @@
+"""Callers: people, agents and scripts, by their subjects. Their credentials are in `store.access.tokens`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import sqlalchemy as sa
+
+from store.database.dialects import Sql
+from store.database.ids import new_id
+from store.database.lookups import Lookup
+from store.database.paging import fetch_page, words_in
+from store.models.callers import CALLER
+from store.models.declaring import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+
+class CallerRecord(NamedTuple):
+    """A person, agent or script."""
+
+    id: str
+    subject: str
+    name: str
+    created_at: datetime
+    last_seen_at: datetime | None
+
+
+_INSERT_CALLER = Sql(
+    """INSERT INTO caller (id, subject, name, created_at) VALUES (:id, :subject, :name, :now)
+    ON CONFLICT (subject) DO NOTHING"""
+)
+_CALLER_OF_SUBJECT = Sql(f"SELECT {', '.join(CallerRecord._fields)} FROM caller WHERE subject = :subject")
+_INSERT_SLOT = Sql("INSERT INTO caller_slot (caller_id) VALUES (:id) ON CONFLICT DO NOTHING")
+_TOUCH_CALLER = Sql(
+    "UPDATE caller SET last_seen_at = :now WHERE id = :id AND (last_seen_at IS NULL OR last_seen_at < :before)"
+)
+_WITHOUT_LOGIN = Sql(
+    """SELECT id FROM caller WHERE subject = :subject AND NOT EXISTS (
+    SELECT 1 FROM token WHERE token.caller_id = caller.id AND token.kind = 'browser')"""
+)
+_CALLER_COLUMNS = columns_of(CALLER, CallerRecord)
+_BY_ID = Lookup(CALLER, CallerRecord, "caller.id")
+
+
+def ensure_caller(conn: Connection, subject: str, name: str) -> CallerRecord:
+    """The caller of a subject, made if it is new; the name counts only then."""
+    conn.run(_INSERT_CALLER, {"id": new_id("call"), "subject": subject, "name": name, "now": conn.now()})
+    row = conn.one(_CALLER_OF_SUBJECT, {"subject": subject})
+    assert row is not None, "a caller is never deleted"
+    conn.run(_INSERT_SLOT, {"id": row.id})
+    return _BY_ID.make(row)
+
+
+def touch_caller(conn: Connection, caller_id: str, now: datetime, before: datetime) -> None:
+    """Notes that a caller was seen at `now`; writes nothing if it was noted since `before`."""
+    conn.run(_TOUCH_CALLER, {"id": caller_id, "now": now, "before": before})
+
+
+async def find_without_login(store: Store, subject: str) -> str | None:
+    """The id of the caller of a subject while it never signed a browser in; else None."""
+    rows = await store.rows(_WITHOUT_LOGIN, {"subject": subject}, few=True)
+    return rows[0].id if rows else None
+
+
+async def find_callers(store: Store, ids: Sequence[str]) -> dict[str, CallerRecord]:
+    """Callers by id; those that do not exist are left out."""
+    return {caller.id: caller for caller in await _BY_ID.read(store, ids)}
+
+
+async def find_caller_of(store: Store, subject: str) -> CallerRecord | None:
+    """The caller of a subject."""
+    row = (await store.read(sa.select(*_CALLER_COLUMNS).where(CALLER.c.subject == subject))).mappings().first()
+    return None if row is None else CallerRecord(**row)
+
+
+async def list_callers(store: Store, window: PageWindow, *, text: str | None = None) -> list[CallerRecord]:
+    """Callers, newest first, with all words of `text` in name or subject; the sort key is `(id,)`."""
+    words = words_in(sa.func.lower(CALLER.c.name + " " + CALLER.c.subject), text or "")
+    rows = await fetch_page(store, sa.select(*_CALLER_COLUMNS).where(*words), [(CALLER.c.id, True)], window)
+    return [CallerRecord(**row) for row in rows]

@@ -1,0 +1,290 @@
+"""What callers prove themselves with: bearer tokens, browser logins, one-time login links.
+
+Only the SHA-256 of a secret is kept. All secrets of one subject belong to one caller.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from store.access.callers import CallerRecord, touch_caller
+from store.database.dialects import Sql, instant, some_instant
+from store.database.ids import new_id
+from store.database.paging import fetch_page
+from store.database.wakes import Topic
+from store.models.callers import TOKEN
+from store.models.declaring import columns_of
+from store.states import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sqlalchemy import RowMapping
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+#: What a plaintext begins with, so that people and secret scanners know it.
+PREFIX = "pkl_"
+#: `last_used_at` and `last_seen_at` are written at most this often.
+TOUCH_EVERY = timedelta(minutes=1)
+
+
+class TokenKind(StrEnum):
+    """What a secret is for."""
+
+    TOKEN = "token"
+    BROWSER = "browser"
+    LOGIN_LINK = "login_link"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRecord:
+    """A bearer token, browser login or login link, without its secret."""
+
+    id: str
+    caller_id: str
+    kind: TokenKind
+    name: str
+    beginning: str
+    scopes: frozenset[Scope]
+    created_at: datetime
+    expires_at: datetime | None
+    last_used_at: datetime | None
+    revoked_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """A secret just made; `plaintext` exists here and nowhere else."""
+
+    token: TokenRecord
+    plaintext: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenHolder:
+    """Who presents a secret, found by its hash in one query.
+
+    Attributes:
+        tools: The only tools an agent's token opens; None for everybody else's.
+    """
+
+    token_id: str
+    kind: TokenKind
+    scopes: frozenset[Scope]
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    last_used_at: datetime | None
+    caller: CallerRecord
+    tools: frozenset[str] | None = None
+
+    def valid_at(self, now: datetime) -> bool:
+        """Whether the secret still counts."""
+        return self.revoked_at is None and (self.expires_at is None or now < self.expires_at)
+
+
+#: Begins an entry among the scopes of an agent's token that names a tool.
+_TOOL = "tool:"
+
+_INSERT_TOKEN = Sql(
+    """INSERT INTO token (id, caller_id, kind, name, beginning, hash, scopes, created_at, expires_at)
+    VALUES (:id, :caller_id, :kind, :name, :beginning, :hash, :scopes, :now, :expires_at)"""
+)
+# One statement takes the link: of two who follow it at once, one gets in.
+_TAKE_LINK = Sql(
+    """UPDATE token SET revoked_at = :now, last_used_at = :now
+    WHERE hash = :hash AND kind = 'login_link' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now)
+    RETURNING caller_id, name, scopes"""
+)
+_REVOKE = Sql("UPDATE token SET revoked_at = :now WHERE id = :id AND revoked_at IS NULL")
+_TOUCH_TOKEN = Sql(
+    "UPDATE token SET last_used_at = :now WHERE id = :id AND (last_used_at IS NULL OR last_used_at < :before)"
+)
+_SWEEP = Sql(
+    """DELETE FROM token WHERE kind <> 'token' AND id IN (SELECT id FROM token WHERE kind <> 'token' AND
+    (expires_at < :before OR revoked_at < :before) LIMIT :limit)"""
+)
+
+_TOKEN_COLUMNS = columns_of(TOKEN, TokenRecord)
+# Every request asks this: found by the unique index on the hash.
+_HOLDER = Sql(
+    """SELECT token.id AS token_id, token.kind, token.scopes, token.expires_at, token.revoked_at, token.last_used_at,
+        caller.id AS caller_id, caller.subject, caller.name AS caller_name, caller.created_at, caller.last_seen_at
+    FROM token JOIN caller ON caller.id = token.caller_id WHERE token.hash = :hash"""
+)
+
+
+def hash_secret(plaintext: str) -> str:
+    """What is kept of a secret. They are random and long, so one round of SHA-256 is enough."""
+    return hashlib.sha256(plaintext.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# ------------------------------------------------------------------------------------------------ units
+
+
+def create_token(
+    conn: Connection,
+    caller_id: str,
+    *,
+    name: str,
+    scopes: Iterable[Scope],
+    expires_at: datetime | None,
+    kind: TokenKind = TokenKind.TOKEN,
+    tools: Iterable[str] = (),
+) -> NewToken:
+    """Makes a secret for a caller.
+
+    Args:
+        conn: The unit's connection.
+        caller_id: Who it stands for.
+        name: What people call it.
+        scopes: What it allows.
+        expires_at: When it stops working; None for never.
+        kind: What it is for.
+        tools: The only tools it opens, for an agent's.
+    """
+    secret = PREFIX + secrets.token_urlsafe(32)
+    now = conn.now()
+    allowed = frozenset(scopes)
+    token = TokenRecord(
+        id=new_id("tok"),
+        caller_id=caller_id,
+        kind=kind,
+        name=name,
+        beginning=secret[:8],
+        scopes=allowed,
+        created_at=now,
+        expires_at=expires_at,
+        last_used_at=None,
+        revoked_at=None,
+    )
+    conn.run(
+        _INSERT_TOKEN,
+        {
+            "id": token.id,
+            "caller_id": caller_id,
+            "kind": kind.value,
+            "name": name,
+            "beginning": token.beginning,
+            "hash": hash_secret(secret),
+            "scopes": json.dumps(
+                [*sorted(scope.value for scope in allowed), *(f"{_TOOL}{tool}" for tool in sorted(tools))]
+            ),
+            "now": now,
+            "expires_at": expires_at,
+        },
+    )
+    return NewToken(token, secret)
+
+
+def use_login_link(conn: Connection, secret_hash: str, *, browser_days: float) -> NewToken | None:
+    """Trades a one-time login link for a browser login of the same caller and scopes; None when it does not count.
+
+    The link is used up in the same statement that reads it, so it works once.
+    """
+    now = conn.now()
+    row = conn.one(_TAKE_LINK, {"hash": secret_hash, "now": now})
+    if row is None:
+        return None
+    return create_token(
+        conn,
+        row.caller_id,
+        name=row.name,
+        scopes=_scopes(row.scopes),
+        expires_at=now + timedelta(days=browser_days),
+        kind=TokenKind.BROWSER,
+    )
+
+
+def revoke_token(conn: Connection, token_id: str) -> bool:
+    """Ends a secret at once and wakes those who use it; false when it had ended or does not exist."""
+    revoked = conn.run(_REVOKE, {"id": token_id, "now": conn.now()}) > 0
+    if revoked:
+        conn.wake(Topic.TOKEN_REVOKED, token_id)
+    return revoked
+
+
+def touch_token(conn: Connection, token_id: str, caller_id: str) -> None:
+    """Notes that a token was used just now; writes nothing if that was noted within `TOUCH_EVERY`."""
+    now = conn.now()
+    before = now - TOUCH_EVERY
+    conn.run(_TOUCH_TOKEN, {"id": token_id, "now": now, "before": before})
+    touch_caller(conn, caller_id, now, before)
+
+
+def sweep_tokens(conn: Connection, *, keep_days: float, limit: int = 1000) -> int:
+    """Removes browser logins and login links that ended `keep_days` ago; bearer tokens stay for the record."""
+    return conn.run(_SWEEP, {"before": conn.now() - timedelta(days=keep_days), "limit": limit})
+
+
+# ------------------------------------------------------------------------------------------------ reads
+
+
+async def find_holder(store: Store, secret_hash: str) -> TokenHolder | None:
+    """Who presents the secret with this hash, valid or not; see `TokenHolder.valid_at`."""
+    rows = await store.rows(_HOLDER, {"hash": secret_hash}, few=True)
+    if not rows:
+        return None
+    (row,) = rows
+    return TokenHolder(
+        token_id=row.token_id,
+        kind=TokenKind(row.kind),
+        scopes=_scopes(row.scopes),
+        expires_at=instant(row.expires_at),
+        revoked_at=instant(row.revoked_at),
+        last_used_at=instant(row.last_used_at),
+        caller=CallerRecord(
+            row.caller_id, row.subject, row.caller_name, some_instant(row.created_at), instant(row.last_seen_at)
+        ),
+        tools=_tools(row.scopes) if row.kind == TokenKind.AGENT else None,
+    )
+
+
+async def find_tokens(store: Store, ids: Sequence[str]) -> dict[str, TokenRecord]:
+    """Secrets by id, of any kind, ended ones too."""
+    rows = await store.read(sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.id.in_(ids)))
+    return {row["id"]: _token(row) for row in rows.mappings()}
+
+
+async def list_tokens(
+    store: Store, caller_id: str, window: PageWindow, *, kind: TokenKind = TokenKind.TOKEN
+) -> list[TokenRecord]:
+    """A caller's secrets of one kind, newest first, ended ones too; the sort key is `(id,)`."""
+    wanted = sa.select(*_TOKEN_COLUMNS).where(TOKEN.c.caller_id == caller_id, TOKEN.c.kind == kind.value)
+    return [_token(row) for row in await fetch_page(store, wanted, [(TOKEN.c.id, True)], window)]
+
+
+async def scopes_of(store: Store, caller_id: str, now: datetime) -> frozenset[Scope]:
+    """What a caller's valid bearer tokens allow together."""
+    found = await store.read(
+        sa.select(TOKEN.c.scopes).where(
+            TOKEN.c.caller_id == caller_id,
+            TOKEN.c.kind == TokenKind.TOKEN.value,
+            TOKEN.c.revoked_at.is_(None),
+            TOKEN.c.expires_at.is_(None) | (TOKEN.c.expires_at > now),
+        )
+    )
+    return frozenset().union(*(_scopes(text) for text in found.scalars()))
+
+
+def _token(row: RowMapping) -> TokenRecord:
+    return TokenRecord(**{**row, "kind": TokenKind(row["kind"]), "scopes": _scopes(row["scopes"])})
+
+
+def _scopes(text: str) -> frozenset[Scope]:
+    return frozenset(Scope(value) for value in json.loads(text) if not value.startswith(_TOOL))
+
+
+def _tools(text: str) -> frozenset[str]:
+    return frozenset(value.removeprefix(_TOOL) for value in json.loads(text) if value.startswith(_TOOL))

@@ -1,0 +1,151 @@
+"""The one way in and out of the database.
+
+`Store.write` and `Store.write_few` run a synchronous unit of work in a transaction and answer after COMMIT;
+`Store.snapshot` runs one that only reads. Other reads are functions of this floor that are given the store; they alone
+call `Store.read` and `Store.rows`. `store.database.sqlite` and `store.database.postgres` implement them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from sqlalchemy import Executable, Result
+
+    from store.database.dialects import Connection, Dialect, Parameters, Row, Sql
+    from store.database.wakes import Wakes
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: What is said where the driver of PostgreSQL cannot be imported.
+NEEDS_PSYCOPG = (
+    "PACKLINE_DATABASE_URL names a PostgreSQL database, whose driver is not installed: "
+    "`pip install 'packline[postgres]'`."
+)
+
+
+class StoreError(Exception):
+    """The database could not do what was asked; nothing of the unit remains."""
+
+
+class StoreClosedError(StoreError):
+    """The store is closed or closing."""
+
+
+class StoreFullError(StoreError):
+    """The disk is full; nothing of the unit remains."""
+
+
+class StoreAwayError(StoreError):
+    """The database cannot be reached for now; nothing of the unit remains."""
+
+
+class StoreUncertainError(StoreError):
+    """The connection was lost during COMMIT: whether the unit was recorded is not known."""
+
+
+class StoreBusyError(StoreError):
+    """Another process owns the database file."""
+
+
+class StoreSchemaError(StoreError):
+    """The database was written by another release; the message says what to run."""
+
+
+class Store(Protocol):
+    """A database, opened.
+
+    Attributes:
+        dialect: Which database it is, for people.
+        shared: Whether other processes may write to it at the same time.
+        machine: Identity of this machine and data folder; sessions belong to it.
+        wakes: Wake-ups after commits of this process and others.
+    """
+
+    dialect: Dialect
+    shared: bool
+    machine: str
+    wakes: Wakes
+
+    async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs `unit(conn, *args)` in a transaction and returns its result after COMMIT.
+
+        The unit must not block on anything but the database. When it raises, nothing of it remains and the exception
+        comes back; other units that shared the transaction are not touched. Cancelling the caller does not undo the
+        unit.
+
+        Raises:
+            StoreError: the transaction could not be committed.
+        """
+
+    async def write_few(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, for a unit that finds its rows by an index and touches few, none larger than a step's output.
+
+        SQLite runs it at once on the event loop's thread, which then does not wait for the disk: see
+        `store.database.sqlite_writer`.
+        """
+
+    async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit that only reads, such as a preview; all its statements see the database at one instant.
+
+        Raises:
+            StoreError: it would have changed something, or a statement failed.
+        """
+
+    async def read(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> Result[*tuple[Any, ...]]:
+        """The rows of a statement built over the models; they hold no connection, and are read once.
+
+        The statement sees what was committed before it started.
+        """
+
+    async def rows(self, statement: Sql, parameters: Parameters = ..., *, few: bool = ...) -> list[Row]:
+        """Rows of one short, prepared read, as the driver hands them out; see `store.database.dialects.instant`.
+
+        For what is read on every start or event. On SQLite it costs 20 µs of CPU, and a statement through `read` 210,
+        or 280 where twenty are under way: most of that is SQLAlchemy's pool and the hops to the connection's thread.
+
+        Args:
+            statement: What to read.
+            parameters: Its parameters.
+            few: Whether it finds its rows by an index, they are few, and none is large: SQLite then answers at once,
+                on the event loop's thread.
+        """
+
+    async def close(self) -> None:
+        """Finishes what was accepted and closes every connection. A second call does nothing."""
+
+
+async def open_store(url: str, data_dir: Path, *, migrate: bool) -> Store:
+    """Opens the database of `url`; `sqlite` alone is the embedded file in `data_dir`.
+
+    Args:
+        url: `sqlite` or `postgresql://user@host/name`.
+        data_dir: Folder of the embedded file and its lock, made when absent. With PostgreSQL, servers of one machine
+            that share it can use each other's sessions.
+        migrate: Whether to bring an older schema up to date; otherwise it is refused.
+
+    Raises:
+        StoreBusyError: another process owns the file.
+        StoreSchemaError: the schema is newer than this release, or older and `migrate` is false.
+        StoreError: the database cannot be reached, with what to do.
+    """
+    if url.startswith(("postgresql:", "postgresql+psycopg:", "postgres:")):
+        try:
+            from store.database.postgres import open_postgres
+        except ImportError as error:
+            raise StoreError(NEEDS_PSYCOPG) from error
+
+        return await open_postgres(url, data_dir, migrate=migrate)
+    if url != "sqlite":
+        raise StoreError(
+            f"PACKLINE_DATABASE_URL is `{url}`: use `sqlite` for the embedded database or `postgresql://user@host/name`."
+        )
+    from store.database.sqlite import open_sqlite
+
+    return await open_sqlite(data_dir, migrate=migrate)

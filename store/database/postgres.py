@@ -1,0 +1,212 @@
+"""PostgreSQL: the same units of work as on SQLite, each in a transaction of its own.
+
+What surely was not committed (a deadlock, a connection lost before COMMIT was sent) is run again; a connection lost
+during COMMIT is reported, never repeated. Reads go through SQLAlchemy and outlive the loss of their connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+import socket
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import structlog
+from sqlalchemy import event, exc
+from sqlalchemy.ext.asyncio import create_async_engine
+
+from store.database.dialects import NOTHING, Sql, row_maker
+from store.database.engine import StoreClosedError, StoreError
+from store.database.postgres_wakes import PostgresBackend
+from store.database.postgres_writer import NotCommittedError, PostgresWriter, adapt, connect_options, is_dead, named
+from store.database.schema import ensure_postgres_schema, libpq_url
+from store.database.wakes import Wakes
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+
+    from sqlalchemy import CursorResult, Executable, Result
+    from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+    from sqlalchemy.pool import ConnectionPoolEntry
+
+    from store.database.dialects import Connection, Dialect, Parameters, Row
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+#: Connections kept for reading, and as many more while there is much to read.
+POOL = 10
+#: How often a unit that surely was not committed is tried; the waits add up to about three seconds.
+TRIES = 7
+_SNAPSHOT = Sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+#: What connecting raises while the server is away, or when each connection the pool offers turns out dead.
+_UNREACHABLE = (exc.OperationalError, exc.InterfaceError, exc.InvalidRequestError, OSError)
+
+
+async def _tries() -> AsyncIterator[bool]:
+    """Goes round `TRIES` times, with growing waits that add up to about three seconds; whether it is the last time."""
+    delay = 0.02
+    for left in reversed(range(TRIES)):
+        yield left == 0
+        await asyncio.sleep(delay * random.uniform(0.5, 1.5))
+        delay *= 2
+
+
+class PostgresStore:
+    """A PostgreSQL database, opened; see `store.database.engine.Store`."""
+
+    dialect: Dialect = "postgresql"
+    shared = True
+
+    def __init__(self, url: str, data_dir: Path) -> None:
+        self.machine = f"{machine_identity()}:{data_dir.resolve()}"
+        origin = uuid.uuid4().hex[:12]
+        self.listening = PostgresBackend(libpq_url(url), origin)
+        self.wakes = Wakes(self.listening)
+        self._writer = PostgresWriter(libpq_url(url), origin)
+        self._reads = _reading_engine(url)
+        self._running: set[asyncio.Task[Any]] = set()
+        self._closed = False
+
+    async def write(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit in a transaction; see `store.database.engine.Store.write`."""
+        if self._closed:
+            raise StoreClosedError("The store is closed: the server is shutting down.")
+        # A task of its own, so that a caller who is cancelled does not leave a transaction half said.
+        task = asyncio.get_running_loop().create_task(self._write(lambda conn: unit(conn, *args, **kwargs)))
+        self._running.add(task)
+        task.add_done_callback(self._ended)
+        return await asyncio.shield(task)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._running.discard(task)
+        if not task.cancelled():
+            task.exception()  # looked at here: a caller who was cancelled does not, and asyncio would complain
+
+    write_few = write
+
+    async def snapshot(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs a unit that only reads; see `store.database.engine.Store.snapshot`."""
+
+        def read(conn: Connection) -> T:
+            conn.run(_SNAPSHOT)
+            return unit(conn, *args, **kwargs)
+
+        return await self.write(read)
+
+    async def read(
+        self, statement: Executable, parameters: Mapping[str, object] | None = None
+    ) -> Result[*tuple[Any, ...]]:
+        """All rows of a statement; see `store.database.engine.Store.read`."""
+        return await self._read(lambda connection: connection.execute(statement, parameters))
+
+    async def rows(self, statement: Sql, parameters: Parameters = NOTHING, *, few: bool = False) -> list[Row]:
+        """Rows of one short read; see `store.database.engine.Store.rows`."""
+        values = dict(parameters)
+        found = await self._read(lambda connection: connection.exec_driver_sql(statement.postgresql, values))
+        make = row_maker(tuple(found.keys()))
+        return [*map(make, found)]
+
+    async def _read(
+        self, run: Callable[[AsyncConnection], Awaitable[CursorResult[*tuple[Any, ...]]]]
+    ) -> Result[*tuple[Any, ...]]:
+        """Runs one statement, which changes nothing: when the connection is lost it runs again on another one."""
+        if self._closed:
+            raise StoreClosedError("The store is closed: the server is shutting down.")
+        async for last in _tries():
+            is_connected = False
+            try:
+                async with self._reads.connect() as connection:
+                    is_connected = True
+                    return (await run(connection)).freeze()()
+            except exc.TimeoutError as error:
+                raise StoreError(
+                    f"All {2 * POOL} connections to PostgreSQL have been busy for 30 s. Try again later."
+                ) from error
+            except _UNREACHABLE as error:
+                is_lost = isinstance(error, exc.DBAPIError) and error.connection_invalidated
+                if last or (is_connected and not is_lost):
+                    raise named(error) from error
+                log.debug("statement runs again", error=str(error).strip())
+        raise AssertionError("unreachable")
+
+    async def close(self) -> None:
+        """Finishes what was accepted and closes every connection. A second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._running:
+            await asyncio.wait(self._running)
+        await self.wakes.stop()
+        await self._writer.close()
+        await self._reads.dispose()
+
+    async def _write(self, unit: Callable[[Connection], T]) -> T:
+        async for last in _tries():
+            try:
+                result, woken = await self._writer.transact(unit)
+            except NotCommittedError as failed:
+                cause = failed.__cause__
+                assert cause is not None
+                if last:
+                    raise named(cause) from cause
+                log.debug("transaction runs again", error=str(cause).strip())
+            else:
+                if woken:
+                    self.wakes.committed(woken)
+                return result
+        raise AssertionError("unreachable")
+
+
+async def open_postgres(url: str, data_dir: Path, *, migrate: bool) -> PostgresStore:
+    """Opens a PostgreSQL database and begins to listen for other processes; nothing is written to the data folder.
+
+    Raises:
+        StoreSchemaError: its schema does not fit this release.
+        StoreError: it cannot be reached.
+    """
+    await asyncio.to_thread(ensure_postgres_schema, url, migrate=migrate)
+    store = PostgresStore(url, data_dir)
+    await store.wakes.start()
+    return store
+
+
+def machine_identity() -> str:
+    """The same for every process of this machine and another elsewhere: host name and a digest of the machine id."""
+    try:
+        seed = Path("/etc/machine-id").read_text().strip()
+    except OSError:
+        seed = ""
+    if not seed:
+        seed = f"{uuid.getnode():012x}"
+    return f"{socket.gethostname()}:{hashlib.sha256(seed.encode()).hexdigest()[:12]}"
+
+
+def _reading_engine(url: str) -> AsyncEngine:
+    engine = create_async_engine(
+        libpq_url(url).replace("postgresql:", "postgresql+psycopg:", 1),
+        pool_size=POOL,
+        max_overflow=POOL,
+        pool_timeout=30,
+        hide_parameters=True,  # payloads have no business in error messages and logs
+        connect_args=connect_options("packline-read", default_transaction_read_only="on"),
+        isolation_level="AUTOCOMMIT",
+    )
+
+    @event.listens_for(engine.sync_engine, "connect")
+    def prepare(_raw: object, record: ConnectionPoolEntry) -> None:
+        if record.driver_connection is not None:
+            adapt(record.driver_connection.adapters)
+
+    @event.listens_for(engine.sync_engine, "checkout")
+    def refuse_dead(_raw: object, record: ConnectionPoolEntry, _proxy: object) -> None:
+        if record.driver_connection is None or is_dead(record.driver_connection):
+            # Where one is dead the others mostly are: the pool would give up at the third.
+            raise exc.InvalidatePoolError
+
+    return engine

@@ -1,0 +1,340 @@
+"""Artifacts: named files of attempts and uploads. Their content lies in `store.files.blobs`, found by its digest.
+
+An artifact of a succeeded run goes some days after it unless pinned; those of failed or cancelled runs, and those that
+another run reuses, stay as long as the run. Erasing keeps the row, so that the history of a run stays complete.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from store.database.dialects import Sql, instant
+from store.database.ids import new_id
+from store.database.lookups import Lookup
+from store.database.paging import capped_count, fetch_page, words_in
+from store.files.contents import note_content
+from store.models.artifacts import ARTIFACT
+from store.models.declaring import columns_of
+from store.models.runs import ATTEMPT, RUN
+from store.states import ArtifactStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import RowMapping
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+
+class ArtifactRecord(NamedTuple):
+    """A file with a name.
+
+    Attributes:
+        run_id: None for an upload; may dangle once the run is pruned.
+        expires_at: When it will be erased unless pinned; None while its run goes on, failed or was cancelled.
+        erased_at: When its content went; the row tells that it existed.
+        verified_by: The step that vouched for what an agent proposed.
+    """
+
+    id: str
+    caller_id: str
+    run_id: str | None
+    step_id: str | None
+    attempt_id: str | None
+    name: str
+    media_type: str
+    size_bytes: int
+    digest: str
+    status: ArtifactStatus
+    pinned: bool
+    created_at: datetime
+    expires_at: datetime | None
+    erased_at: datetime | None
+    verified_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactFilter:
+    """Which artifacts; fields are joined by and, values within a field by or.
+
+    Attributes:
+        text: Words that all occur in the name.
+        media_types: Such as `text/plain`, or `image/*` for all of a kind.
+        erased: Those without content too; left out by default.
+        reused: Of `run_id` also what came with the outputs of other runs that it repeats.
+    """
+
+    text: str | None = None
+    media_types: tuple[str, ...] | None = None
+    statuses: tuple[ArtifactStatus, ...] | None = None
+    pipeline_id: str | None = None
+    run_id: str | None = None
+    pinned: bool | None = None
+    erased: bool = False
+    reused: bool = False
+
+
+_INSERT = Sql(
+    """INSERT INTO artifact (id, caller_id, name, media_type, size_bytes, digest, status, pinned, created_at,
+        expires_at)
+    VALUES (:id, :caller_id, :name, :media_type, :size_bytes, :digest, :status, :pinned, :now, :expires_at)"""
+)
+_PIN = Sql(
+    """UPDATE artifact SET pinned = :pinned, expires_at = NULL
+    WHERE id = :id AND NOT pinned AND erased_at IS NULL AND status <> 'quarantined'"""
+)
+_PINNED = Sql(
+    """SELECT run.state, run.ended_at FROM artifact LEFT JOIN run ON run.id = artifact.run_id
+    WHERE artifact.id = :id AND artifact.pinned"""
+)
+_UNPIN = Sql("UPDATE artifact SET pinned = :pinned, expires_at = :expires_at WHERE id = :id")
+# A run or a re-run days later finds what was uploaded for it; an hour is near enough, and spares most writes.
+_USED = Sql(
+    """UPDATE artifact SET expires_at = :until
+    WHERE id = :id AND run_id IS NULL AND NOT pinned AND erased_at IS NULL AND expires_at < :nearly"""
+)
+_STATUS = Sql("UPDATE artifact SET status = :after WHERE id = :id AND status = :before AND erased_at IS NULL")
+_ERASE = Sql("UPDATE artifact SET erased_at = :now, pinned = :pinned WHERE id = :id AND erased_at IS NULL")
+# What another run's attempts reuse stays as long as that run, whatever became of the artifact's own run.
+_EXPIRED = Sql(
+    """SELECT id FROM artifact WHERE expires_at <= :now AND erased_at IS NULL AND NOT pinned
+        AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)
+    ORDER BY expires_at LIMIT :limit"""
+)
+_COLUMNS = columns_of(ARTIFACT, ArtifactRecord)
+_DECODE = {"status": {status.value: status for status in ArtifactStatus}.__getitem__}
+_BOUNDS = {"caller_id": "caller_id = :caller_id", "after": "id < :after", "before": "id > :before"}
+#: A caller's own, and what came with an output that a run of theirs repeats.
+_VISIBLE = """artifact.caller_id = :visible_to OR EXISTS (
+        SELECT 1 FROM attempt JOIN run ON run.id = attempt.run_id
+        WHERE attempt.reused_from = artifact.attempt_id AND run.caller_id = :visible_to)"""
+_BY_ID = Lookup(ARTIFACT, ArtifactRecord, "artifact.id", visible=_VISIBLE, decode=_DECODE)
+_OF_STEPS = Lookup(
+    ARTIFACT,
+    ArtifactRecord,
+    "attempt.step_id",
+    source="artifact JOIN attempt ON attempt.id = artifact.attempt_id",
+    order="artifact.id",
+    visible=_VISIBLE,
+    decode=_DECODE,
+)
+_OF_ATTEMPTS = Lookup(
+    ARTIFACT, ArtifactRecord, "artifact.attempt_id", order="artifact.id", visible=_VISIBLE, decode=_DECODE
+)
+
+
+# ------------------------------------------------------------------------------------------------ units
+
+
+def add_upload(
+    conn: Connection,
+    *,
+    caller_id: str,
+    name: str,
+    media_type: str,
+    size_bytes: int,
+    digest: str,
+    keep_days: float,
+    status: ArtifactStatus = ArtifactStatus.STORED,
+) -> str:
+    """Records a file that a caller uploaded and answers its id; its content is in the blob store already.
+
+    It goes `keep_days` after it was last used, see `use_upload`.
+    """
+    artifact_id = new_id("art")
+    now = conn.now()
+    note_content(conn, digest, size_bytes, now)
+    conn.run(
+        _INSERT,
+        {
+            "id": artifact_id,
+            "caller_id": caller_id,
+            "name": name,
+            "media_type": media_type,
+            "size_bytes": size_bytes,
+            "digest": digest,
+            "status": status.value,
+            "pinned": False,
+            "now": now,
+            "expires_at": now + timedelta(days=keep_days),
+        },
+    )
+    return artifact_id
+
+
+def use_upload(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
+    """Keeps an upload for `keep_days` from now, because a run uses it; whether its time was changed.
+
+    Other artifacts stay for as long as their run says.
+    """
+    until = conn.now() + timedelta(days=keep_days)
+    nearly = until - timedelta(hours=1)
+    return conn.run(_USED, {"id": artifact_id, "until": until, "nearly": nearly}) > 0
+
+
+def pin_artifact(conn: Connection, artifact_id: str) -> bool:
+    """Keeps an artifact for good; false when it is pinned, erased, quarantined or does not exist."""
+    return conn.run(_PIN, {"id": artifact_id, "pinned": True}) > 0
+
+
+def unpin_artifact(conn: Connection, artifact_id: str, *, keep_days: float) -> bool:
+    """Lets an artifact go again; false when it is not pinned.
+
+    It goes `keep_days` after its run succeeded, or from now when it has no run any more or is an upload; artifacts of
+    runs in any other state stay with the run.
+    """
+    row = conn.one(_PINNED, {"id": artifact_id})
+    if row is None:
+        return False
+    expires_at: datetime | None = None
+    if row.state is None:
+        expires_at = conn.now() + timedelta(days=keep_days)
+    elif row.state == "succeeded" and (ended_at := instant(row.ended_at)) is not None:
+        expires_at = ended_at + timedelta(days=keep_days)
+    conn.run(_UNPIN, {"id": artifact_id, "pinned": False, "expires_at": expires_at})
+    return True
+
+
+def change_status(conn: Connection, artifact_id: str, before: ArtifactStatus, after: ArtifactStatus) -> bool:
+    """Says what an artifact is worth from now on; false when it is not `before` any more."""
+    return conn.run(_STATUS, {"id": artifact_id, "before": before.value, "after": after.value}) > 0
+
+
+def erase_artifacts(conn: Connection, ids: Sequence[str]) -> int:
+    """Gives up the content of artifacts, pinned ones too; how many had one. `prune_blobs` removes the bytes."""
+    now = conn.now()
+    return sum(conn.run(_ERASE, {"id": artifact_id, "now": now, "pinned": False}) for artifact_id in ids)
+
+
+def expire_artifacts(conn: Connection, *, limit: int = 500) -> int:
+    """Erases artifacts whose time is over, oldest first; how many."""
+    return erase_artifacts(conn, [row.id for row in conn.all(_EXPIRED, {"now": conn.now(), "limit": limit})])
+
+
+# ------------------------------------------------------------------------------------------------ reads
+
+
+async def find_artifacts(
+    store: Store, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, ArtifactRecord]:
+    """Artifacts by id, erased ones too.
+
+    `visible_to` leaves those of one caller and those that came with outputs that runs of theirs repeat; None leaves
+    everybody's.
+    """
+    return {artifact.id: artifact for artifact in await _BY_ID.read(store, ids, visible_to=visible_to)}
+
+
+async def find_artifact(store: Store, artifact_id: str, *, visible_to: str | None = None) -> ArtifactRecord | None:
+    """One artifact, also when erased; see `find_artifacts`."""
+    return (await find_artifacts(store, [artifact_id], visible_to=visible_to)).get(artifact_id)
+
+
+async def list_artifacts(
+    store: Store, wanted: ArtifactFilter, window: PageWindow, *, visible_to: str | None = None
+) -> list[ArtifactRecord]:
+    """Artifacts, newest first; the sort key is `(id,)`.
+
+    `visible_to` leaves those of one caller, and what came along with outputs where that is asked for; None everybody's.
+    """
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted, visible_to))
+    return [_record(row) for row in await fetch_page(store, statement, [(ARTIFACT.c.id, True)], window)]
+
+
+async def list_of_run(
+    store: Store, run_id: str, window: PageWindow, *, visible_to: str | None = None
+) -> list[ArtifactRecord]:
+    """The artifacts of one run as `list_artifacts` lists them, by a prepared statement: every look at a run asks."""
+    given = {
+        "caller_id": visible_to,
+        "after": None if window.after is None else window.after[0],
+        "before": None if window.before is None else window.before[0],
+    }
+    bounds = {name: value for name, value in given.items() if value is not None}
+    statement = _page_of_run(frozenset(bounds), window.reverse)
+    rows = await store.rows(statement, {**bounds, "run_id": run_id, "limit": window.limit + 1})
+    found = [_BY_ID.make(row) for row in rows]
+    return found[::-1] if window.reverse else found
+
+
+async def count_artifacts(store: Store, wanted: ArtifactFilter, *, visible_to: str | None = None) -> int:
+    """How many artifacts match, up to `store.database.paging.COUNT_CAP`."""
+    return await capped_count(store, sa.select(ARTIFACT.c.id).where(*_conditions(wanted, visible_to)))
+
+
+async def artifacts_of_steps(
+    store: Store, step_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[ArtifactRecord]]:
+    """What all attempts of each step made, oldest first, by step id; every id asked for has an entry."""
+    artifacts: dict[str, list[ArtifactRecord]] = {step_id: [] for step_id in step_ids}
+    for artifact in await _OF_STEPS.read(store, step_ids, visible_to=visible_to):
+        assert artifact.step_id is not None, "it is its attempt's"
+        artifacts[artifact.step_id].append(artifact)
+    return artifacts
+
+
+async def artifacts_of_attempts(
+    store: Store, attempt_ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, list[ArtifactRecord]]:
+    """The artifacts of each attempt, oldest first, by attempt id; every id asked for has an entry."""
+    artifacts: dict[str, list[ArtifactRecord]] = {attempt_id: [] for attempt_id in attempt_ids}
+    for artifact in await _OF_ATTEMPTS.read(store, attempt_ids, visible_to=visible_to):
+        assert artifact.attempt_id is not None, "it was looked up by it"
+        artifacts[artifact.attempt_id].append(artifact)
+    return artifacts
+
+
+@lru_cache(maxsize=16)
+def _page_of_run(bounds: frozenset[str], reverse: bool) -> Sql:
+    conditions = ["run_id = :run_id", "erased_at IS NULL", *(text for name, text in _BOUNDS.items() if name in bounds)]
+    names = ", ".join(column.name for column in _COLUMNS)
+    order = "ASC" if reverse else "DESC"
+    return Sql(f"SELECT {names} FROM artifact WHERE {' AND '.join(conditions)} ORDER BY id {order} LIMIT :limit")
+
+
+def _conditions(wanted: ArtifactFilter, visible_to: str | None) -> list[Any]:
+    conditions: list[Any] = []
+    if visible_to is not None and wanted.run_id is not None and wanted.reused:
+        # What came along belongs to others: the run decides.
+        own_run = sa.select(RUN.c.id).where(RUN.c.id == wanted.run_id, RUN.c.caller_id == visible_to)
+        conditions.append(own_run.exists())
+    elif visible_to is not None:
+        conditions.append(ARTIFACT.c.caller_id == visible_to)
+    if not wanted.erased:
+        conditions.append(ARTIFACT.c.erased_at.is_(None))
+    if wanted.text:
+        conditions.extend(words_in(sa.func.lower(ARTIFACT.c.name), wanted.text))
+    if wanted.media_types is not None:
+        kinds = [media_type[:-1] for media_type in wanted.media_types if media_type.endswith("/*")]
+        plain = [media_type for media_type in wanted.media_types if not media_type.endswith("/*")]
+        by_kind = (ARTIFACT.c.media_type.startswith(kind, autoescape=True) for kind in kinds)
+        conditions.append(sa.or_(ARTIFACT.c.media_type.in_(plain), *by_kind))
+    if wanted.statuses is not None:
+        conditions.append(ARTIFACT.c.status.in_([status.value for status in wanted.statuses]))
+    if wanted.pipeline_id is not None:
+        runs = sa.select(RUN.c.id).where(RUN.c.pipeline_id == wanted.pipeline_id)
+        conditions.append(ARTIFACT.c.run_id.in_(runs))
+    if wanted.run_id is not None and wanted.reused:
+        # Two reads, each by its own index.
+        ids = sa.select(ARTIFACT.c.id).correlate(None)
+        own = ids.where(ARTIFACT.c.run_id == wanted.run_id)
+        reuses = (ATTEMPT.c.run_id == wanted.run_id, ATTEMPT.c.reused_from.is_not(None))
+        came_along = ids.where(ARTIFACT.c.attempt_id.in_(sa.select(ATTEMPT.c.reused_from).where(*reuses)))
+        conditions.append(ARTIFACT.c.id.in_(sa.union_all(own, came_along)))
+    elif wanted.run_id is not None:
+        conditions.append(ARTIFACT.c.run_id == wanted.run_id)
+    if wanted.pinned is not None:
+        conditions.append(ARTIFACT.c.pinned.is_(wanted.pinned))
+    return conditions
+
+
+def _record(row: RowMapping) -> ArtifactRecord:
+    return ArtifactRecord(**{**row, "status": ArtifactStatus(row["status"])})

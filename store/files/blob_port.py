@@ -1,0 +1,135 @@
+"""What the rest of Packline knows of the place where contents are kept.
+
+A content is a file without a name, found by its SHA-256. `store.files.blobs` keeps them in the data folder,
+`store.files.blobs_s3` in a bucket; `tests/contract/store/test_blob_stores.py` says what both must do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterable, Sequence
+    from pathlib import Path
+
+#: A content this young may wait for its row; it is never pruned.
+GRACE_SECONDS = 3600.0
+#: What is said of a content that a row names and that is not here; follows the artifact's name.
+NOT_HERE = (
+    "is not in this server's data folder: it was lost, or another server keeps it. Servers that share a database must "
+    "share their data folder too (PACKLINE_DATA_DIR), or keep artifacts in one bucket (PACKLINE_ARTIFACT_STORE)."
+)
+
+
+class BlobError(Exception):
+    """A content was not kept or cannot be had; the message says why and what to do."""
+
+
+class QuotaExceededError(BlobError):
+    """The content does not fit what all contents together may take."""
+
+    def __init__(self, size_bytes: int, used_bytes: int, quota_bytes: int) -> None:
+        super().__init__(
+            f"{size_bytes} bytes do not fit: artifacts take {used_bytes} of {quota_bytes} bytes. "
+            "Erase or unpin artifacts, or raise PACKLINE_ARTIFACT_QUOTA_BYTES."
+        )
+
+
+class TooLargeError(BlobError):
+    """A stream is longer than allowed; nothing of it was kept."""
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"The content is longer than {limit_bytes} bytes.")
+        self.limit_bytes = limit_bytes
+
+
+class BlobsAwayError(BlobError):
+    """The place cannot be reached, or answers with errors, for now."""
+
+
+class BlobsRefusedError(BlobError):
+    """The place does not let us in, or is not there: somebody has to change a setting."""
+
+
+class Content(Protocol):
+    """A content that is open for reading: `size_bytes` stay readable although it is removed meanwhile, on a disk."""
+
+    @property
+    def size_bytes(self) -> int:
+        """How long it is."""
+
+    def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from `start` up to `end`, in pieces of at most 256 KiB.
+
+        Raises:
+            BlobError: it cannot be read to the end.
+        """
+
+    async def close(self) -> None:
+        """Lets go of it; to be called once it is no longer read."""
+
+
+class Blobs(Protocol):
+    """Contents by digest. Digests are SHA-256 in lower-case hex; whatever else raises ValueError."""
+
+    async def put(self, content: bytes | Path) -> tuple[str, int]:
+        """Keeps a content; its digest and size. What is here already is only made young again.
+
+        Raises:
+            QuotaExceededError: it does not fit.
+            BlobsAwayError, BlobsRefusedError: it could not be kept; nothing is left behind.
+            OSError: the file cannot be read, or the disk is full.
+        """
+
+    async def keep(self, digest: str) -> Path:
+        """Makes a content that is here already young, as putting it again would; a file as `local` gives it.
+
+        Raises as `local`, and `QuotaExceededError` when it had to be put again.
+        """
+
+    async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
+        """Keeps a content that arrives in pieces, such as an upload; memory holds one piece at a time.
+
+        What the iterator raises comes back, and nothing is left behind. Raises as `put`, and:
+
+        Raises:
+            TooLargeError: it is longer than `limit_bytes`.
+        """
+
+    async def content(self, digest: str) -> Content:
+        """Opens a content.
+
+        Raises:
+            FileNotFoundError: it is not here.
+            BlobsAwayError, BlobsRefusedError: whether it is here cannot be told.
+        """
+
+    async def local(self, digest: str) -> Path:
+        """A file on this machine with the content, for libraries that read files; never to be written to.
+
+        It stays for an hour after the last call at least.
+
+        Raises:
+            FileNotFoundError: it is not here.
+            BlobsAwayError, BlobsRefusedError: it cannot be fetched.
+            OSError: there is no room for it on this machine.
+        """
+
+    async def put_before(self, instant: float) -> list[str]:
+        """The digests of contents last put before an instant, in epoch seconds."""
+
+    async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
+        """Removes contents that no row refers to; how many and how many bytes.
+
+        What was put, or put again, within `grace_seconds` stays: its row may be on the way.
+        """
+
+    async def tidy(self) -> None:
+        """Removes what writers that died left half written, and what is kept on this machine beyond its bound."""
+
+    async def check(self) -> str:
+        """Looks whether contents can be kept; a sentence that says where.
+
+        Raises:
+            BlobsAwayError, BlobsRefusedError: they cannot; what to do.
+        """

@@ -1,0 +1,354 @@
+"""Contents in a bucket that speaks S3, for servers that share artifacts without sharing a disk (extra `s3`).
+
+A content lies under `<prefix>/ab/cdef…`, as it does in `store.files.blobs`. It goes by way of a bounded folder of this
+machine: what is put is written and hashed there first, and libraries that read files find it there. A content appears
+in the bucket whole or not at all, which S3 promises for single and multipart uploads alike; parts of an upload that was
+cut off are the bucket's lifecycle rule's to remove.
+
+S3 cannot lock. Within this process putting and removing one content never cross; between processes a content that
+nobody referred to for an hour could be removed in the instant in which another server puts the same content again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import secrets
+import time
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
+
+from store.files.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, QuotaExceededError
+from store.files.blobs import BlobStore
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator, Sequence
+    from pathlib import Path
+
+    from obstore.store import S3Config, S3Store
+
+#: Read from the bucket at a time; a reader holds no more than this.
+_STRETCH = 4 << 20
+_PIECE = 256 * 1024
+#: Parts of one upload under way at a time, 8 MiB each.
+_PARTS_AT_ONCE = 3
+_PART = 8 << 20
+_LISTED_AT_ONCE = 1000
+_RETRIES = 4
+_RETRY_SECONDS = 30
+_KEY = re.compile(r"([0-9a-f]{2})/([0-9a-f]{62})")
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """Where the bucket is, and who we are to it.
+
+    Attributes:
+        prefix: Folder in the bucket, without slashes at its ends; may be empty.
+        endpoint: Address of a service other than Amazon's, such as `https://minio.example:9000`.
+        key_id: With `secret`; None to use what the AWS_ variables or the machine's role say.
+    """
+
+    name: str
+    prefix: str = ""
+    endpoint: str | None = None
+    region: str = "us-east-1"
+    key_id: str | None = None
+    secret: str | None = None
+
+    @classmethod
+    def parse(cls, address: str) -> Bucket:
+        """The bucket of an address such as `s3://bucket/folder`.
+
+        Raises:
+            ValueError: it is none.
+        """
+        parts = urlsplit(address)
+        if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
+            raise ValueError(f"`{address}` names no bucket: write it as s3://bucket or s3://bucket/folder")
+        return cls(parts.netloc, parts.path.strip("/"))
+
+    def __str__(self) -> str:
+        """As settings spell it, with the service."""
+        place = f"s3://{self.name}/{self.prefix}".rstrip("/")
+        return f"{place} at {self.endpoint}" if self.endpoint else place
+
+
+class S3Blobs:
+    """A bucket as `store.files.blob_port.Blobs`."""
+
+    def __init__(self, bucket: Bucket, cache_dir: Path, *, quota_bytes: int | None, cache_bytes: int) -> None:
+        """Names the bucket; nothing is asked of it before the first use.
+
+        Args:
+            bucket: Where contents are kept.
+            cache_dir: Folder for contents in use; made when needed, and may be removed while no server runs.
+            quota_bytes: What all contents together may take; None for no limit. What other servers put is learnt of at
+                each `tidy`.
+            cache_bytes: What the folder may take. What was used within the last hour stays beyond it.
+
+        Raises:
+            BlobsRefusedError: the extra `s3` is not installed.
+        """
+        self.bucket = bucket
+        self._quota_bytes = quota_bytes
+        self._cache_bytes = cache_bytes
+        self._cache = BlobStore(cache_dir)
+        self._store = _connect(bucket)
+        self._used: int | None = None
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    async def put(self, content: bytes | Path) -> tuple[str, int]:
+        """Keeps a content, by way of this machine's folder."""
+        digest, size = await self._cache.put(content)
+        await self._keep(digest, size)
+        return digest, size
+
+    async def keep(self, digest: str) -> Path:
+        """Makes a content of the bucket young, and is its file in this machine's folder."""
+        path = await self.local(digest)
+        await self._keep(digest, (await asyncio.to_thread(path.stat)).st_size)
+        return path
+
+    async def put_stream(self, chunks: AsyncIterable[bytes], *, limit_bytes: int) -> tuple[str, int]:
+        """Keeps a content that arrives in pieces, by way of this machine's folder."""
+        digest, size = await self._cache.put_stream(chunks, limit_bytes=limit_bytes)
+        await self._keep(digest, size)
+        return digest, size
+
+    async def content(self, digest: str) -> _Object:
+        """Opens a content; raises FileNotFoundError when it is not in the bucket."""
+        key = _key(digest)
+        async with self._asking(f"look for {digest}"):
+            found = await _head(self._store, key)
+        if found is None:
+            raise FileNotFoundError(f"{digest} is not in {self.bucket}")
+        return _Object(self, key, found[0])
+
+    async def local(self, digest: str) -> Path:
+        """The content's file in this machine's folder, fetched if need be."""
+        path = self._cache.path(digest)
+        async with self._lock(digest):
+            if not await asyncio.to_thread(_touched, path):
+                await self._fetch(digest)
+        return path
+
+    async def put_before(self, instant: float) -> list[str]:
+        """The digests of contents last put before an instant; learns how much all take."""
+        old = []
+        used = 0
+        async for digest, size, put_at in self._listed():
+            used += size
+            if put_at < instant:
+                old.append(digest)
+        self._used = used
+        return old
+
+    async def discard(self, digests: Sequence[str], *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
+        """Removes contents that no row refers to, here and in the bucket."""
+        import obstore
+
+        removed = size = 0
+        for digest in digests:
+            key = _key(digest)
+            async with self._lock(digest), self._asking(f"remove {digest}"):
+                found = await _head(self._store, key)
+                if found is not None and found[1] < time.time() - grace_seconds:
+                    with self._missing_bucket():
+                        await obstore.delete_async(self._store, key)
+                    removed += 1
+                    size += found[0]
+        await asyncio.to_thread(self._cache.remove, digests, grace_seconds=grace_seconds)
+        if self._used is not None:
+            self._used = max(0, self._used - size)
+        return removed, size
+
+    async def tidy(self) -> None:
+        """Brings this machine's folder back within its bound."""
+        await asyncio.to_thread(self._cache.sweep_parts)
+        await asyncio.to_thread(self._cache.shrink, self._cache_bytes)
+
+    async def check(self) -> str:
+        """Lists, puts, reads and removes something."""
+        import obstore
+
+        probe = f"probe/{secrets.token_hex(8)}"
+        async with self._asking("use it"):
+            with self._missing_bucket():
+                await obstore.put_async(self._store, probe, b"packline")
+            await obstore.get_range_async(self._store, probe, start=0, end=1)
+            await obstore.delete_async(self._store, probe)
+        used = await self._used_bytes()
+        return f"Contents are kept in {self.bucket}; they take {used} bytes."
+
+    async def _keep(self, digest: str, size: int) -> None:
+        """Has the bucket hold what this machine's folder holds, young enough to outlast the next pruning."""
+        import obstore
+
+        key = _key(digest)
+        async with self._lock(digest), self._asking(f"keep {digest}"):
+            found = await _head(self._store, key)
+            if found is not None and found[1] > time.time() - GRACE_SECONDS / 2:
+                return
+            if found is None and self._quota_bytes is not None and await self._used_bytes() + size > self._quota_bytes:
+                await asyncio.to_thread(self._cache.remove, [digest], grace_seconds=-1.0)
+                raise QuotaExceededError(size, await self._used_bytes(), self._quota_bytes)
+            path = self._cache.path(digest)
+            with self._missing_bucket():
+                await obstore.put_async(self._store, key, path, chunk_size=_PART, max_concurrency=_PARTS_AT_ONCE)
+            if found is None and self._used is not None:
+                self._used += size
+        await self._bound()
+
+    async def _fetch(self, digest: str) -> None:
+        content = await self.content(digest)
+        got, _ = await self._cache.put_stream(content.read(0, content.size_bytes), limit_bytes=content.size_bytes)
+        if got != digest:
+            await asyncio.to_thread(self._cache.remove, [got], grace_seconds=-1.0)
+            raise BlobsRefusedError(f"What {self.bucket} keeps as {digest} is another content: somebody changed it.")
+        await self._bound()
+
+    async def _bound(self) -> None:
+        if await asyncio.to_thread(self._cache.used_bytes) > self._cache_bytes:
+            await asyncio.to_thread(self._cache.shrink, self._cache_bytes)
+
+    async def _used_bytes(self) -> int:
+        if self._used is None:
+            self._used = sum([size async for _, size, _ in self._listed()])
+        return self._used
+
+    async def _listed(self) -> AsyncIterator[tuple[str, int, float]]:
+        """Digest, size and time of each content, in epoch seconds."""
+        import obstore
+
+        async with self._asking("list what is in it"):
+            async for page in obstore.list(self._store, chunk_size=_LISTED_AT_ONCE):
+                for entry in page:
+                    if (match := _KEY.fullmatch(entry["path"])) is not None:
+                        yield match[1] + match[2], entry["size"], entry["last_modified"].timestamp()
+
+    def _lock(self, digest: str) -> asyncio.Lock:
+        lock = self._locks.get(digest)
+        if lock is None:
+            lock = self._locks[digest] = asyncio.Lock()
+        return lock
+
+    @asynccontextmanager
+    async def _asking(self, what: str) -> AsyncIterator[None]:
+        """Has errors of the service tell what was wanted, of which bucket, and what to do."""
+        from obstore import exceptions
+
+        try:
+            yield
+        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError) as error:
+            raise BlobsRefusedError(
+                f"{self.bucket} does not let this server {what}: {_said(error)}. Check PACKLINE_ARTIFACT_STORE_KEY_ID "
+                "and PACKLINE_ARTIFACT_STORE_SECRET (or the AWS_ variables), and that they may read, list, write and "
+                "delete there."
+            ) from error
+        except exceptions.BaseError as error:
+            raise BlobsAwayError(f"{self.bucket} could not {what} now: {_said(error)}.") from error
+
+    @contextmanager
+    def _missing_bucket(self) -> Iterator[None]:
+        """Takes "not found" for a missing bucket: where no object need exist, as for putting and removing one."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise BlobsRefusedError(
+                f"There is no bucket {self.bucket.name}, or not there: create it, or mend PACKLINE_ARTIFACT_STORE, "
+                f"PACKLINE_ARTIFACT_STORE_ENDPOINT and PACKLINE_ARTIFACT_STORE_REGION. ({_said(error)})"
+            ) from error
+
+
+class _Object:
+    """An object of the bucket as `store.files.blob_port.Content`."""
+
+    def __init__(self, blobs: S3Blobs, key: str, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
+        self._blobs = blobs
+        self._key = key
+
+    async def read(self, start: int, end: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from `start` up to `end`, asked for some megabytes at a time."""
+        import obstore
+
+        while start < end:
+            until = min(end, start + _STRETCH)
+            async with self._blobs._asking("read a content of it"):
+                stretch = bytes(await obstore.get_range_async(self._blobs._store, self._key, start=start, end=until))
+            if len(stretch) != until - start:
+                raise BlobsAwayError("The content became shorter while it was read.")
+            for place in range(0, len(stretch), _PIECE):
+                yield stretch[place : place + _PIECE]
+            start = until
+
+    async def close(self) -> None:
+        """Nothing is held open."""
+
+
+def _connect(bucket: Bucket) -> S3Store:
+    try:
+        from obstore.store import S3Store
+    except ImportError as error:
+        raise BlobsRefusedError(
+            "PACKLINE_ARTIFACT_STORE names a bucket, whose library is not installed: `pip install 'packline[s3]'`."
+        ) from error
+    # One by one: services that are not Amazon's differ most in how they take lists of what to delete.
+    config: dict[str, str] = {"region": bucket.region, "disable_bulk_delete": "true"}
+    if bucket.endpoint:
+        config["endpoint"] = bucket.endpoint
+    if bucket.key_id and bucket.secret:
+        config |= {"access_key_id": bucket.key_id, "secret_access_key": bucket.secret}
+    return S3Store(
+        bucket.name,
+        prefix=bucket.prefix or None,
+        config=cast("S3Config", config),
+        client_options={
+            "allow_http": (bucket.endpoint or "").startswith("http://"),
+            "connect_timeout": timedelta(seconds=5),
+            "timeout": timedelta(seconds=120),
+        },
+        retry_config={
+            "max_retries": _RETRIES,
+            "retry_timeout": timedelta(seconds=_RETRY_SECONDS),
+            "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=5), "base": 2},
+        },
+    )
+
+
+async def _head(store: S3Store, key: str) -> tuple[int, float] | None:
+    """Size and time of an object, in epoch seconds; None when there is none."""
+    import obstore
+
+    try:
+        found = await obstore.head_async(store, key)
+    except FileNotFoundError:
+        return None
+    return found["size"], found["last_modified"].timestamp()
+
+
+def _key(digest: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise ValueError(f"{digest!r} is no SHA-256 in lower-case hex.")
+    return f"{digest[:2]}/{digest[2:]}"
+
+
+def _touched(path: Path) -> bool:
+    """Makes a file young; whether there is one."""
+    try:
+        os.utime(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _said(error: BaseException) -> str:
+    """The service's own words, in a line: the first paragraph, which the library's whole state follows."""
+    return " ".join(str(error).partition("\n\n")[0].split()).rstrip(".")

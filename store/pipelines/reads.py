@@ -1,0 +1,299 @@
+"""Reads of pipelines and their versions; lists never fetch documents."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from store.database.dialects import Sql
+from store.database.lookups import Lookup
+from store.database.paging import COUNT_CAP, PageWindow, SortKey, capped_count, fetch_page, oldest_id, words_in
+from store.models.declaring import columns_of
+from store.models.pipelines import PIPELINE, PIPELINE_VERSION
+from store.models.runs import RUN
+from store.pipelines.aliases import Alias, load_aliases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import RowMapping
+
+    from store.database.dialects import Row
+    from store.database.engine import Store
+
+
+class PipelineRecord(NamedTuple):
+    """A stored pipeline.
+
+    Attributes:
+        aliases: Earlier keys that still lead here, with what their inputs are called now.
+        metadata_json: JSON text.
+        owner_id: None for a starter.
+        deleted_at: Set when it is reachable by id only.
+    """
+
+    id: str
+    key: str
+    name: str
+    description: str
+    builtin: bool
+    aliases: tuple[Alias, ...]
+    owner_id: str | None
+    current_number: int
+    metadata_json: str
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None
+
+    def alias(self, ref: str) -> Alias | None:
+        """The alias by which a reference found it, `builtin.` before it or not; None when that was its id or key."""
+        if ref in (self.id, self.key):
+            return None
+        name = ref.removeprefix(STARTER_PREFIX)
+        return next((alias for alias in self.aliases if alias.name == name), None)
+
+
+class VersionRecord(NamedTuple):
+    """One save of a pipeline, without its texts."""
+
+    id: str
+    pipeline_id: str
+    number: int
+    digest: str
+    note: str | None
+    created_by: str | None
+    created_at: datetime
+
+
+class VersionBody(NamedTuple):
+    """The texts of a version: JSON, YAML, JSON Schema of the inputs; keys in their author's order."""
+
+    id: str
+    document: str
+    yaml: str
+    input_schema: str
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineFilter:
+    """Which pipelines; fields are joined by and. `uses_pack` names a pack that the current version calls."""
+
+    text: str | None = None
+    builtin: bool | None = None
+    owner_id: str | None = None
+    uses_pack: str | None = None
+
+
+class PipelineOrder(StrEnum):
+    """Order of a list of pipelines, with its sort key."""
+
+    RECENTLY_CHANGED = "recently_changed"  # (updated_at, id)
+    MOST_USED = "most_used"  # (runs of the last 30 days, id)
+    NAME = "name"  # (lower-case name, id)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPipeline:
+    """A pipeline of a list and its sort key there, for cursors."""
+
+    pipeline: PipelineRecord
+    key: tuple[Any, ...]
+
+
+#: What ids of starters begin with; their keys and earlier names follow.
+STARTER_PREFIX = "builtin."
+_COLUMNS = columns_of(PIPELINE, PipelineRecord)
+#: Pipelines whose names are compared with one there is not; comparing takes some microseconds each.
+NAMES_MAX = 2_000
+_VERSION_COLUMNS = columns_of(PIPELINE_VERSION, VersionRecord)
+_BY_ID = Lookup(PIPELINE, PipelineRecord, "pipeline.id", decode={"aliases": load_aliases})
+_VERSIONS = Lookup(PIPELINE_VERSION, VersionRecord, "pipeline_version.id")
+_BODIES = Lookup(PIPELINE_VERSION, VersionBody, "pipeline_version.id")
+_CURRENT = Lookup(
+    PIPELINE_VERSION,
+    VersionRecord,
+    "pipeline.id",
+    source="pipeline JOIN pipeline_version ON pipeline_version.pipeline_id = pipeline.id "
+    "AND pipeline_version.number = pipeline.current_number",
+)
+
+
+_STARTER_METADATA = Sql("SELECT id, metadata_json FROM pipeline WHERE builtin AND deleted_at IS NULL")
+# Prepared, since every start looks its pipeline up.
+_FIELDS = ", ".join(PipelineRecord._fields)
+_BY_NAME = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE (id = :ref OR key = :ref) AND deleted_at IS NULL")
+_NAMES = Sql("SELECT key, aliases FROM pipeline WHERE deleted_at IS NULL ORDER BY updated_at DESC, id LIMIT :limit")
+_LIVE = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE deleted_at IS NULL ORDER BY id LIMIT :limit")
+#: No id, key or alias is longer.
+_NAME_CHARACTERS = 200
+_BY_ALIAS = Sql(f"SELECT {_FIELDS} FROM pipeline WHERE aliases LIKE :alias ESCAPE '/' AND deleted_at IS NULL")
+_LIKE_NAMES = Sql(
+    """
+    SELECT key, aliases FROM pipeline
+    WHERE (key LIKE :start ESCAPE '/' OR aliases LIKE :alias ESCAPE '/') AND deleted_at IS NULL
+    """
+)
+
+
+async def find_pipelines(store: Store, ids: Sequence[str]) -> dict[str, PipelineRecord]:
+    """Pipelines by id, deleted ones too."""
+    return {pipeline.id: pipeline for pipeline in await _BY_ID.read(store, ids)}
+
+
+async def find_pipeline(store: Store, ref: str) -> PipelineRecord | None:
+    """A pipeline that is not deleted, by id, key or alias.
+
+    An id wins over a user's key, that over a starter's key, that over an alias. A starter's alias finds
+    it with and without the prefix `builtin.`, as its key does.
+    """
+    if len(ref) > _NAME_CHARACTERS:  # a pattern of any length costs much, and fails beyond 50,000
+        return None
+    found = [_remembered(row) for row in await store.rows(_BY_NAME, {"ref": ref}, few=True)]
+    if not found:
+        name = ref.removeprefix(STARTER_PREFIX)
+        rows = await store.rows(_BY_ALIAS, {"alias": f"%{_escaped(json.dumps(name))}%"})
+        # The pattern also meets names of inputs, which stand in the same text.
+        found = [record for row in rows if (record := _BY_ID.make(row)).alias(ref)]
+    return min(found, key=lambda pipeline: _nearness(pipeline, ref), default=None)
+
+
+async def names_that_begin(store: Store, start: str) -> set[str]:
+    """Keys and aliases of pipelines that are not deleted and begin with some characters of a key."""
+    escaped = _escaped(start)
+    rows = await store.rows(_LIKE_NAMES, {"start": f"{escaped}%", "alias": f'%"{escaped}%'})
+    names = {name for row in rows for name in (row.key, *(alias.name for alias in load_aliases(row.aliases)))}
+    return {name for name in names if name.startswith(start)}
+
+
+def _escaped(text: str) -> str:
+    """Text as it stands in a pattern of LIKE whose escape is `/`."""
+    return text.replace("/", "//").replace("%", "/%").replace("_", "/_")
+
+
+async def list_pipeline_names(store: Store) -> list[str]:
+    """Keys and aliases of pipelines that are not deleted, of those changed last first; for looking for one like it."""
+    rows = await store.rows(_NAMES, {"limit": NAMES_MAX})
+    keys = [row.key for row in rows]
+    return [*keys, *(alias.name for row in rows for alias in load_aliases(row.aliases))]
+
+
+async def list_live_pipelines(store: Store) -> list[PipelineRecord]:
+    """Pipelines that are not deleted, by id, at most `paging.COUNT_CAP`; the same objects while nothing changed."""
+    return [_remembered(row) for row in await store.rows(_LIVE, {"limit": COUNT_CAP})]
+
+
+@lru_cache(maxsize=4_096)
+def _remembered(row: Row) -> PipelineRecord:
+    """The record of a row; every search reads all of them and every start one, and they seldom change."""
+    return _BY_ID.make(row)
+
+
+async def starter_metadata(store: Store) -> dict[str, str]:
+    """The metadata of every starter that is not hidden, as JSON text, by pipeline id."""
+    return {row.id: row.metadata_json for row in await store.rows(_STARTER_METADATA)}
+
+
+async def list_pipelines(
+    store: Store,
+    wanted: PipelineFilter,
+    order: PipelineOrder,
+    window: PageWindow,
+    *,
+    used_since: datetime,
+) -> list[ListedPipeline]:
+    """Pipelines that are not deleted; sort keys as `PipelineOrder` says.
+
+    Args:
+        store: Where to read.
+        wanted: Which ones.
+        order: In which order.
+        window: Which stretch.
+        used_since: From when runs count for `MOST_USED`.
+    """
+    statement = sa.select(*_COLUMNS).where(*_conditions(wanted))
+    keys: list[SortKey]
+    if order is PipelineOrder.RECENTLY_CHANGED:
+        keys = [(PIPELINE.c.updated_at, True), (PIPELINE.c.id, True)]
+    elif order is PipelineOrder.NAME:
+        keys = [(sa.func.lower(PIPELINE.c.name), False), (PIPELINE.c.id, False)]
+    else:
+        # Ids order by creation, so the index on (pipeline_id, id) counts a stretch of time.
+        runs = sa.select(sa.func.count()).select_from(RUN)
+        runs = runs.where(RUN.c.pipeline_id == PIPELINE.c.id, RUN.c.id >= oldest_id("run", used_since))
+        keys = [(runs.scalar_subquery(), True), (PIPELINE.c.id, True)]
+    statement = statement.add_columns(keys[0][0].label("sort_key"))
+    rows = await fetch_page(store, statement, keys, window)
+    return [ListedPipeline(_record(row), (row["sort_key"], row["id"])) for row in rows]
+
+
+async def count_pipelines(store: Store, wanted: PipelineFilter) -> int:
+    """How many match, up to `store.database.paging.COUNT_CAP`."""
+    return await capped_count(store, sa.select(PIPELINE.c.id).where(*_conditions(wanted)))
+
+
+async def find_versions(store: Store, ids: Sequence[str]) -> dict[str, VersionRecord]:
+    """Versions by id."""
+    return {version.id: version for version in await _VERSIONS.read(store, ids)}
+
+
+async def find_bodies(store: Store, version_ids: Sequence[str]) -> dict[str, VersionBody]:
+    """The texts of versions, by version id."""
+    return {body.id: body for body in await _BODIES.read(store, version_ids)}
+
+
+async def current_versions(store: Store, pipeline_ids: Sequence[str]) -> dict[str, VersionRecord]:
+    """The version new runs use, by pipeline id."""
+    return {version.pipeline_id: version for version in await _CURRENT.read(store, pipeline_ids)}
+
+
+async def find_version(store: Store, pipeline_id: str, number: int) -> VersionRecord | None:
+    """One version by its number."""
+    wanted = sa.select(*_VERSION_COLUMNS).where(
+        PIPELINE_VERSION.c.pipeline_id == pipeline_id, PIPELINE_VERSION.c.number == number
+    )
+    row = (await store.read(wanted)).mappings().first()
+    return None if row is None else VersionRecord(**row)
+
+
+async def list_versions(store: Store, pipeline_id: str, window: PageWindow) -> list[VersionRecord]:
+    """The versions of a pipeline, newest first; the sort key is `(number,)`."""
+    wanted = sa.select(*_VERSION_COLUMNS).where(PIPELINE_VERSION.c.pipeline_id == pipeline_id)
+    rows = await fetch_page(store, wanted, [(PIPELINE_VERSION.c.number, True)], window)
+    return [VersionRecord(**row) for row in rows]
+
+
+def _conditions(wanted: PipelineFilter) -> list[Any]:
+    conditions: list[Any] = [PIPELINE.c.deleted_at.is_(None)]
+    if wanted.text:
+        conditions.extend(words_in(PIPELINE.c.search_text, wanted.text))
+    if wanted.builtin is not None:
+        conditions.append(PIPELINE.c.builtin.is_(wanted.builtin))
+    if wanted.owner_id is not None:
+        conditions.append(PIPELINE.c.owner_id == wanted.owner_id)
+    if wanted.uses_pack is not None:
+        # Documents are JSON without spaces: in a text of theirs the quotes would be escaped.
+        calls = PIPELINE_VERSION.c.document.contains(f'"pack":{json.dumps(wanted.uses_pack)}', autoescape=True)
+        current = sa.and_(
+            PIPELINE_VERSION.c.pipeline_id == PIPELINE.c.id, PIPELINE_VERSION.c.number == PIPELINE.c.current_number
+        )
+        conditions.append(sa.select(PIPELINE_VERSION.c.id).where(current, calls).exists())
+    return conditions
+
+
+def _nearness(pipeline: PipelineRecord, ref: str) -> tuple[int, str]:
+    if pipeline.id == ref:
+        return 0, pipeline.id
+    if pipeline.key == ref:
+        return (2 if pipeline.builtin else 1), pipeline.id
+    return (4 if pipeline.builtin else 3), pipeline.id
+
+
+def _record(row: RowMapping) -> PipelineRecord:
+    values = {name: row[name] for name in PipelineRecord._fields}
+    return PipelineRecord(**{**values, "aliases": load_aliases(row["aliases"])})

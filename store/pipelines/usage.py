@@ -1,0 +1,154 @@
+"""How often and how well pipelines and packs ran lately.
+
+Each answer is one pass over the runs since an instant: cache it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from store.database.dialects import seconds_between
+from store.database.paging import oldest_id
+from store.models.runs import ATTEMPT, RUN, RUN_STEP
+from store.runs.spending import costs_by
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnElement
+
+    from store.database.engine import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What came of runs or calls.
+
+    Attributes:
+        runs: How many there were.
+        failed: How many of them failed.
+        median_duration_seconds: Of those that succeeded; None when none did.
+        median_cost_usd: Of those that succeeded and asked models whose price is known; None when none did.
+        last_run_at: When the newest was created, or the newest call started.
+    """
+
+    runs: int
+    failed: int
+    median_duration_seconds: float | None
+    last_run_at: datetime | None
+    median_cost_usd: float | None = None
+
+
+async def usage_of_pipelines(
+    store: Store, pipeline_ids: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
+) -> dict[str, Usage]:
+    """Usage by pipeline id, of all pipelines when no ids are given; those without a run are left out.
+
+    `visible_to` counts that caller's runs alone.
+    """
+    # Ids order by creation: the index on (pipeline_id, id) holds the stretch of time.
+    conditions: list[Any] = [RUN.c.id >= oldest_id("run", since)]
+    if pipeline_ids is None:
+        conditions.append(RUN.c.pipeline_id.is_not(None))
+    else:
+        conditions.append(RUN.c.pipeline_id.in_(pipeline_ids))
+    if visible_to is not None:
+        conditions.append(RUN.c.caller_id == visible_to)
+    return await _usage(
+        store,
+        (RUN.c.pipeline_id, RUN.c.id, ATTEMPT.c.run_id),
+        RUN.c.state,
+        RUN.c.created_at,
+        (RUN.c.started_at, RUN.c.ended_at),
+        conditions,
+    )
+
+
+async def usage_of_packs(
+    store: Store, names: Sequence[str] | None, since: datetime, *, visible_to: str | None = None
+) -> dict[str, Usage]:
+    """Usage by pack name, as a step or by itself, of all packs when no names are given.
+
+    `visible_to` counts steps of that caller's runs alone.
+    """
+    conditions: list[Any] = [
+        RUN_STEP.c.run_id >= oldest_id("run", since),
+        RUN_STEP.c.started_at.is_not(None),
+        RUN_STEP.c.pack.is_not(None) if names is None else RUN_STEP.c.pack.in_(names),
+    ]
+    if visible_to is not None:
+        # By id as well, so that the index on a caller's runs holds the stretch of time.
+        own = sa.select(RUN.c.id).where(RUN.c.caller_id == visible_to, RUN.c.id >= oldest_id("run", since))
+        conditions.append(RUN_STEP.c.run_id.in_(own))
+    step = RUN_STEP.c
+    return await _usage(
+        store,
+        (step.pack, step.id, ATTEMPT.c.step_id),
+        step.state,
+        step.started_at,
+        (step.started_at, step.ended_at),
+        conditions,
+    )
+
+
+async def _usage(
+    store: Store,
+    names: tuple[ColumnElement[str], ColumnElement[str], ColumnElement[str]],
+    state: ColumnElement[str],
+    at: ColumnElement[datetime],
+    span: tuple[ColumnElement[datetime], ColumnElement[datetime]],
+    conditions: list[Any],
+) -> dict[str, Usage]:
+    group, identity, spender = names
+    failed = sa.func.sum(sa.case((state == "failed", 1), else_=0))
+    totals = await store.read(
+        sa.select(
+            group.label("name"),
+            sa.func.count().label("runs"),
+            sa.cast(failed, sa.Integer).label("failed"),
+            sa.func.max(at).label("last_run_at"),
+        )
+        .where(*conditions)
+        .group_by(group)
+    )
+    succeeded = [*conditions, state == "succeeded"]
+    durations = await _medians(
+        store, group, seconds_between(*span), [*succeeded, span[0].is_not(None), span[1].is_not(None)]
+    )
+    costs = costs_by(spender)
+    micros = await _medians(store, group, costs.c.micros, [*succeeded, identity == costs.c.id])
+    return {
+        row.name: Usage(
+            row.runs,
+            row.failed,
+            durations.get(row.name),
+            row.last_run_at,
+            None if row.name not in micros else micros[row.name] / 1_000_000,
+        )
+        for row in totals
+    }
+
+
+async def _medians(
+    store: Store, group: ColumnElement[str], value: ColumnElement[Any], conditions: list[Any]
+) -> dict[str, float]:
+    """The median of a value in each group, by row numbers, since SQLite has no percentile function."""
+    ranked = (
+        sa.select(
+            group.label("name"),
+            value.label("value"),
+            sa.func.row_number().over(partition_by=group, order_by=value).label("place"),
+            sa.func.count().over(partition_by=group).label("of"),
+        )
+        .where(*conditions)
+        .subquery()
+    )
+    middle = ranked.c.place.in_([(ranked.c.of + 1) // 2, (ranked.c.of + 2) // 2])
+    medians = await store.read(
+        sa.select(ranked.c.name, sa.func.avg(ranked.c.value).label("median")).where(middle).group_by(ranked.c.name)
+    )
+    return {row.name: float(row.median) for row in medians}

@@ -1,0 +1,107 @@
+"""Reads of a run's events, and of the little that whoever waits for a run wants to know.
+
+The events of one unit of work are mostly one row (`store.runs.ledger`): its last event, and a list of the earlier ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import orjson
+
+from store.database.dialects import Sql, instant
+from store.states import RunState
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from store.database.dialects import Row
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """An event; see `store.models.RunEventRow`. `data` is JSON text."""
+
+    run_id: str
+    sequence: int
+    at: datetime
+    type: str
+    step_id: str | None
+    attempt_id: str | None
+    artifact_id: str | None
+    before: str | None
+    after: str | None
+    reason: str | None
+    data: str | None
+
+
+#: Columns of what an event tells besides its run, number and instant, and what each of `earlier` holds in this order.
+TOLD = ("type", "step_id", "attempt_id", "artifact_id", "before", "after", "reason", "data")
+#: Columns of a row, as `events_of` takes it.
+ROW = f"run_id, sequence, at, {', '.join(TOLD)}, earlier"
+#: Most events that one row holds.
+TOGETHER = 16
+#: Beyond every number an event can have.
+_NO_END = 2**31 - 1
+
+# A row goes by the number of its last event: the rows after a number hold every event after it, and a few before.
+_AFTER = Sql(f"SELECT {ROW} FROM run_event WHERE run_id = :run_id AND sequence > :after ORDER BY sequence LIMIT :limit")
+_BEFORE = Sql(
+    f"""
+    SELECT {ROW} FROM run_event WHERE run_id = :run_id AND sequence > :after AND sequence < :before
+    ORDER BY sequence DESC LIMIT :limit
+    """
+)
+_STATE = Sql("SELECT state FROM run WHERE id = :id")
+
+
+async def events_after(
+    store: Store, run_id: str, after: int | None, *, limit: int, few: bool = False
+) -> list[EventRecord]:
+    """A run's events after a sequence number, oldest first; the newest `limit` ones when `after` is None.
+
+    `few` says that few are expected; see `Store.rows`.
+    """
+    if after is None:
+        return await _events_before(store, run_id, 0, _NO_END, limit)
+    rows = await store.rows(_AFTER, {"run_id": run_id, "after": after, "limit": limit}, few=few)
+    found = (event for row in rows for event in events_of(row) if event.sequence > after)
+    return list(islice(found, limit))  # the rows may hold several times as many
+
+
+async def list_events(store: Store, run_id: str, window: PageWindow) -> list[EventRecord]:
+    """A run's events, oldest first; the sort key is `(sequence,)`."""
+    after: int = window.after[0] if window.after else 0
+    before = min(window.before[0], _NO_END) if window.before else _NO_END
+    if window.reverse:
+        return await _events_before(store, run_id, after, before, window.limit + 1)
+    found = await events_after(store, run_id, after, limit=window.limit + 1)
+    return [event for event in found if event.sequence < before]
+
+
+async def _events_before(store: Store, run_id: str, after: int, before: int, limit: int) -> list[EventRecord]:
+    """The last `limit` events between two sequence numbers, oldest first."""
+    # Rows that end at `before` or some numbers later may begin with events that are wanted.
+    beyond = 0 if before == _NO_END else TOGETHER - 1
+    bounds = {"run_id": run_id, "after": after, "before": before + beyond, "limit": limit + beyond}
+    rows = await store.rows(_BEFORE, bounds)
+    return [event for row in reversed(rows) for event in events_of(row) if after < event.sequence < before][-limit:]
+
+
+async def run_state(store: Store, run_id: str) -> RunState | None:
+    """Where a run stands; None when there is no such run."""
+    rows = await store.rows(_STATE, {"id": run_id}, few=True)
+    return RunState(rows[0].state) if rows else None
+
+
+def events_of(row: Row) -> list[EventRecord]:
+    """The events of a row of `ROW`, oldest first."""
+    run_id, sequence, stored_at, *last, earlier = row
+    at = instant(stored_at)
+    told = [last] if earlier is None else [*orjson.loads(earlier), last]
+    numbers = range(sequence - len(told) + 1, sequence + 1)
+    return [EventRecord(run_id, number, at, *each) for number, each in zip(numbers, told, strict=True)]  # type: ignore[arg-type] # the column is never null

@@ -1,0 +1,115 @@
+"""What attempts log, line by line: capped, so that a chatty pack fills neither disk nor page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from store.database.dialects import Sql
+from store.database.paging import fetch_page
+from store.database.wakes import Topic
+from store.models.attempt_records import LOG_LINE
+from store.models.declaring import columns_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from store.database.dialects import Connection
+    from store.database.engine import Store
+    from store.database.paging import PageWindow
+
+#: Lines of one attempt that are kept, and their text together.
+MAX_LINES = 10_000
+MAX_BYTES = 1 << 20
+#: The last line of a log that went beyond either.
+CUT = "The log was cut here: it reached 10,000 lines or 1 MiB."
+
+
+#: How serious lines are, by the words packs use; with any other word a line is `info`.
+_LEVELS = {
+    "debug": "debug",
+    "info": "info",
+    "warning": "warning",
+    "warn": "warning",
+    "error": "error",
+    "critical": "error",
+    "fatal": "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LogLineRecord:
+    """A line as it was logged; `sequence` counts from 1 within the attempt.
+
+    Attributes:
+        level: `debug`, `info`, `warning` or `error`.
+    """
+
+    attempt_id: str
+    sequence: int
+    at: datetime
+    level: str
+    text: str
+
+
+_LAST = Sql("SELECT max(sequence) AS sequence FROM log_line WHERE attempt_id = :id")
+_SIZE = Sql("SELECT coalesce(sum(octet_length(text)), 0) AS bytes FROM log_line WHERE attempt_id = :id")
+_IS_CUT = Sql("SELECT 1 FROM log_line WHERE attempt_id = :id AND sequence = :sequence AND text = :text")
+_INSERT = Sql(
+    """INSERT INTO log_line (attempt_id, sequence, at, level, text)
+    VALUES (:attempt_id, :sequence, :at, :level, :text)"""
+)
+_COLUMNS = columns_of(LOG_LINE, LogLineRecord)
+
+
+def append_log_lines(conn: Connection, attempt_id: str, lines: Sequence[tuple[datetime, str, str]]) -> int:
+    """Adds lines `(at, level, text)` and answers how many were kept.
+
+    At the cap one last line `CUT` is added and whatever comes after is dropped. Wakes `log:<attempt id>`. One attempt
+    is written by one worker, so its lines need no lock.
+    """
+    if not lines:
+        return 0
+    (newest,) = conn.all(_LAST, {"id": attempt_id})
+    last = newest.sequence or 0
+    if last > 0 and conn.one(_IS_CUT, {"id": attempt_id, "sequence": last, "text": CUT}) is not None:
+        return 0
+    (size,) = conn.all(_SIZE, {"id": attempt_id})
+    used = int(size.bytes)
+    rows: list[dict[str, object]] = []
+    kept = 0
+    for at, level, line in lines:
+        # PostgreSQL takes neither U+0000 nor lone surrogates; what a process prints may hold both.
+        text = line.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+        used += len(text.encode())
+        full = last + len(rows) >= MAX_LINES or used > MAX_BYTES
+        rows.append(
+            {
+                "attempt_id": attempt_id,
+                "sequence": last + len(rows) + 1,
+                "at": at,
+                "level": "warning" if full else _level(level),
+                "text": CUT if full else text,
+            }
+        )
+        if full:
+            break
+        kept += 1
+    conn.many(_INSERT, rows)
+    conn.wake(Topic.OUTPUT, attempt_id)
+    return kept
+
+
+async def list_log(store: Store, attempt_id: str, window: PageWindow) -> list[LogLineRecord]:
+    """An attempt's lines, oldest first; the sort key is `(sequence,)`."""
+    wanted = sa.select(*_COLUMNS).where(LOG_LINE.c.attempt_id == attempt_id)
+    rows = await fetch_page(store, wanted, [(LOG_LINE.c.sequence, False)], window)
+    # Older rows hold the words of packs.
+    return [replace(line, level=_level(line.level)) for line in (LogLineRecord(**row) for row in rows)]
+
+
+def _level(word: str) -> str:
+    return _LEVELS.get(str(word).lower(), "info")

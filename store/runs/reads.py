@@ -1,0 +1,285 @@
+"""Reads of runs: by id, in filtered lists, and counted. Lists never fetch inputs, documents or payloads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import sqlalchemy as sa
+
+from store.database.lookups import Lookup
+from store.database.paging import (
+    PageWindow,
+    SortKey,
+    capped_count,
+    fetch_rows,
+    oldest_id,
+    windowed,
+    words_in,
+    words_in_json,
+)
+from store.models.runs import RUN
+from store.states import FINAL_RUN_STATES, RunCause, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from sqlalchemy import ColumnClause, ColumnElement, Select
+
+    from store.database.engine import Store
+
+
+class RunRecord(NamedTuple):
+    """A run without inputs, document and search text; see `store.models.RunRow` for the fields.
+
+    Attributes:
+        failure: JSON text of the failure, or None.
+        next_seq: The next event's sequence; events up to the one before exist when this was read.
+    """
+
+    id: str
+    caller_id: str
+    pipeline_id: str | None
+    version_id: str | None
+    pack: str | None
+    title: str
+    state: RunState
+    cause: RunCause
+    client_name: str | None
+    rerun_of: str | None
+    force: bool
+    failure: str | None
+    cancel_requested: bool
+    cancel_reason: str | None
+    priority: int
+    not_before: datetime | None
+    deadline_seconds: float
+    deadline_at: datetime | None
+    owner: str | None
+    epoch: int
+    lease_until: datetime | None
+    next_seq: int
+    resume_count: int
+    progress: float
+    acknowledged_at: datetime | None
+    created_at: datetime
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+class RunPayload(NamedTuple):
+    """What a run was given, as JSON text.
+
+    Attributes:
+        id: The run's.
+        document: Set for single pack calls only.
+        from_memory: List of the learned fields whose values were taken from memory; None when none were.
+    """
+
+    id: str
+    inputs: str
+    inputs_digest: str
+    document: str | None
+    from_memory: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Which runs; fields are joined by and, values within a field by or. None does not ask.
+
+    Attributes:
+        pipeline_ids: Ids alone; keys and aliases are looked up before (`find_pipeline`).
+        packs: Names of packs called by themselves.
+        needs_attention: Failed, not acknowledged and not succeeded by a later re-run, over any number of re-runs; false
+            asks for all others.
+        text: Words that all occur in title, inputs or failure message.
+        created_from: Created at or after.
+        created_before: Created before.
+    """
+
+    states: tuple[RunState, ...] | None = None
+    pipeline_ids: tuple[str, ...] | None = None
+    packs: tuple[str, ...] | None = None
+    caller_ids: tuple[str, ...] | None = None
+    causes: tuple[RunCause, ...] | None = None
+    rerun_of: str | None = None
+    needs_attention: bool | None = None
+    text: str | None = None
+    created_from: datetime | None = None
+    created_before: datetime | None = None
+
+
+#: First character of a search text that holds plain words; earlier releases stored JSON.
+FOUND_BY_WORDS = "\n"
+#: Rows of runs as the driver hands them out become records here, whichever way they were found.
+RUNS = Lookup(
+    RUN,
+    RunRecord,
+    "run.id",
+    visible="run.caller_id = :visible_to",
+    decode={
+        "state": {state.value: state for state in RunState}.__getitem__,
+        "cause": {cause.value: cause for cause in RunCause}.__getitem__,
+    },
+)
+_PAYLOADS = Lookup(RUN, RunPayload, "run.id", visible="run.caller_id = :visible_to")
+#: More values than this are one IN, not one branch each.
+_BRANCHES = 32
+
+# A re-run of a re-run counts, hence the recursion; `ix_run_rerun_of` answers each level.
+_NEEDS_ATTENTION = """run.state = 'failed' AND run.acknowledged_at IS NULL AND NOT EXISTS (
+        WITH RECURSIVE later(id, state) AS (
+            SELECT again.id, again.state FROM run AS again WHERE again.rerun_of = run.id
+            UNION
+            SELECT again.id, again.state FROM run AS again JOIN later ON again.rerun_of = later.id
+        ) SELECT 1 FROM later WHERE later.state = 'succeeded')"""
+#: An id's time is its maker's clock, `created_at` the database's: they may differ by less than this.
+_CLOCKS_APART = timedelta(hours=1)
+
+
+async def find_runs(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunRecord]:
+    """Runs by id; those that do not exist, or are another caller's than `visible_to`, are left out."""
+    return {run.id: run for run in await RUNS.read(store, ids, visible_to=visible_to)}
+
+
+async def find_payloads(store: Store, ids: Sequence[str], *, visible_to: str | None = None) -> dict[str, RunPayload]:
+    """What runs were given, by run id; without those of other callers than `visible_to`."""
+    return {payload.id: payload for payload in await _PAYLOADS.read(store, ids, visible_to=visible_to)}
+
+
+async def list_runs(
+    store: Store, wanted: RunFilter, window: PageWindow, *, visible_to: str | None = None
+) -> list[RunRecord]:
+    """Runs, newest first; the sort key is `(id,)`.
+
+    Args:
+        store: Where to read.
+        wanted: Which ones.
+        window: Which stretch.
+        visible_to: Only this caller's; None for everybody's.
+    """
+    driver, values = _driver(wanted, visible_to)
+    conditions = _conditions(wanted, visible_to)
+    statement = RUNS.select.where(*conditions)
+    if driver is not None and 1 < len(values) <= _BRANCHES:
+        # An IN over an index loses the order, and sorting grows with history: one short ordered read for each value
+        # instead, of which the newest are taken.
+        branches = [
+            sa.select(_page_of(driver == value, conditions, window).subquery().c.id) for value in dict.fromkeys(values)
+        ]
+        statement = RUNS.select.where(RUN.c.id.in_(sa.union_all(*branches)))
+    order = _newest_of_few() if _only_active(wanted) else _newest()
+    return [*map(RUNS.make, await fetch_rows(store, statement, order, window))]
+
+
+async def list_matching(
+    store: Store, wanted: RunFilter, ids: Sequence[str], *, visible_to: str | None = None
+) -> dict[str, RunRecord]:
+    """Those of these runs that match, by id."""
+    conditions = [*_conditions(wanted, visible_to), RUN.c.id.in_(ids)]
+    found = map(RUNS.make, await store.read(RUNS.select.where(*conditions)))
+    return {run.id: run for run in found}
+
+
+async def count_runs(store: Store, wanted: RunFilter, *, visible_to: str | None = None) -> int:
+    """How many runs match, up to `store.database.paging.COUNT_CAP`."""
+    return await capped_count(store, sa.select(RUN.c.id).where(*_conditions(wanted, visible_to)))
+
+
+async def newest_runs(
+    store: Store, pipeline_ids: Sequence[str], each: int, *, visible_to: str | None = None
+) -> dict[str, list[RunRecord]]:
+    """So many of the newest runs of each pipeline that has any, newest first, by pipeline id."""
+    if not pipeline_ids:
+        return {}
+    newest = []
+    for pipeline_id in dict.fromkeys(pipeline_ids):
+        some = sa.select(RUN.c.id).where(RUN.c.pipeline_id == pipeline_id).order_by(RUN.c.id.desc()).limit(each)
+        if visible_to is not None:
+            some = some.where(RUN.c.caller_id == visible_to)
+        newest.append(sa.select(some.subquery().c.id))
+    rows = await store.read(RUNS.select.where(RUN.c.id.in_(sa.union_all(*newest))).order_by(RUN.c.id.desc()))
+    found: dict[str, list[RunRecord]] = {}
+    for run in map(RUNS.make, rows):
+        assert run.pipeline_id is not None, "it was looked up by it"
+        found.setdefault(run.pipeline_id, []).append(run)
+    return found
+
+
+def _conditions(wanted: RunFilter, visible_to: str | None) -> list[Any]:
+    conditions: list[Any] = []
+    if visible_to is not None:
+        conditions.append(RUN.c.caller_id == visible_to)
+    for column, values in (
+        (RUN.c.state, wanted.states),
+        (RUN.c.pipeline_id, wanted.pipeline_ids),
+        (RUN.c.pack, wanted.packs),
+        (RUN.c.caller_id, wanted.caller_ids),
+        (RUN.c.cause, wanted.causes),
+    ):
+        if values is not None:
+            plain = [str(value) for value in values]
+            conditions.append(column == plain[0] if len(plain) == 1 else column.in_(plain))
+    if _only_active(wanted):
+        # Spelled as in the partial index `ix_run_active`, or SQLite would not use it.
+        conditions.append(sa.literal_column("run.ended_at IS NULL"))
+    if wanted.rerun_of is not None:
+        conditions.append(RUN.c.rerun_of == wanted.rerun_of)
+    if wanted.needs_attention is not None:
+        conditions.append(sa.text(_NEEDS_ATTENTION if wanted.needs_attention else f"NOT ({_NEEDS_ATTENTION})"))
+    if wanted.text:
+        conditions.extend(_words_in_run(wanted.text))
+    if wanted.created_from is not None:
+        # The id leads, since there is an index on it.
+        conditions.append(RUN.c.id >= oldest_id("run", wanted.created_from - _CLOCKS_APART))
+        conditions.append(RUN.c.created_at >= wanted.created_from)
+    if wanted.created_before is not None:
+        conditions.append(RUN.c.id < oldest_id("run", wanted.created_before + _CLOCKS_APART))
+        conditions.append(RUN.c.created_at < wanted.created_before)
+    return conditions
+
+
+def _words_in_run(text: str) -> list[ColumnElement[bool]]:
+    """Conditions that all words of `text` occur in the search text of a run.
+
+    A search text of an earlier release, which does not begin with `FOUND_BY_WORDS`, holds inputs as JSON.
+    """
+    column = RUN.c.search_text
+    is_words = column.startswith(FOUND_BY_WORDS)
+    return [
+        plain if plain.compare(in_json) else sa.case((is_words, plain), else_=in_json)
+        for plain, in_json in zip(words_in(column, text), words_in_json(column, text), strict=True)
+    ]
+
+
+def _newest() -> list[SortKey]:
+    return [(RUN.c.id, True)]
+
+
+def _newest_of_few() -> list[SortKey]:
+    # Few runs are active, but SQLite would walk all of history by the index that has the order. An expression has none,
+    # so it takes the partial index and sorts what little it finds.
+    return [(sa.literal_column("run.id || ''", sa.String), True)]
+
+
+def _only_active(wanted: RunFilter) -> bool:
+    return bool(wanted.states) and FINAL_RUN_STATES.isdisjoint(wanted.states or ())
+
+
+def _driver(wanted: RunFilter, visible_to: str | None) -> tuple[ColumnClause[Any] | None, list[str]]:
+    """The column whose index is to lead, and its values: the most selective one that is asked for."""
+    if wanted.pipeline_ids is not None:
+        return RUN.c.pipeline_id, list(wanted.pipeline_ids)
+    if visible_to is not None:
+        return RUN.c.caller_id, [visible_to]
+    if wanted.caller_ids is not None:
+        return RUN.c.caller_id, list(wanted.caller_ids)
+    if wanted.states is not None and not wanted.needs_attention and not _only_active(wanted):
+        return RUN.c.state, [state.value for state in wanted.states]
+    return None, []
+
+
+def _page_of(branch: ColumnElement[bool], conditions: list[Any], window: PageWindow) -> Select[Any]:
+    return windowed(sa.select(RUN.c.id).where(branch, *conditions), _newest(), window)

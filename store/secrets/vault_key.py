@@ -1,0 +1,212 @@
+"""Where the vault key is: a file in the data folder that only its owner can read, or the environment.
+
+The file is made at the first need. A rotation has the new key in `vault.key.new` before anything is sealed with it,
+and keeps the old one in `vault.key.old` until the new one is in place; so whatever a crash leaves behind, one of the
+three opens the vault, and `KeyFile.settle` puts it in place.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.database.durable_files import sync_file, sync_folder
+from store.secrets.cipher import KEY_BYTES, Cipher, VaultKeyError, key_text, parse_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+VARIABLE = "PACKLINE_VAULT_KEY"
+FILE_NAME = "vault.key"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundKey:
+    """The key that opens the vault, with the name of where it was found, for messages."""
+
+    key: bytes
+    origin: str
+
+    @property
+    def cipher(self) -> Cipher:
+        """What seals with it."""
+        return Cipher(self.key)
+
+
+class EnvironmentKey:
+    """A key the operator gave; nothing is written.
+
+    Args:
+        text: Base64 or hexadecimal.
+
+    Raises:
+        VaultKeyError: it is no key.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._found = FoundKey(parse_key(text, VARIABLE), VARIABLE)
+
+    origin = VARIABLE
+
+    @property
+    def remedy(self) -> str:
+        """What to do when it does not fit."""
+        return f"Set {VARIABLE} to the key the vault was made with, then start the server again."
+
+    def candidates(self) -> list[FoundKey]:
+        """The one key."""
+        return [self._found]
+
+    def make(self) -> FoundKey:
+        """The key a new vault is made with."""
+        return self._found
+
+    def settle(self, found: FoundKey) -> None:
+        """Nothing: the environment is the operator's."""
+
+
+class KeyFile:
+    """The key file of a data folder.
+
+    Args:
+        data_dir: The data folder.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        self.path = data_dir / FILE_NAME
+        self.new = data_dir / f"{FILE_NAME}.new"
+        self.old = data_dir / f"{FILE_NAME}.old"
+
+    @property
+    def origin(self) -> str:
+        """Where the key is, or would be."""
+        return str(self.path)
+
+    @property
+    def remedy(self) -> str:
+        """What to do when no key fits."""
+        return f"Put the key the vault was made with into {self.path}, or set {VARIABLE} to it, then start again."
+
+    def candidates(self) -> list[FoundKey]:
+        """The keys there are, the most likely first; more than one only after a rotation that was cut short.
+
+        Raises:
+            VaultKeyError: a file cannot be read or holds no key.
+        """
+        found = []
+        for path in (self.path, self.new, self.old):
+            try:
+                text = path.read_text("ascii")
+            except FileNotFoundError:
+                continue
+            except (OSError, UnicodeDecodeError) as error:
+                raise VaultKeyError(f"The vault key file {path} cannot be read: {error}.") from error
+            found.append(FoundKey(parse_key(text, str(path)), str(path)))
+        return found
+
+    def make(self) -> FoundKey:
+        """The key in the file, made now if there is none; of two who make it at once, one does.
+
+        Raises:
+            VaultKeyError: it cannot be written, or read.
+        """
+        key = os.urandom(KEY_BYTES)
+        part = self.path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
+        try:
+            _write(part, key)
+            with suppress(FileExistsError):
+                os.link(part, self.path)
+            sync_folder(self.path.parent)
+        except OSError as error:
+            raise VaultKeyError(f"The vault key file {self.path} cannot be written: {error}.") from error
+        finally:
+            part.unlink(missing_ok=True)
+        return self.candidates()[0]
+
+    def unmake(self, key: bytes) -> None:
+        """Removes the file when it still holds a key that turned out to be of no use."""
+        with suppress(OSError, VaultKeyError):
+            if parse_key(self.path.read_text("ascii"), str(self.path)) == key:
+                self.path.unlink()
+
+    @contextmanager
+    def rotating(self) -> Iterator[None]:
+        """Keeps others from settling, and from rotating too.
+
+        Raises:
+            VaultKeyError: a rotation is under way.
+        """
+        with self._locked() as is_ours:
+            if not is_ours:
+                raise VaultKeyError(f"Another rotation of {self.path} is under way.")
+            yield
+
+    def prepare(self, key: bytes) -> None:
+        """Keeps the key of a rotation beside the present one, before anything is sealed with it."""
+        _write(self.new, key)
+        sync_folder(self.new.parent)
+
+    def settle(self, found: FoundKey) -> None:
+        """Ends a rotation that was cut short: the key that opens the vault goes into place, the others go away.
+
+        Does nothing while a rotation is under way: the key it is about to use must not go.
+        """
+        if self.new.exists() or self.old.exists():
+            with self._locked() as is_ours:
+                if is_ours:
+                    self.put_in_place(found)
+
+    def put_in_place(self, found: FoundKey) -> None:
+        """What `settle` does, for a rotation."""
+        if found.origin == str(self.new):
+            if self.path.exists():
+                self.old.unlink(missing_ok=True)
+                os.link(self.path, self.old)
+            self.new.replace(self.path)
+        elif found.origin == str(self.old):
+            self.old.replace(self.path)
+        sync_folder(self.path.parent)
+        self.new.unlink(missing_ok=True)
+        self.old.unlink(missing_ok=True)
+
+    @contextmanager
+    def _locked(self) -> Iterator[bool]:
+        with self.path.with_name(f"{FILE_NAME}.lock").open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+            else:
+                yield True
+
+    def is_open_to_others(self) -> bool:
+        """Whether others on this machine may read the file."""
+        try:
+            return bool(self.path.stat().st_mode & 0o077)
+        except OSError:
+            return False
+
+
+KeySource = EnvironmentKey | KeyFile
+
+
+def key_source(data_dir: Path, variable: str | None) -> KeySource:
+    """Where this server's vault key comes from.
+
+    Raises:
+        VaultKeyError: the variable is set to something that is no key.
+    """
+    return KeyFile(data_dir) if variable is None else EnvironmentKey(variable)
+
+
+def _write(path: Path, key: bytes) -> None:
+    """Writes a key file whole and on disk, readable by its owner alone."""
+    path.unlink(missing_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(key_text(key) + "\n")
+        sync_file(file)

@@ -1,0 +1,77 @@
+"""The built page itself: how much a browser loads first, and that building it twice gives the same bytes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from app.http.pages import BUILT_PAGE
+from tests.support.browser import AXE
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: What a browser may have to load before the page shows, and for any further part of it; in kilobytes after gzip.
+INITIAL_KB = 190
+CHUNK_KB = 150
+FRONTEND = AXE.parents[2]
+built = pytest.mark.skipif(not (BUILT_PAGE / "index.html").is_file(), reason="the page is not built; run make ui")
+
+
+def kilobytes(name: str) -> float:
+    return len(gzip.compress((BUILT_PAGE / name).read_bytes(), 9)) / 1000
+
+
+def manifest() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads((BUILT_PAGE / ".vite" / "manifest.json").read_text())
+    return found
+
+
+def with_imports(chunks: dict[str, dict[str, Any]], key: str) -> set[str]:
+    """The scripts a chunk brings along, itself included."""
+    found: set[str] = set()
+    waiting = [key]
+    while waiting:
+        chunk = chunks[waiting.pop()]
+        if chunk["file"] not in found:
+            found.add(chunk["file"])
+            waiting += chunk.get("imports", [])
+    return found
+
+
+@built
+def test_what_is_loaded_stays_small() -> None:
+    chunks = manifest()
+    entries = [key for key, chunk in chunks.items() if chunk.get("isEntry")]
+    first = set.union(*(with_imports(chunks, entry) for entry in entries))
+    assert sum(map(kilobytes, first)) <= INITIAL_KB
+    lazy = {chunk["file"] for chunk in chunks.values() if chunk["file"].endswith(".js")} - first
+    assert {name: size for name in lazy if (size := kilobytes(name)) > CHUNK_KB} == {}
+
+
+@built
+def test_every_script_has_a_smaller_copy_beside_it() -> None:
+    for file in (BUILT_PAGE / "assets").glob("*.js"):
+        if file.stat().st_size >= 1024:
+            assert file.with_name(f"{file.name}.br").stat().st_size < file.stat().st_size
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.skipif(not AXE.is_file() or shutil.which("npx") is None, reason="npm has not installed; run make ui")
+def test_building_twice_gives_the_same_bytes(tmp_path: Path) -> None:
+    def build(name: str) -> dict[str, bytes]:
+        folder = tmp_path / name
+        command = ["npx", "vite", "build", "--outDir", str(folder), "--emptyOutDir", "--logLevel", "error"]
+        done = subprocess.run(command, cwd=FRONTEND, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+    once, again = build("once"), build("again")
+    assert once.keys() == again.keys()
+    assert [name for name in once if once[name] != again[name]] == []

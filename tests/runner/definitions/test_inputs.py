@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import pytest
+
+from runner.definitions.inputs import check_inputs, declared_optional, derive_input_schema, run_title, with_defaults
+from runner.definitions.parsing import parse_definition
+from runner.issues import MAX_TOLD, Hint
+from runner.templates.templating import compile_template
+from tests.support.checked_packs import Packs
+
+SCHEMA = {
+    "type": "object",
+    "required": ["url"],
+    "properties": {
+        "url": {"type": "string", "format": "uri", "description": "Page to turn into slides"},
+        "count": {"type": "integer", "default": 3},
+        "style": {
+            "type": "object",
+            "properties": {"theme": {"type": "string"}, "font": {"type": "string"}},
+            "required": ["font"],
+        },
+    },
+}
+
+
+def derived(*inputs, pack="slides.render"):
+    steps = [{"id": f"s{index}", "pack": pack, "input": value} for index, value in enumerate(inputs)]
+    definition, issues = parse_definition({"name": "x", "steps": steps})
+    assert issues == []
+    return derive_input_schema(definition, Packs())
+
+
+def told(inputs, schema=SCHEMA):
+    return [(".".join(issue.path), issue.rule) for issue in check_inputs(schema, inputs)]
+
+
+class TestDeriving:
+    def test_takes_the_schema_of_the_field_an_input_flows_into(self):
+        schema = derived({"url": "${{ inputs.page }}", "timeout": "${{ inputs.wait }}"}, pack="web.scrape")
+        assert schema == {
+            "type": "object",
+            "properties": {
+                "page": {"type": "string", "format": "uri", "description": "Page to read."},
+                "wait": {"type": "integer", "default": 10},
+            },
+            "required": ["page"],
+            "additionalProperties": False,
+        }
+
+    def test_text_when_it_is_only_put_into_texts(self):
+        schema = derived({"markdown": "# ${{ inputs.topic }} ${{ inputs.note? }}"})
+        assert schema["properties"] == {"topic": {"type": "string"}, "note": {"type": "string"}}
+        assert schema["required"] == ["topic"]
+
+    def test_optional_when_no_use_fails_without(self):
+        schema = derived(
+            {"markdown": '${{ inputs.a | default("x") }}', "title": "${{ inputs.b }}", "width": "${{ inputs.c }}"},
+            {
+                "markdown": "${{ inputs.a? }}",
+                "title": "${{ inputs.b }}",
+                "slides": [{"text": "x", "level": "${{ inputs.c }}"}],
+            },
+        )
+        assert schema["required"] == []
+        assert derived({"markdown": "x", "title": "${{ inputs.b }}"}, {"markdown": "${{ inputs.b }}"})["required"] == [
+            "b"
+        ]
+        assert derived({"markdown": "x", "slides": ["${{ inputs.s }}"]})["required"] == ["s"]
+
+    def test_the_stricter_of_several_uses(self):
+        schema = derived({"markdown": "${{ inputs.t }}", "title": "${{ inputs.t }}"})
+        assert schema["properties"]["t"] == {"type": "string", "minLength": 1, "maxLength": 100_000}
+        both = derived({"markdown": "${{ inputs.t }}", "width": "${{ inputs.t }}"})["properties"]["t"]
+        assert {branch["type"] for branch in both["allOf"]} == {"string", "integer"}
+
+    def test_a_default_stays_only_where_absence_means_it(self):
+        whole, text = {"markdown": "x", "width": "${{ inputs.w }}"}, {"markdown": "${{ inputs.w }}px"}
+        assert derived(whole)["properties"]["w"] == {"type": "integer", "default": 3}
+        assert derived(whole, text)["properties"]["w"] == {"type": "integer"}
+        assert "default" not in derived({"markdown": "x", "title": "${{ inputs.t }}"})["properties"]["t"]
+
+    def test_paths_into_an_input_make_it_an_object_or_list(self):
+        schema = derived(
+            {
+                "markdown": "${{ inputs.doc.body }}",
+                "width": "${{ inputs.doc.size[0] }}",
+                "title": "${{ inputs.doc.t? }}",
+            }
+        )
+        document = schema["properties"]["doc"]
+        assert document["type"] == "object"
+        assert document["required"] == ["body"]
+        assert document["properties"]["size"] == {"type": "array", "items": {"type": "integer"}}
+
+    def test_anything_when_nothing_can_be_told(self):
+        assert derived({"a": "${{ inputs.x }}"}, pack="no.pack")["properties"] == {"x": {}}
+
+    def test_a_derived_schema_takes_what_the_packs_take(self):
+        schema = derived({"markdown": "${{ inputs.m }}", "format": "${{ inputs.f }}", "slides": "${{ inputs.s }}"})
+        assert told({"m": "x", "f": "pptx", "s": [{"text": "a"}]}, schema) == []
+        assert told({"m": "", "f": "x", "s": [{"txt": "a"}]}, schema) == [
+            ("f", "not_allowed"),
+            ("m", "too_short"),
+            ("s.0.text", "required"),
+            ("s.0.txt", "unknown_field"),
+        ]
+
+
+class TestChecking:
+    def test_fitting_inputs_pass(self):
+        assert told({"url": "https://example.org", "style": {"font": "x"}}) == []
+
+    def test_all_problems_are_told(self):
+        assert told({"ulr": "x", "count": "3", "style": {}}) == [
+            ("ulr", "undeclared_input"),
+            ("count", "wrong_type"),
+            ("style.font", "required"),
+            ("url", "required"),
+        ]
+
+    def test_a_missing_input_is_named_with_its_purpose(self):
+        (issue,) = check_inputs(SCHEMA, {})
+        assert "`url`" in issue.message
+        assert "Page to turn into slides" in str(issue.hint)
+
+    def test_of_many_undeclared_inputs_the_first_are_told_each_with_the_nearest_of_many_names(self):
+        schema = {"type": "object", "properties": {f"field_of_{number}": {} for number in range(500)}}
+        issues = check_inputs(schema, {f"feild_of_{number}": 1 for number in range(300, 400)})
+        assert len(issues) == MAX_TOLD
+        assert issues[7].hint == Hint(closest="field_of_307")
+
+    def test_an_undeclared_input_gets_the_nearest_name(self):
+        (issue,) = check_inputs(SCHEMA, {"url": "https://a.b", "Count": 1})
+        assert issue.hint == Hint(closest="count")
+        (issue,) = check_inputs({"type": "object", "additionalProperties": True}, {"x": 1})
+        assert (issue.rule, issue.hint) == ("undeclared_input", Hint("It takes no inputs."))
+
+    def test_nothing_is_coerced(self):
+        assert told({"url": "https://a.b", "count": 3.5}) == [("count", "wrong_type")]
+        assert told({"url": "https://a.b", "count": True}) == [("count", "wrong_type")]
+
+    @pytest.mark.parametrize("text", ["{{REPO_URL}}", " {{ REPO_URL }}\n", "{{A}}", "{{API_KEY_2}}"])
+    def test_a_placeholder_is_refused_by_name(self, text):
+        assert ("count", "placeholder") in told({"url": "https://a.b", "count": text})
+        (issue,) = check_inputs(SCHEMA, {"url": "https://a.b", "style": {"font": "x", "theme": text}})
+        assert issue.path == ("style", "theme")
+        assert "placeholder" in issue.message
+
+    @pytest.mark.parametrize(
+        "text", ["{{repo}}", "see {{REPO_URL}}", "{{}}", "{{A}}{{B}}", "{{A B}}", "${{ inputs.x }}"]
+    )
+    def test_other_braces_are_text(self, text):
+        assert told({"url": "https://a.b", "style": {"font": text}}) == []
+
+    @pytest.mark.parametrize("inputs", [None, [], "x", 3])
+    def test_inputs_are_an_object(self, inputs):
+        assert told(inputs) == [("", "wrong_type")]
+
+    def test_what_is_refused_everywhere_is_refused_here(self):
+        assert told({"url": "a\0"}) == [("url", "forbidden_text")]
+        assert told({"url": "\ud800"}) == [("url", "forbidden_text")]
+        assert told({"count": 1 << 64}) == [("count", "integer_too_large")]
+
+
+class TestDefaults:
+    def test_only_what_declares_one_is_filled_in(self):
+        given = {"url": "u"}
+        assert with_defaults(SCHEMA, given) == {"url": "u", "count": 3}
+        assert with_defaults(SCHEMA, {"url": "u", "count": None}) == {"url": "u", "count": None}
+        assert given == {"url": "u"}
+
+
+class TestDeclaredOptional:
+    def test_follows_the_schema_as_deep_as_it_goes(self):
+        optional = declared_optional(SCHEMA)
+        assert [
+            optional(path)
+            for path in [("count",), ("url",), ("other",), ("style", "theme"), ("style", "font"), ("style", "x")]
+        ] == [
+            True,
+            False,
+            False,
+            True,
+            False,
+            False,
+        ]
+
+    def test_drives_templates(self):
+        template = compile_template({"a": "${{ inputs.style.theme }}", "b": "<${{ inputs.count }}>"})
+        resolved = template.resolve({"url": "u", "style": {"font": "f"}}, {}, declared_optional(SCHEMA))
+        assert resolved.value == {"b": "<>"}
+        assert resolved.warning == "Left out, having no value: a, ${{ inputs.count }} in b."
+
+
+class TestTitle:
+    @pytest.mark.parametrize(
+        ("inputs", "title"),
+        [
+            ({}, "Deck"),
+            ({"count": 3, "flag": True}, "Deck"),
+            ({"audience": "devs", "url": "https://a.b/c"}, "Deck: https://a.b/c"),
+            ({"audience": "  two\n lines "}, "Deck: two lines"),
+        ],
+    )
+    def test_tells_runs_apart(self, inputs, title):
+        assert run_title("Deck", inputs) == title
+
+    def test_is_one_short_line(self):
+        title = run_title("Deck", {"text": "word " * 100_000})
+        assert len(title) <= 120
+        assert title.endswith("…")

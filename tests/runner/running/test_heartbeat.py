@@ -1,0 +1,38 @@
+"""A worker's signs of life where the store is slow."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from runner.running.heartbeat import Keeper
+from tests.support.waiting import eventually
+
+LEASE_SECONDS = 2.0
+#: Longer than a tenth of the lease, and much shorter than the whole.
+WRITE_SECONDS = 0.4
+
+
+class SlowStore:
+    """Does not answer for longer than a lease, then slowly."""
+
+    def __init__(self) -> None:
+        self.attempts = 0
+        self.renewed = 0
+
+    async def write(self, *_: Any) -> dict[str, Any]:
+        self.attempts += 1
+        await asyncio.sleep(60 if self.attempts == 1 else WRITE_SECONDS)
+        self.renewed += 1
+        return {}
+
+
+async def test_leases_are_renewed_again_by_a_store_that_is_slow_after_it_was_away():
+    store = SlowStore()
+    keeper = Keeper(store, "w", LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
+    keeper.start()
+    try:
+        await eventually(lambda: store.renewed > 1, seconds=20)
+    finally:
+        await keeper.stop()
+    assert store.attempts > store.renewed

@@ -45,7 +45,7 @@ from runner.packs.registry import builtins_folder, load_registry
 from runner.processes.processes import stop_processes
 from runner.running.engine import Engine
 from runner.secrets.redaction import Redactor
-from runner.secrets.vault_sync import VaultKeeper
+from runner.secrets.vault_sync import VaultSync
 from runner.watching.tail import Tails
 from schema.base.context import RequestContext
 from schema.build import build_schema
@@ -178,9 +178,9 @@ class Application:
         await seed_starters(store, registry, builtins_folder() / "pipelines")
         return registry
 
-    async def _open_vault(self, store: Store, redactor: Redactor) -> VaultKeeper:
+    async def _open_vault(self, store: Store, redactor: Redactor) -> VaultSync:
         key = key_source(self.settings.data_dir, self.settings.vault_key_text())
-        keeper = VaultKeeper(store, key, redactor)
+        keeper = VaultSync(store, key, redactor)
         await keeper.start()
         self._stack.push_async_callback(keeper.stop)
         return keeper
@@ -273,7 +273,7 @@ def transport_limits(settings: Settings) -> TransportLimits:
 def _services(
     settings: Settings,
     engine: Engine,
-    keeper: VaultKeeper,
+    keeper: VaultSync,
     memory: Memory,
     mounts: Mounts,
     previews: Previews,

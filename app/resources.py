@@ -9,7 +9,7 @@ from app.mcp.transport.mount import PATH as MCP_PATH
 from app.settings.agents import agents_of, given_secrets
 from app.settings.models import given_keys, providers_of, roles_of
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import KEY_FIELD, FirstOf, GivenKeys
+from runner.gateway.keys import KEY_FIELD, KeyChain, StaticKeys
 from runner.running.resources import Resources, RunLimits
 from runner.secrets.forms import MIN_SECRET_LENGTH
 from store.upkeep.retention import RetentionPolicy
@@ -76,7 +76,7 @@ def _gateway(settings: Settings, egress: Egress, vault: Vault, redactor: Redacto
     return Gateway(
         providers,
         roles_of(settings.model_roles),
-        FirstOf((vault, GivenKeys(given))),
+        KeyChain((vault, StaticKeys(given))),
         egress,
         call_seconds=settings.model_call_seconds,
     )

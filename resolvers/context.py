@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from runner.secrets.vault import Asker
+from runner.secrets.vault import CredentialRequester
 from store.states import RunCause, Scope
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from runner.running.resources import RunLimits
     from runner.secrets.redaction import Redactor
     from runner.secrets.vault import Vault
-    from runner.secrets.vault_sync import VaultKeeper
+    from runner.secrets.vault_sync import VaultSync
     from runner.watching.tail import Tails
     from store.database.dialects import Connection
     from store.database.engine import Store
@@ -82,7 +82,7 @@ class Services:
     """
 
     engine: Engine
-    keeper: VaultKeeper
+    keeper: VaultSync
     tails: Tails
     settings: Callable[[], list[SettingInfo]]
     sign_download: Callable[[str, str], str]
@@ -217,7 +217,9 @@ class Context:
             caller_id: Whose run it is; None for whoever calls now.
             agent: The profile chosen for its agent steps; None leaves it to them.
         """
-        return self.services.engine.resources.lacks(Asker(caller_id or self.caller.id, pipeline_id), agent)
+        return self.services.engine.resources.lacks(
+            CredentialRequester(caller_id or self.caller.id, pipeline_id), agent
+        )
 
 
 __all__ = ["Caller", "Context", "Services", "SettingInfo"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
-class Remembered(Generic[Made]):
+class BoundedCache(Generic[Made]):
     """Makes one thing at a time, the callers' in turns, and keeps the last ones, by the digest of the content.
 
     Args:

@@ -44,7 +44,7 @@ def load_document(text: str) -> dict[str, JSONValue]:
     return documents[0]
 
 
-class Written(NamedTuple):
+class YamlDocument(NamedTuple):
     """A document and the part of a text it was read from, comments included.
 
     Attributes:
@@ -64,7 +64,7 @@ def load_documents(text: str) -> list[dict[str, JSONValue]]:
     return [written.document for written in load_written(text)]
 
 
-def load_written(text: str) -> list[Written]:
+def load_written(text: str) -> list[YamlDocument]:
     """The same, each with the part of the text it was read from.
 
     Raises:
@@ -81,13 +81,13 @@ def load_written(text: str) -> list[Written]:
     read = list(_Constructor(text).documents())
     ends = [*(marker.start for marker, _ in read[1:]), len(text)]
     apart = _CONCERNS_OTHERS.search(text) is None
-    found: list[Written] = []
+    found: list[YamlDocument] = []
     for (marker, document), end in zip(read, ends, strict=False):  # no end is needed of none
         if document is None:
             continue
         before = "" if found or marker is not read[0][0] else text[: marker.start]  # comments above a first `---`
         part = before + text[marker.stop : end].lstrip("\r\n")
-        found.append(Written(document, part if apart else None))
+        found.append(YamlDocument(document, part if apart else None))
     return found
 
 

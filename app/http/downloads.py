@@ -23,7 +23,7 @@ from resolvers.permissions import visible_to
 from runner.excerpts import excerpt
 from runner.failures import PackError
 from runner.files.page_strips import PageStrips
-from runner.files.pdf_actions import ShownPdfs
+from runner.files.pdf_actions import SafePdfs
 from store.files.artifacts import ArtifactRecord, find_artifact
 from store.files.blob_port import NOT_HERE, BlobError
 from store.runs.step_reads import find_attempts
@@ -76,7 +76,7 @@ class Downloads:
         self._blobs = blobs
         self._previews = previews
         self._strips = PageStrips(blobs)
-        self._pdfs = ShownPdfs(blobs)
+        self._pdfs = SafePdfs(blobs)
         self._authenticator = authenticator
         self._settings = settings
         self._clock = clock

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from runner.packs.needs import Missing
     from runner.secrets.redaction import Redactor
-    from runner.secrets.vault_sync import Opened, VaultKeeper
+    from runner.secrets.vault_sync import VaultCipher, VaultSync
     from store.database.dialects import Connection
     from store.database.engine import Store
     from store.memory.uptake import DueRun, DueStep
@@ -93,7 +93,7 @@ class Memory:
         keep_days: How long a row is kept.
     """
 
-    def __init__(self, store: Store, keeper: VaultKeeper, redactor: Redactor, *, keep_days: float) -> None:
+    def __init__(self, store: Store, keeper: VaultSync, redactor: Redactor, *, keep_days: float) -> None:
         self._store = store
         self._keeper = keeper
         self._redactor = redactor
@@ -223,10 +223,10 @@ class Memory:
 
     async def _outcomes(
         self, due: list[tuple[DueRun, list[DueStep]]]
-    ) -> tuple[Opened | None, list[tuple[DueRun, list[NewOutcome]]]]:
+    ) -> tuple[VaultCipher | None, list[tuple[DueRun, list[NewOutcome]]]]:
         """The rows of runs, and what their values were sealed with, if any were."""
         learned = [(run, steps, self._learned(run, steps)) for run, steps in due]
-        opened: Opened | None = None
+        opened: VaultCipher | None = None
         if any(values for _, _, found in learned for values in found.values()):
             try:
                 opened = await self._keeper.for_sealing()
@@ -256,7 +256,7 @@ _FIELDS = frozenset(LearnedField)
 
 
 def _rows(
-    run: DueRun, steps: list[DueStep], learned: dict[str, dict[LearnedField, str]], opened: Opened | None
+    run: DueRun, steps: list[DueStep], learned: dict[str, dict[LearnedField, str]], opened: VaultCipher | None
 ) -> list[NewOutcome]:
     def sealed(step_id: str) -> str | None:
         values = learned.get(step_id)

@@ -13,7 +13,7 @@ from resolvers.pipelines.definitions import CheckedDefinition, checked_definitio
 from resolvers.pipelines.keys import key_taken
 from resolvers.problems import Conflict, Invalid
 from resolvers.tools import Tool
-from runner.definitions.background_compile import apart_if_large
+from runner.definitions.background_compile import in_background_if_large
 from runner.issues import Issue, error
 from store.pipelines.commands import (
     KeyTakenError,
@@ -111,7 +111,7 @@ async def _plan(context: Context, checked: CheckedDefinition) -> _Planned:
         body = (await context.services.versions.get(context, found)).body
         before, means = body.yaml, body.document
     after = checked.definition.yaml
-    diff = await apart_if_large(context.caller.id, partial(_diff, checked.key, before, after), before + after)
+    diff = await in_background_if_large(context.caller.id, partial(_diff, checked.key, before, after), before + after)
     is_same = not diff and (before == after or means == checked.definition.document)
     if not diff and not is_same:
         diff = ONLY_LINE_BREAKS

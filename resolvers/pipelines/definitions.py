@@ -15,17 +15,17 @@ from resolvers.pipelines.start_checks import found_issues
 from resolvers.pipelines.versions import compiled
 from resolvers.problems import Invalid
 from resolvers.tools import DEFINITION, Tool
-from runner.definitions.background_compile import apart, apart_if_large
+from runner.definitions.background_compile import in_background, in_background_if_large
 from runner.definitions.check import Check, check_definition
 from runner.definitions.inputs import check_inputs, with_defaults
 from runner.definitions.literal_secrets import literal_secrets
 from runner.definitions.models import definition_document
 from runner.definitions.parsing import DefinitionLimits
-from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.preflight import StandaloneStep, preflight
 from runner.definitions.stored import stored_form
 from runner.issues import Issue, error, has_errors, shown
 from runner.json_values import DocumentError, canonical_json, forbidden_text
-from runner.yaml_documents import Written, load_document, load_written
+from runner.yaml_documents import YamlDocument, load_document, load_written
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
     except Invalid as refused:
         return DefinitionCheck(False, refused.issues, None, None, ())
     work = partial(_check, context, document, definition.yaml)
-    check = await apart_if_large(context.caller.id, work, definition.yaml or document)
+    check = await in_background_if_large(context.caller.id, work, definition.yaml or document)
     issues = list(check.issues)
     key = check.definition.key if check.definition is not None else document.get("key")
     taken = await taken_issue(context, key)
@@ -104,7 +104,7 @@ async def check_pipeline(context: Context, *, definition: DefinitionText, inputs
         issues += await _issues_of_inputs(context, check, check.input_schema, inputs)
     missing: list[Requirement] = []
     if check.understood is not None:
-        steps = [CalledStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
+        steps = [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in check.understood.steps]
         missing = preflight(steps, context.services.registry, lacks=context.lacks())
     return DefinitionCheck(
         valid=check.valid and taken is None,
@@ -122,7 +122,7 @@ async def _issues_of_inputs(
     issues = [issue.under("inputs") for issue in await found_issues(context, partial(check_inputs, schema), inputs)]
     if has_errors(issues) or not isinstance(inputs, dict) or check.definition is None or not check.valid:
         return issues
-    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
+    values = await in_background_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
     if not may_name_artifacts(text):
         return issues
@@ -140,12 +140,12 @@ async def document_of(context: Context, definition: DefinitionText) -> dict[str,
     if definition.yaml is not None:
         return await _read(context, load_document, definition.yaml)
     document = object_of(definition.document, "definition")
-    if unsafe := await apart_if_large(context.caller.id, partial(forbidden_text, document), document):
+    if unsafe := await in_background_if_large(context.caller.id, partial(forbidden_text, document), document):
         raise Invalid(unsafe)
     return document
 
 
-async def documents_of(context: Context, yaml: str) -> list[Written]:
+async def documents_of(context: Context, yaml: str) -> list[YamlDocument]:
     """Every document of a YAML text, with the part of it that is its own.
 
     Raises:
@@ -156,7 +156,7 @@ async def documents_of(context: Context, yaml: str) -> list[Written]:
 
 async def _read(context: Context, read: Callable[[str], _Read], text: str) -> _Read:
     try:
-        return await apart(context.caller.id, partial(read, text), text)
+        return await in_background(context.caller.id, partial(read, text), text)
     except DocumentError as refused:
         raise Invalid([error((), "unreadable", str(refused))], summary="The definition cannot be read") from refused
 
@@ -193,7 +193,7 @@ async def checked_definition(
     Raises:
         Invalid: it breaks rules; all of them are listed.
     """
-    return await apart_if_large(context.caller.id, partial(_checked, context, document, text), text or document)
+    return await in_background_if_large(context.caller.id, partial(_checked, context, document, text), text or document)
 
 
 def _checked(context: Context, document: Mapping[str, JSONValue], text: str | None) -> CheckedDefinition:

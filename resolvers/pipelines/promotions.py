@@ -14,7 +14,7 @@ from resolvers.permissions import readable_run
 from resolvers.pipelines.definitions import DefinitionText, check_pipeline
 from resolvers.problems import Invalid, WrongState
 from resolvers.tools import Parameter, Tool
-from runner.definitions.background_compile import apart_if_large
+from runner.definitions.background_compile import in_background_if_large
 from runner.excerpts import excerpt
 from runner.issues import error
 from runner.yaml_documents import dump_yaml
@@ -98,7 +98,7 @@ async def promote_run(
             description=f"Made from {len(calls)} pack call{'s' if len(calls) > 1 else ''}.",
         )
     check = await check_pipeline(context, definition=DefinitionText(document=document))
-    yaml = await apart_if_large(context.caller.id, partial(dump_yaml, document), document)
+    yaml = await in_background_if_large(context.caller.id, partial(dump_yaml, document), document)
     return Promotion(document, yaml, check, tuple(made_from))
 
 

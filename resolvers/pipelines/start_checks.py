@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from resolvers.problems import Invalid, Unavailable
 from runner.agents.definition import AGENT
 from runner.agents.profiles import Selection
-from runner.definitions.background_compile import apart_if_large
+from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.inputs import placeholder_issues
 from runner.definitions.preflight import preflight
 from runner.definitions.step_inputs import without_session
@@ -93,7 +93,7 @@ async def found_issues(
     context: Context, check: Callable[[JSONValue], Sequence[Issue]], value: JSONValue
 ) -> Sequence[Issue]:
     """The same without holding up others: to look through a megabyte of small values takes up to two seconds."""
-    return await apart_if_large(context.caller.id, partial(masked_issues, context, check, value), value)
+    return await in_background_if_large(context.caller.id, partial(masked_issues, context, check, value), value)
 
 
 def resolved_steps(

@@ -12,7 +12,7 @@ import orjson
 
 from resolvers.not_found import no_pipeline
 from resolvers.problems import NotFound
-from runner.definitions.background_compile import apart_once, is_large
+from runner.definitions.background_compile import in_background_once, is_large
 from runner.definitions.compatibility import misfits
 from runner.definitions.compiling import definitions
 from store.pipelines.reads import (
@@ -140,7 +140,7 @@ class Versions:
 
         if not is_large(document):
             return find()
-        return await apart_once(context.caller.id, (id(self), version_id, revision), found, find)
+        return await in_background_once(context.caller.id, (id(self), version_id, revision), found, find)
 
     def _noted(self, version_id: str, revision: int, found: tuple[Issue, ...]) -> tuple[Issue, ...]:
         with self._noting:

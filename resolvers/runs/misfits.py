@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import orjson
 
 from resolvers.pipelines.start_checks import masked_issues, resolved_input_issues
-from runner.definitions.background_compile import apart_if_large
+from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.compatibility import misfits
 from runner.definitions.step_inputs import SESSION_FIELD
 from runner.definitions.step_packs import pack_of_step
 from runner.issues import Hint, Issue, error, shown
-from runner.resuming.substitute_packs import StandIns, find_pack, misfit
+from runner.resuming.substitute_packs import SubstitutePacks, find_pack, misfit
 from runner.templates.templating import TemplateError
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ async def misfits_of_stand_ins(
             issues += _of_value(context, found, target, step, pack, inputs, override, hint)
             continue
         if proved is None:
-            packs = StandIns(context.services.registry, target.compiled, found.steps)
+            packs = SubstitutePacks(context.services.registry, target.compiled, found.steps)
             work = partial(misfits, found.document, found.input_schema, packs)
-            proved = await apart_if_large(context.caller.id, work, found.document)
+            proved = await in_background_if_large(context.caller.id, work, found.document)
         issues += (
             error(issue.path, "schema_mismatch", issue.message, hint) for issue in proved if issue.path[1] == key
         )

@@ -19,7 +19,7 @@ from resolvers.runs.misfits import misfits_of_outputs, misfits_of_stand_ins, mis
 from runner.agents.behaviour import Behaviour
 from runner.agents.profiles import Selection
 from runner.definitions.inputs import check_inputs, with_defaults
-from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.preflight import StandaloneStep, preflight
 from runner.definitions.step_inputs import SESSION_FIELD, without_session
 from runner.definitions.step_packs import pack_of_step
 from runner.issues import Issue, error, has_errors, shown, warning
@@ -393,7 +393,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
     All steps are looked at, since a reused one may have left the session that a later one works in.
     """
     rows = {row.key: row for row in found.steps}
-    steps: list[CalledStep] = []
+    steps: list[StandaloneStep] = []
     for planned in plan.steps:
         step = target.compiled.step(planned.key)
         row = rows.get(step.key)
@@ -401,7 +401,7 @@ def _missing(context: Context, found: Snapshot, target: Target, plan: ResumePlan
         if row is not None and not target.changed:
             pack = pack_of(context, target.compiled, found, row)
             version = pack.version if pack is not None else row.pack_version
-        steps.append(CalledStep(step.key, step.pack, version, step.agent))
+        steps.append(StandaloneStep(step.key, step.pack, version, step.agent))
     run = {planned.key for planned in plan.steps if planned.action != "reuse"}
     lacks = context.lacks(found.pipeline_id, caller_id=found.caller_id)
     return tuple(

@@ -27,10 +27,10 @@ from resolvers.runs.idempotency import earlier_run, request_digest, run_is_gone,
 from resolvers.tools import FROM_MEMORY, IDEMPOTENCY, WAIT, Parameter, Tool
 from runner.agents.definition import AGENT
 from runner.definitions.aliases import translated
-from runner.definitions.background_compile import apart_if_large
+from runner.definitions.background_compile import in_background_if_large
 from runner.definitions.compiled import CALL_STEP, pack_call_document
 from runner.definitions.inputs import check_inputs, run_title, with_defaults
-from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.preflight import StandaloneStep, preflight
 from runner.issues import Issue, has_errors
 from runner.json_values import canonical_json, comparable_json, digest
 from store.runs.heads import read_run
@@ -143,7 +143,7 @@ async def run_pipeline(
         raise no_longer_fits(found.key, [*unfit, *missing_issues(missing)])
     if missing:
         raise unavailable(missing)
-    values = await apart_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
+    values = await in_background_if_large(context.caller.id, partial(with_defaults, schema, inputs), inputs)
     text = canonical_json(values)
     if gone := await unreadable_inputs(context, definition.steps, values, text):
         raise Invalid(gone, summary=f"The inputs do not fit pipeline {found.key}")
@@ -222,7 +222,7 @@ async def run_pack(
     if found is None:
         versions = registry.versions(pack)
         if registry.unloaded(pack) is not None:
-            raise unavailable(preflight([CalledStep(CALL_STEP, pack, version)], registry))
+            raise unavailable(preflight([StandaloneStep(CALL_STEP, pack, version)], registry))
         if versions:
             raise NotFound("version", str(version), of=f"pack `{pack}`", hint=f"Installed: {', '.join(versions)}.")
         raise await no_pack(context, pack)
@@ -230,7 +230,7 @@ async def run_pack(
         *await found_issues(context, partial(pack_call_issues, found), input),
         *not_from_memory(input, from_memory),
     ]
-    called = [CalledStep(CALL_STEP, found.name, found.version)]
+    called = [StandaloneStep(CALL_STEP, found.name, found.version)]
     missing = preflight(called, context.services.registry, lacks=context.lacks())
     if issues or not isinstance(input, dict):
         where = ".".join(issues[0].path)

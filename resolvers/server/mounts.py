@@ -12,12 +12,12 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context
-    from runner.mounts.mounts import Mounted, ToolChange
+    from runner.mounts.mounts import MountStatus, ToolChange
     from runner.packs.pack import Pack
 
 
 @operation("mcp_servers", scope=Scope.READ, kind="query")
-async def list_mcp_servers(context: Context) -> list[Mounted]:
+async def list_mcp_servers(context: Context) -> list[MountStatus]:
     """Every server as it is now, in the order of the settings."""
     return context.services.mounts.servers()
 

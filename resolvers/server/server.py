@@ -19,7 +19,7 @@ from store.states import Scope
 
 if TYPE_CHECKING:
     from resolvers.context import Context, SettingInfo
-    from runner.mounts.mounts import Mounted
+    from runner.mounts.mounts import MountStatus
 
 #: Below this much free space the disk is told as not well, in bytes.
 LOW_DISK_BYTES = 1 << 30
@@ -76,7 +76,7 @@ async def health(context: Context) -> list[HealthCheck]:
     ]
 
 
-def _mounted(mounted: Mounted) -> HealthCheck:
+def _mounted(mounted: MountStatus) -> HealthCheck:
     name = f"MCP server {mounted.spec.key}"
     if mounted.state == "connected":
         return HealthCheck(name, True, "Connected.")

@@ -1,4 +1,4 @@
-"""An agent at work for a pack: the same attempt, walls, policy and transcript as an agent step's."""
+"""An agent at work for a pack: the same attempt, confinement, policy and transcript as an agent step's."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Holds a process and what it starts to lists of programs and folders, then becomes the program (Landlock, seccomp).
 
 `python -I -S confine.py '{"execute": [...], "read": [...], "write": [...]}' PROGRAM ARGUMENTS…`; a list that is left
-out holds nothing. Whatever the lists say, signals and abstract sockets end at these walls where the kernel can do that,
-the kernel's keys are out of reach, and so is what root may do beyond its own files. It is a script of its own: it runs
-inside the sandbox before anything of ours could be imported. A kernel without Landlock is told of by exit code 96.
+out restricts nothing. Independently of the lists, signals and abstract sockets cannot leave the confinement where the
+kernel supports that, and the kernel's keyrings and root's rights over foreign files are unavailable. A separate script,
+because it runs inside the sandbox before Packline could be imported. Exit code 96 means a kernel without Landlock.
 """
 
 import ctypes

@@ -12,7 +12,7 @@ import orjson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from runner.agents.streams import Heard
+    from runner.agents.streams import ParsedOutput
     from runner.agents.transcript import Transcript
     from runner.failures import JSONValue
 
@@ -22,7 +22,7 @@ MAX_TOKENS, MAX_COST_USD = 10**12, 1e6
 MAX_BLOCKS = 200
 
 
-def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
+def _claude(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
     """`claude -p --output-format stream-json`: Messages API content blocks, then one `result`."""
     match event.get("type"):
         case "system":
@@ -59,7 +59,7 @@ def _claude(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
     return False
 
 
-def _claude_block(block: dict[str, Any], transcript: Transcript, heard: Heard) -> None:
+def _claude_block(block: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> None:
     match block.get("type"):
         case "text":
             text = _text(block.get("text")) or ""
@@ -75,7 +75,7 @@ def _claude_block(block: dict[str, Any], transcript: Transcript, heard: Heard) -
             transcript.add("tool_result", _content_text(block.get("content")), data)
 
 
-def _codex(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
+def _codex(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
     """`codex exec --json`: items that start and complete, and the tokens of each turn."""
     match event.get("type"):
         case "thread.started" | "turn.started" | "item.started" | "item.updated":
@@ -97,7 +97,7 @@ def _codex(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
     return False
 
 
-def _codex_item(item: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
+def _codex_item(item: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
     match item.get("type") or item.get("item_type"):
         case "agent_message" | "assistant_message":
             text = _text(item.get("text")) or ""
@@ -122,7 +122,7 @@ def _codex_item(item: dict[str, Any], transcript: Transcript, heard: Heard) -> b
     return True
 
 
-def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
+def _gemini(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
     """`gemini --output-format stream-json`: messages in parts, tool uses and results, statistics at the end."""
     is_part = event.get("type") == "message" and event.get("role") == "assistant" and event.get("delta") is True
     if not is_part:
@@ -160,7 +160,7 @@ def _gemini(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool
     return True
 
 
-def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bool:
+def _opencode(event: dict[str, Any], transcript: Transcript, heard: ParsedOutput) -> bool:
     """`opencode run --format json`: parts of messages, tool parts with their state, a finish per step."""
     part = event.get("part")
     if not isinstance(part, dict):
@@ -195,7 +195,7 @@ def _opencode(event: dict[str, Any], transcript: Transcript, heard: Heard) -> bo
     return True
 
 
-TAKERS: dict[str, Callable[[dict[str, Any], Transcript, Heard], bool]] = {
+TAKERS: dict[str, Callable[[dict[str, Any], Transcript, ParsedOutput], bool]] = {
     "claude": _claude,
     "codex": _codex,
     "gemini": _gemini,
@@ -203,7 +203,7 @@ TAKERS: dict[str, Callable[[dict[str, Any], Transcript, Heard], bool]] = {
 }
 
 
-def _count(heard: Heard, input_tokens: object, output_tokens: object, cost: object) -> None:
+def _count(heard: ParsedOutput, input_tokens: object, output_tokens: object, cost: object) -> None:
     """Adds what one turn or the whole used."""
     usage = heard.usage
     if (counted := _within(input_tokens, MAX_TOKENS)) is not None:
@@ -220,7 +220,7 @@ def _within(value: object, most: float) -> float | None:
     return value if is_number and 0 <= value <= most else None  # type: ignore[operator,return-value]
 
 
-def _usage(heard: Heard, *, turns: object = None) -> dict[str, JSONValue]:
+def _usage(heard: ParsedOutput, *, turns: object = None) -> dict[str, JSONValue]:
     found: dict[str, JSONValue] = {
         "input_tokens": heard.usage.input_tokens,
         "output_tokens": heard.usage.output_tokens,

@@ -90,7 +90,7 @@ def has_landlock() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Walls:
+class Confinement:
     """What is around one process.
 
     Attributes:
@@ -128,7 +128,7 @@ class Walls:
         return tuple(place for place in seen if os.path.exists(place))
 
     def command(self, argv: Sequence[str]) -> list[str]:
-        """The command line that runs a program behind these walls; its program must be an absolute path."""
+        """The command line that runs a program behind this confinement; `PROGRAM` must be an absolute path."""
         if self.level is Isolation.PROCESS:
             return list(argv)
         bwrap = shutil.which("bwrap") or "bwrap"

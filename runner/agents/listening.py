@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from io import FileIO
     from pathlib import Path
 
-    from runner.agents.work import Work
+    from runner.agents.work import AgentAttempt
     from runner.running.attempt_context import AttemptContext
 
 #: End of a program's standard error that a failure tells.
@@ -23,10 +23,10 @@ ERROR_CHARACTERS = 2_000
 MODEL_CHARACTERS = 200
 
 
-class Listener:
+class OutputListener:
     """Takes what the program prints: into the transcript, and word for word into a file when it is to be kept."""
 
-    def __init__(self, current: Work) -> None:
+    def __init__(self, current: AgentAttempt) -> None:
         redactor = self._redactor = current.ctx.resources.redactor
         self._limit = current.ctx.resources.agents.output_bytes
         self._keep = current.ctx.resources.limits.step_output_bytes  # a character takes a byte at least

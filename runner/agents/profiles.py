@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from runner.secrets.vault import Asker, Vault
+    from runner.secrets.vault import CredentialRequester, Vault
 
 #: How a program prints what it does; `raw` is any text.
 StreamFormat: TypeAlias = Literal["raw", "claude", "codex", "gemini", "opencode"]
@@ -242,7 +242,9 @@ class Agents:
         usable = any(not found.is_mock and self.missing(found) is None for found in self.profiles.values())
         return [] if usable else [Requirement.of("agent_profile", AGENT_VARIABLE, chosen)]
 
-    def lacks(self, step: AgentStep, chosen: str | None, vault: Vault, asker: Asker) -> list[Requirement]:
+    def lacks(
+        self, step: AgentStep, chosen: str | None, vault: Vault, requester: CredentialRequester
+    ) -> list[Requirement]:
         """What a step needs and cannot have here, without naming the step."""
         selected = self.select(step, chosen)
         if isinstance(selected, Missing):
@@ -265,7 +267,7 @@ class Agents:
                 )
             )
         for key in credential_keys(step):
-            if (lack := vault.missing(AGENT, CredentialNeed(key, ""), asker)) is not None:
+            if (lack := vault.missing(AGENT, CredentialNeed(key, ""), requester)) is not None:
                 found.append(Requirement.of("credential", key, lack))
         for _, ref in profile.credentials:
             if not vault.has(ref.partition(".")[0]):

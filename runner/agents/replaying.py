@@ -15,10 +15,10 @@ from store.memory.agent_results import CachedFile, find_result, put_result
 from store.states import ArtifactStatus
 
 if TYPE_CHECKING:
-    from runner.agents.work import Work
+    from runner.agents.work import AgentAttempt
 
 
-async def replayed_result(current: Work, key: str) -> AgentOutput | None:
+async def replayed_result(current: AgentAttempt, key: str) -> AgentOutput | None:
     """A kept result, its artifacts proposed anew; None when there is none, or a content of it is gone."""
     ctx = current.ctx
     kept = await find_result(ctx.resources.store, ctx.caller_id, key)
@@ -35,7 +35,7 @@ async def replayed_result(current: Work, key: str) -> AgentOutput | None:
     return AgentOutput(artifacts=artifacts, **orjson.loads(kept.output))
 
 
-async def keep_result(current: Work, key: str, output: AgentOutput) -> None:
+async def keep_result(current: AgentAttempt, key: str, output: AgentOutput) -> None:
     """Keeps a result for as long as artifacts are; one that holds a secret is not kept."""
     ctx = current.ctx
     if any(artifact.status == ArtifactStatus.QUARANTINED for artifact in ctx.artifacts):

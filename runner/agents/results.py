@@ -21,8 +21,8 @@ from store.states import ArtifactStatus
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from runner.agents.listening import Listener
-    from runner.agents.work import Work
+    from runner.agents.listening import OutputListener
+    from runner.agents.work import AgentAttempt
     from runner.packs.context import ArtifactRef
 
 #: Room in a step's output for each artifact, and once for what is around the answer.
@@ -31,7 +31,7 @@ REFERENCE_BYTES = 1_000
 SHORTENED_CHARACTERS, SHORTENED = 100_000, "\n… (shortened)"
 
 
-def failed(current: Work, listener: Listener, exit_code: int) -> PackError:
+def failed(current: AgentAttempt, listener: OutputListener, exit_code: int) -> PackError:
     """The failure of a program that did not end well, with its last words."""
     program = current.profile.command[0]
     if exit_code == confine.CANNOT:
@@ -49,7 +49,7 @@ def failed(current: Work, listener: Listener, exit_code: int) -> PackError:
     )
 
 
-def answer_of(current: Work, listener: Listener) -> tuple[str, JSONValue]:
+def answer_of(current: AgentAttempt, listener: OutputListener) -> tuple[str, JSONValue]:
     """The answer as text, and as JSON when the step declares what it looks like.
 
     It is whole, or shortened with a mark and a warning where `stdout_to` keeps what was printed.
@@ -82,14 +82,14 @@ def answer_of(current: Work, listener: Listener) -> tuple[str, JSONValue]:
     )
 
 
-def _length(listener: Listener) -> str:
+def _length(listener: OutputListener) -> str:
     known = f"{listener.answer_length:,} characters"
     if listener.is_whole or listener.answer_length > MAX_LINE:
         return known
     return f"a line of more than {MAX_LINE:,} bytes"
 
 
-def _answer_data(current: Work, text: str) -> JSONValue:
+def _answer_data(current: AgentAttempt, text: str) -> JSONValue:
     """The answer as JSON when the step declares what it looks like."""
     schema = current.step.output_schema
     if schema is None:
@@ -121,7 +121,7 @@ def _json_part(text: str) -> str:
     return stripped
 
 
-async def proposed_artifacts(current: Work, listener: Listener) -> list[ArtifactRef]:
+async def proposed_artifacts(current: AgentAttempt, listener: OutputListener) -> list[ArtifactRef]:
     """Proposes what the step declares: each output, then standard output."""
     ctx, step = current.ctx, current.step
     if listener.spool is not None and step.stdout_to is not None:

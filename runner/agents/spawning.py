@@ -1,4 +1,4 @@
-"""Starts an agent's program behind its walls, with what it is given and what it is held to, and sees to its end."""
+"""Start an agent's program in its confinement, with its environment and limits, and stop it when it exceeds them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from runner.agents.isolation import (
     CONFINE,
     DEVICES,
     SYSTEM_PATH,
+    Confinement,
     Isolation,
-    Walls,
     has_landlock,
     places_of,
     weaker,
@@ -30,8 +30,8 @@ from runner.processes.processes import ProcessLimits, run_command
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from runner.agents.listening import Listener
-    from runner.agents.work import Work
+    from runner.agents.listening import OutputListener
+    from runner.agents.work import AgentAttempt
 
 #: How often the size of a workspace is looked at, and how much longer than that took the next look waits.
 WATCH_SECONDS, WATCH_SHARE = 1.0, 10
@@ -39,7 +39,7 @@ WATCH_SECONDS, WATCH_SHARE = 1.0, 10
 FILE_BYTES = 1 << 30
 
 
-async def spawn(current: Work, argv: list[str], listener: Listener) -> int:
+async def spawn(current: AgentAttempt, argv: list[str], listener: OutputListener) -> int:
     """Runs the program; its exit code. When this ends, nothing that it started is left.
 
     Args:
@@ -64,21 +64,21 @@ async def spawn(current: Work, argv: list[str], listener: Listener) -> int:
     if level is Isolation.PROCESS and not has_landlock() and not holds_nothing(step.commands):
         _tell_what_is_not_held(current)
     needed = needed_to_start(argv[0])
-    walls = await asyncio.to_thread(_walls, current, level, needed)
+    confinement = await asyncio.to_thread(_confinement, current, level, needed)
     ctx.isolation = level.value
-    environment = await _environment(current, walls, sorted(needed))
-    command = await asyncio.to_thread(lambda: walls.command(_confined(current, walls, argv)))
+    environment = await _environment(current, confinement, sorted(needed))
+    command = await asyncio.to_thread(lambda: confinement.command(_confined(current, confinement, argv)))
     async with tool_access(ctx, step.tools, level, current.transcript) as access:
-        return await _run(current, walls, command, environment | access, listener)
+        return await _run(current, confinement, command, environment | access, listener)
 
 
-def _walls(current: Work, level: Isolation, needed: frozenset[str]) -> Walls:
+def _confinement(current: AgentAttempt, level: Isolation, needed: frozenset[str]) -> Confinement:
     """What is around the program; looks through folders of programs, so it is called in a thread."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     named = current.profile.named_file
     own = (place for file in (*sorted(needed), *((named,) if named else ())) for place in places_of(file))
     allowed = spawnable(policy)
-    return Walls(
+    return Confinement(
         level=level,
         workspace=current.workspace,
         home=current.folder / "home",
@@ -89,7 +89,13 @@ def _walls(current: Work, level: Isolation, needed: frozenset[str]) -> Walls:
     )
 
 
-async def _run(current: Work, walls: Walls, command: list[str], environment: dict[str, str], listener: Listener) -> int:
+async def _run(
+    current: AgentAttempt,
+    confinement: Confinement,
+    command: list[str],
+    environment: dict[str, str],
+    listener: OutputListener,
+) -> int:
     limits = ProcessLimits(file_bytes=FILE_BYTES)
     current.is_started = True
     running = asyncio.ensure_future(
@@ -103,7 +109,7 @@ async def _run(current: Work, walls: Walls, command: list[str], environment: dic
             limits=limits,
         )
     )
-    watching = asyncio.create_task(_watch(current, walls, listener))
+    watching = asyncio.create_task(_watch(current, confinement, listener))
     try:
         await asyncio.wait((running, watching), return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
@@ -113,13 +119,13 @@ async def _run(current: Work, walls: Walls, command: list[str], environment: dic
         for task in (running, watching):
             task.cancel()
         await asyncio.wait((running, watching))
-    excess = listener.excess or await _oversize(current, walls)  # a short one may never have been looked at
+    excess = listener.excess or await _oversize(current, confinement)  # a short one may never have been looked at
     if excess is not None:
         raise excess
     return result.exit_code
 
 
-async def _watch(current: Work, walls: Walls, listener: Listener) -> PackError:
+async def _watch(current: AgentAttempt, confinement: Confinement, listener: OutputListener) -> PackError:
     """Waits until the agent uses more than it may, and answers what to say then."""
     wait = WATCH_SECONDS
     while True:
@@ -131,15 +137,15 @@ async def _watch(current: Work, walls: Walls, listener: Listener) -> PackError:
         if listener.excess is not None:
             return listener.excess
         begun = time.monotonic()
-        if (excess := await _oversize(current, walls)) is not None:
+        if (excess := await _oversize(current, confinement)) is not None:
             return excess
         wait = max(WATCH_SECONDS, WATCH_SHARE * (time.monotonic() - begun))
 
 
-async def _oversize(current: Work, walls: Walls) -> PackError | None:
+async def _oversize(current: AgentAttempt, confinement: Confinement) -> PackError | None:
     """What to say when its folders hold more than they may."""
     limit = current.ctx.resources.agents.workspace_bytes
-    homes = [Path(walls.home_seen)] if walls.level is Isolation.PROCESS else []
+    homes = [Path(confinement.home_seen)] if confinement.level is Isolation.PROCESS else []
     try:
         if await asyncio.to_thread(size_of, current.workspace, *homes, limit=limit) <= limit:
             return None
@@ -152,12 +158,12 @@ async def _oversize(current: Work, walls: Walls) -> PackError | None:
     )
 
 
-async def _environment(current: Work, walls: Walls, programs: Sequence[str]) -> dict[str, str]:
+async def _environment(current: AgentAttempt, confinement: Confinement, programs: Sequence[str]) -> dict[str, str]:
     """All the agent is given: what the profile names, the secrets of profile and step, and five plain facts.
 
     Args:
         current: The attempt.
-        walls: What is around it.
+        confinement: What is around it.
         programs: What has to be found for its program to start, such as the interpreter of a script.
     """
     ctx, profile = current.ctx, current.profile
@@ -166,8 +172,8 @@ async def _environment(current: Work, walls: Walls, programs: Sequence[str]) -> 
     folders = dict.fromkeys([*known, *_folders_of(programs)])
     environment = {
         "PATH": ":".join(folders),
-        "HOME": walls.home_seen,
-        "PWD": walls.folder,
+        "HOME": confinement.home_seen,
+        "PWD": confinement.folder,
         "LANG": "C.UTF-8",
         "TERM": "dumb",
     }
@@ -203,24 +209,24 @@ def _secret(ref: str, part: str, fields: Mapping[str, str] | None) -> str:
     )
 
 
-def _confined(current: Work, walls: Walls, argv: list[str]) -> list[str]:
+def _confined(current: AgentAttempt, confinement: Confinement, argv: list[str]) -> list[str]:
     """The command line held to what it may spawn and where it may write, as far as this kernel can."""
     rules: dict[str, JSONValue] = {}
     allowed = spawnable(current.step.commands)
     if allowed is not None:
         rules["execute"] = [*sorted(needed_to_start(argv[0]) | allowed)]
     own = [str(current.workspace), str(current.folder / "home"), "/tmp"]
-    if walls.level is Isolation.PROCESS:
+    if confinement.level is Isolation.PROCESS:
         rules["write"] = [*own, *(f"/dev/{name}" for name in DEVICES)]
-        rules["read"] = [*own, *walls.readable(argv[0]), "/dev", "/proc", "/sys"]
+        rules["read"] = [*own, *confinement.readable(argv[0]), "/dev", "/proc", "/sys"]
     if not has_landlock():
-        if walls.level is Isolation.PROCESS:
+        if confinement.level is Isolation.PROCESS:
             return argv
         rules = {}  # programs that are not allowed are not there
     return [sys.executable, "-I", "-S", CONFINE, orjson.dumps(rules).decode(), *argv]
 
 
-def _tell_what_is_not_held(current: Work) -> None:
+def _tell_what_is_not_held(current: AgentAttempt) -> None:
     """Warns that nothing holds the default here, without Landlock and bubblewrap; what a step demands is refused."""
     if current.step.commands.declared:
         current.transcript.add("denial", None, {"by": "commands", "reason": "not enforceable here"})

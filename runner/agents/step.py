@@ -1,7 +1,7 @@
-"""One attempt of an agent step: a row of phases over one `Work`; whatever happens, its transcript is closed.
+"""One attempt of an agent step: a row of phases over one `AgentAttempt`; whatever happens, its transcript is closed.
 
-Prompt on standard input, nothing in the environment but what profile and step name, a folder of its own, walls around
-it, and an end that leaves no process behind.
+The program gets its prompt on standard input, only the environment that profile and step name, its own folder and its
+confinement. No process outlives the attempt.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from runner.agents.behaviour import Behaviour
 from runner.agents.caching import named_digests, result_key
 from runner.agents.exchange import AgentFile, AgentOutput
-from runner.agents.listening import Listener
+from runner.agents.listening import OutputListener
 from runner.agents.mock import MockAgent
 from runner.agents.policy import decide
 from runner.agents.profiles import Selection, find_program
@@ -22,7 +22,7 @@ from runner.agents.replaying import keep_result, replayed_result
 from runner.agents.results import answer_of, failed, proposed_artifacts
 from runner.agents.spawning import spawn
 from runner.agents.transcript import Transcript
-from runner.agents.work import Work
+from runner.agents.work import AgentAttempt
 from runner.agents.workspace import WorkspaceError, is_full, put_file, remove_folder
 from runner.failures import FailureCode, JSONValue, PackError
 
@@ -55,7 +55,7 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
     session = (ctx.session_left or ctx.session) if step.workspace == "session" else None
     if step.workspace == "session" and session is None:
         raise PackError(FailureCode.SESSION_UNAVAILABLE, "No earlier step left a session to work in.")
-    current = Work(
+    current = AgentAttempt(
         ctx=ctx,
         step=step,
         profile=profile,
@@ -86,7 +86,7 @@ async def work(ctx: AttemptContext, step: AgentStep, selection: Selection | None
         await current.transcript.close()  # last: on a full disk, only now there may be room for it
 
 
-async def _replayed_or_made(current: Work, input: AgentInput) -> AgentOutput:
+async def _replayed_or_made(current: AgentAttempt, input: AgentInput) -> AgentOutput:
     """The phases of an attempt, or what an earlier one with the same key came to."""
     ctx, step, profile = current.ctx, current.step, current.profile
     current.inputs = [await _input_file(ctx, entry) for entry in input.inputs]
@@ -111,7 +111,7 @@ async def _replayed_or_made(current: Work, input: AgentInput) -> AgentOutput:
     return output
 
 
-def _make_folders(current: Work) -> None:
+def _make_folders(current: AgentAttempt) -> None:
     current.folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     (current.folder / "home").mkdir(mode=0o700, exist_ok=True)
     (current.folder / "taken").mkdir(mode=0o700, exist_ok=True)
@@ -119,7 +119,7 @@ def _make_folders(current: Work) -> None:
         current.workspace.mkdir(mode=0o700, exist_ok=True)
 
 
-def _told(current: Work, behaviour: Behaviour) -> JSONValue:
+def _told(current: AgentAttempt, behaviour: Behaviour) -> JSONValue:
     """What stands beside the prompt: who is asked, and what it may do."""
     policy, agents = current.step.commands, current.ctx.resources.agents
     return {
@@ -159,7 +159,7 @@ async def _input_file(ctx: AttemptContext, entry: AgentFile | ArtifactRef | str)
     return path, content, digest
 
 
-async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
+async def _perform(current: AgentAttempt, script: MockAgent | None) -> AgentOutput:
     ctx = current.ctx
     argv = _allowed_argv(current)
     for path, content, _ in current.inputs:
@@ -167,7 +167,7 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
             await asyncio.to_thread(put_file, current.workspace, path, content)
         except WorkspaceError as error:
             raise PackError(FailureCode.INVALID_INPUT, str(error), field="inputs") from error
-    listener = Listener(current)
+    listener = OutputListener(current)
     ctx.progress(None, f"{current.profile.key} works")
     try:
         if script is not None:
@@ -200,7 +200,7 @@ async def _perform(current: Work, script: MockAgent | None) -> AgentOutput:
     return AgentOutput(text=text, artifacts=artifacts, exit_code=exit_code, data=data)
 
 
-def _allowed_argv(current: Work) -> list[str]:
+def _allowed_argv(current: AgentAttempt) -> list[str]:
     """The command line, its program an absolute path; refused when the step's policy denies it."""
     argv = list(current.profile.argv(current.model))
     decision = decide(current.step.commands, argv, adapter=argv[0])

@@ -47,7 +47,7 @@ class Usage:
     model: str | None = None
 
 
-class Heard:
+class ParsedOutput:
     """What has been understood of a program's output so far.
 
     Attributes:
@@ -195,7 +195,7 @@ class JsonReader:
         self,
         transcript: Transcript,
         redactor: Redactor,
-        take: Callable[[dict[str, Any], Transcript, Heard], bool],
+        take: Callable[[dict[str, Any], Transcript, ParsedOutput], bool],
         *,
         keep: int = ANSWER_CHARACTERS,
     ) -> None:
@@ -204,7 +204,7 @@ class JsonReader:
         self._take = take
         self._buffer = bytearray()
         self._is_overlong = False
-        self.heard = Heard(transcript, redactor, keep=keep)
+        self.heard = ParsedOutput(transcript, redactor, keep=keep)
 
     def feed(self, data: bytes) -> None:
         """Takes the next bytes."""

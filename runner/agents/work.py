@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Work:
+class AgentAttempt:
     """An attempt under way.
 
     Attributes:

@@ -80,7 +80,7 @@ LARGE, SMALL = _Lane(2), _Lane(1)
 _under_way: dict[Hashable, Future[Any]] = {}
 
 
-async def apart(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
+async def in_background(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
     """What some work comes to, done in a thread when it is its caller's turn.
 
     Cancelled, work that has begun goes on, and its caller's next waits for its end.
@@ -104,12 +104,12 @@ async def apart(caller_id: str, work: Callable[[], _Result], given: object) -> _
         raise
 
 
-async def apart_if_large(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
+async def in_background_if_large(caller_id: str, work: Callable[[], _Result], given: object) -> _Result:
     """The same; what is small is done here and now."""
-    return await apart(caller_id, work, given) if is_large(given) else work()
+    return await in_background(caller_id, work, given) if is_large(given) else work()
 
 
-async def apart_once(
+async def in_background_once(
     caller_id: str, key: Hashable, known: Callable[[], _Result | None], work: Callable[[], _Result]
 ) -> _Result:
     """What large work comes to that several may ask for at once: it is done once, and all get its outcome.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from runner.definitions.background_compile import LARGE_BYTES, apart_once
+from runner.definitions.background_compile import LARGE_BYTES, in_background_once
 from runner.definitions.compiled import compile_document
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ KEPT = 512
 KEPT_CHARACTERS = 2 << 20
 
 
-class OfDefinitions(Generic[Made]):
+class DefinitionCache(Generic[Made]):
     """What is made of stored definitions, kept while there is room.
 
     Args:
@@ -36,7 +36,7 @@ class OfDefinitions(Generic[Made]):
         self._characters = 0
         self._lock = Lock()
 
-    def at_hand(self, document: str, input_schema: str | None = None) -> Made | None:
+    def find_cached(self, document: str, input_schema: str | None = None) -> Made | None:
         """What is made of a definition; None where that takes long and has not been done."""
         if len(document) <= LARGE_BYTES:
             return self._small(document, input_schema)
@@ -55,19 +55,19 @@ class OfDefinitions(Generic[Made]):
             document: Canonical JSON, as `store.models` keeps it.
             input_schema: The version's input schema, when the definition declares none.
         """
-        found = self.at_hand(document, input_schema)
+        found = self.find_cached(document, input_schema)
         if found is not None:
             return found
 
         def known() -> Made | None:
-            return self.at_hand(document, input_schema)
+            return self.find_cached(document, input_schema)
 
         def work() -> Made:
             made = self._make(document, input_schema)
             self._keep((document, input_schema), made)
             return made
 
-        return await apart_once(caller_id, (id(self), document, input_schema), known, work)
+        return await in_background_once(caller_id, (id(self), document, input_schema), known, work)
 
     def _keep(self, key: tuple[str, str | None], made: Made) -> None:
         with self._lock:
@@ -79,4 +79,4 @@ class OfDefinitions(Generic[Made]):
                 self._characters -= len(document)
 
 
-definitions = OfDefinitions(compile_document)
+definitions = DefinitionCache(compile_document)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from runner.definitions.step_packs import SteppedPack, pack_of_step
+from runner.definitions.step_packs import PackReference, pack_of_step
 from runner.issues import Hint, nearest
 from runner.packs.availability import (
     PROBES,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from runner.packs.registry import Registry
 
 
-class KeyedStep(SteppedPack, Protocol):
+class KeyedStep(PackReference, Protocol):
     """A step as a preflight takes it; those of a compiled definition are."""
 
     @property
@@ -35,7 +35,7 @@ class KeyedStep(SteppedPack, Protocol):
         """Its id in the definition."""
 
 
-class CalledStep(NamedTuple):
+class StandaloneStep(NamedTuple):
     """A step that is no part of a compiled definition.
 
     Attributes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from runner.packs.pack import Pack
 
 
-class SteppedPack(Protocol):
+class PackReference(Protocol):
     """A step as far as finding its pack goes: of a definition, or compiled."""
 
     @property
@@ -28,6 +28,6 @@ class SteppedPack(Protocol):
         """What is fixed of an agent step."""
 
 
-def pack_of_step(packs: PackLookup, step: SteppedPack) -> Pack | None:
+def pack_of_step(packs: PackLookup, step: PackReference) -> Pack | None:
     """The pack behind a step; None when it is not installed here."""
     return packs.find(step.pack, step.version) if step.agent is None else agent_pack(step.agent)

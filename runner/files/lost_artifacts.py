@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 8
 
 
-class Unreadable(NamedTuple):
+class UnreadableArtifacts(NamedTuple):
     """Which artifacts cannot be read.
 
     Attributes:
@@ -42,13 +42,13 @@ async def lost_artifacts(resources: Resources, ids: Collection[str]) -> frozense
 
 async def unreadable_artifacts(
     resources: Resources, ids: Collection[str], *, caller_id: str | None = None
-) -> Unreadable:
+) -> UnreadableArtifacts:
     """Which of these cannot be read, and why; for a caller, those they may not see do not exist.
 
     Where the place of contents does not answer, they count as there: nothing is made anew on a guess.
     """
     if not ids:
-        return Unreadable(frozenset(), {})
+        return UnreadableArtifacts(frozenset(), {})
     found = await find_artifacts(resources.store, sorted(ids), visible_to=caller_id)
     kept = {artifact.id: artifact.digest for artifact in found.values() if artifact.erased_at is None}
     free = asyncio.Semaphore(_AT_ONCE)
@@ -61,7 +61,7 @@ async def unreadable_artifacts(
         for artifact in found.values()
         if artifact.status == ArtifactStatus.QUARANTINED and artifact.id not in lost
     }
-    return Unreadable(lost, held)
+    return UnreadableArtifacts(lost, held)
 
 
 async def _is_here(blobs: Blobs, digest: str, free: asyncio.Semaphore) -> bool:

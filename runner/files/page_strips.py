@@ -10,7 +10,7 @@ import io
 import os
 from typing import TYPE_CHECKING
 
-from runner.bounded_cache import Remembered
+from runner.bounded_cache import BoundedCache
 from runner.failures import FailureCode, PackError
 from runner.processes.processes import ProcessLimits, run_in_process
 
@@ -72,7 +72,7 @@ class PageStrips:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._strips = Remembered(self._drawn, _KEPT)
+        self._strips = BoundedCache(self._drawn, _KEPT)
 
     async def of(self, artifact: ArtifactRecord) -> bytes:
         """The strip of a document as WebP.

@@ -11,7 +11,7 @@ import io
 import os
 from typing import TYPE_CHECKING, Any
 
-from runner.bounded_cache import Remembered
+from runner.bounded_cache import BoundedCache
 from runner.failures import FailureCode, PackError
 from runner.processes.processes import ProcessLimits, run_in_process
 
@@ -130,7 +130,7 @@ def _is_inside(part: Any) -> bool:  # noqa: ANN401 - as `_clean`
     return isinstance(part, pikepdf.Array | pikepdf.Dictionary) and not part.is_indirect
 
 
-class ShownPdfs:
+class SafePdfs:
     """Makes and remembers which content shows a document without running anything of it.
 
     Args:
@@ -139,7 +139,7 @@ class ShownPdfs:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._shown = Remembered(self._cleaned, _KEPT)
+        self._shown = BoundedCache(self._cleaned, _KEPT)
 
     async def digest_of(self, artifact: ArtifactRecord) -> str:
         """The content to show: the document's own, when it has nothing that acts.

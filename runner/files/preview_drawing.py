@@ -17,7 +17,7 @@ _QUALITY = 82
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class DrawnPreview:
     """A preview as a worker hands it over; the fields are those of `store.files.previews.PreviewRecord`.
 
     Attributes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import av
 
-from runner.files.preview_drawing import PIXELS, SIDE, Drawing, webp
+from runner.files.preview_drawing import PIXELS, SIDE, DrawnPreview, webp
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -27,7 +27,7 @@ _POSTER_SECONDS = 3.0
 _FRAMES = 200
 
 
-def draw_media(path: str) -> Drawing:
+def draw_media(path: str) -> DrawnPreview:
     """A frame of a video, or the peaks of a sound, and how long it lasts."""
     with av.open(path, metadata_errors="ignore") as container:
         seconds = _duration(container)
@@ -36,7 +36,7 @@ def draw_media(path: str) -> Drawing:
             return _frame(container, pictures[0], seconds)
         if container.streams.audio:
             return _waveform(container, seconds)
-    return Drawing("none", reason="the file has neither sound nor pictures")
+    return DrawnPreview("none", reason="the file has neither sound nor pictures")
 
 
 def _duration(container: InputContainer) -> float | None:
@@ -50,12 +50,14 @@ def _is_cover(stream: VideoStream) -> bool:
     return bool(stream.disposition & av.stream.Disposition.attached_pic)
 
 
-def _frame(container: InputContainer, stream: VideoStream, seconds: float | None) -> Drawing:
+def _frame(container: InputContainer, stream: VideoStream, seconds: float | None) -> DrawnPreview:
     width, height = stream.codec_context.width, stream.codec_context.height
     if not width or not height:
-        return Drawing("none", reason="the video does not say how large it is", duration_seconds=seconds)
+        return DrawnPreview("none", reason="the video does not say how large it is", duration_seconds=seconds)
     if width * height > PIXELS:
-        return Drawing("none", reason=f"{width} x {height} pixels are more than are drawn", duration_seconds=seconds)
+        return DrawnPreview(
+            "none", reason=f"{width} x {height} pixels are more than are drawn", duration_seconds=seconds
+        )
     stream.thread_type = "AUTO"
     wanted = min(_POSTER_SECONDS, (seconds or 0) / 10)
     best = None
@@ -64,7 +66,7 @@ def _frame(container: InputContainer, stream: VideoStream, seconds: float | None
         if number >= _FRAMES or (frame.time or 0) >= wanted:
             break
     if best is None:
-        return Drawing("none", reason="the video has no frame", duration_seconds=seconds)
+        return DrawnPreview("none", reason="the video has no frame", duration_seconds=seconds)
     scale = min(1.0, SIDE / max(best.width, best.height))
     small = best.reformat(max(2, round(best.width * scale)), max(2, round(best.height * scale)), "rgb24")
     picture = small.to_image()  # type: ignore[no-untyped-call] # PyAV leaves it without types
@@ -73,10 +75,10 @@ def _frame(container: InputContainer, stream: VideoStream, seconds: float | None
         picture = picture.rotate(rotation, expand=True)
         if rotation in (90, 270):
             width, height = height, width
-    return Drawing("frame", webp(picture), width=width, height=height, duration_seconds=seconds)
+    return DrawnPreview("frame", webp(picture), width=width, height=height, duration_seconds=seconds)
 
 
-def _waveform(container: InputContainer, seconds: float | None) -> Drawing:
+def _waveform(container: InputContainer, seconds: float | None) -> DrawnPreview:
     if seconds is not None and seconds > WHOLE_SECONDS:
         levels = _sampled(container, seconds)
     else:
@@ -85,9 +87,9 @@ def _waveform(container: InputContainer, seconds: float | None) -> Drawing:
         size = max(1, -(-len(samples) // PEAKS))
         levels = [_peak(samples[start : start + size]) for start in range(0, len(samples), size)]
     if not levels:
-        return Drawing("none", reason="the file holds no sound", duration_seconds=seconds)
+        return DrawnPreview("none", reason="the file holds no sound", duration_seconds=seconds)
     peaks = tuple(round(level / 32768, 4) for level in levels)
-    return Drawing("waveform", peaks=peaks, duration_seconds=None if seconds is None else round(seconds, 3))
+    return DrawnPreview("waveform", peaks=peaks, duration_seconds=None if seconds is None else round(seconds, 3))
 
 
 def _sampled(container: InputContainer, seconds: float) -> list[int]:

@@ -10,7 +10,7 @@ import re
 import zipfile
 from typing import TYPE_CHECKING
 
-from runner.files.preview_drawing import Drawing
+from runner.files.preview_drawing import DrawnPreview
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +26,12 @@ _PARAGRAPH = re.compile(r"</(?:a|w):p>|</si>")
 _TEXT = re.compile(r"<(?:a:t|w:t|t)(?:\s[^>]*)?>([^<]*)<")
 
 
-def draw_office(path: str, media_type: str) -> Drawing:
+def draw_office(path: str, media_type: str) -> DrawnPreview:
     """The text at the beginning of a Word document, spreadsheet or presentation, and how many slides that has."""
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         if len(names) > _PARTS:
-            return Drawing("none", reason=f"the document has {len(names)} parts")
+            return DrawnPreview("none", reason=f"the document has {len(names)} parts")
         pages = None
         if "presentationml" in media_type:
             slides = sorted((int(match[1]), name) for name in names if (match := _SLIDE.fullmatch(name)))
@@ -41,8 +41,8 @@ def draw_office(path: str, media_type: str) -> Drawing:
             parts = [name for name in ("word/document.xml", "xl/sharedStrings.xml") if name in names]
         text = _beginning(archive, parts)
     if not text:
-        return Drawing("none", reason="the document has no text", pages=pages)
-    return Drawing("text", text=text, pages=pages)
+        return DrawnPreview("none", reason="the document has no text", pages=pages)
+    return DrawnPreview("text", text=text, pages=pages)
 
 
 def _beginning(archive: zipfile.ZipFile, parts: list[str]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from runner.failures import FailureCode, PackError
 from runner.files.media_types import HEAD_BYTES, media_type_of
-from runner.files.preview_drawing import PIXELS, SIDE, Drawing, webp
+from runner.files.preview_drawing import PIXELS, SIDE, DrawnPreview, webp
 
 _PAGE_SIDE = 1200
 #: Named one by one: some of Pillow's other readers start programs.
@@ -21,7 +21,7 @@ _ORIENTATION = 0x0112
 _ON_THEIR_SIDE = frozenset({5, 6, 7, 8})
 
 
-def draw(path: str, name: str) -> Drawing:
+def draw(path: str, name: str) -> DrawnPreview:
     """What a file looks like.
 
     Args:
@@ -45,12 +45,12 @@ def draw(path: str, name: str) -> Drawing:
             FailureCode.NOT_FOUND, f"Previews of {media_type} need a library that is not installed: {error.name}."
         ) from error
     except MemoryError:
-        return Drawing("none", reason="it needs too much memory to be drawn")
+        return DrawnPreview("none", reason="it needs too much memory to be drawn")
     except Exception as error:
-        return Drawing("none", reason=f"the file could not be read ({type(error).__name__})")
+        return DrawnPreview("none", reason=f"the file could not be read ({type(error).__name__})")
 
 
-def _draw(path: str, media_type: str) -> Drawing:
+def _draw(path: str, media_type: str) -> DrawnPreview:
     if media_type == "application/pdf":
         return _page(path)
     if media_type.startswith("image/") and media_type != "image/svg+xml":
@@ -63,34 +63,34 @@ def _draw(path: str, media_type: str) -> Drawing:
         from runner.files.preview_office import draw_office
 
         return draw_office(path, media_type)
-    return Drawing("none", reason=f"files of the type {media_type} have no preview")
+    return DrawnPreview("none", reason=f"files of the type {media_type} have no preview")
 
 
-def _page(path: str) -> Drawing:
+def _page(path: str) -> DrawnPreview:
     # PDFium, which browsers draw with: the reader of `doc.parse` leaves out ligatures and transparency when it draws.
     from pypdfium2 import PdfDocument  # type: ignore[import-untyped] # ships no types
 
     document = PdfDocument(path)
     pages = len(document)
     if pages < 1:
-        return Drawing("none", reason="the document has no pages", pages=0)
+        return DrawnPreview("none", reason="the document has no pages", pages=0)
     page = document[0]
     longer = max(page.get_size())
     if not longer > 0:
-        return Drawing("none", reason="the first page has no size", pages=pages)
+        return DrawnPreview("none", reason="the first page has no size", pages=pages)
     drawn = page.render(scale=_PAGE_SIDE / longer, may_draw_forms=False)
-    return Drawing("page", webp(drawn.to_pil()), pages=pages)
+    return DrawnPreview("page", webp(drawn.to_pil()), pages=pages)
 
 
-def _picture(path: str) -> Drawing:
+def _picture(path: str) -> DrawnPreview:
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = None  # our own limit answers with a sentence instead of a warning
     with Image.open(path, formats=_FORMATS) as picture:
         width, height = picture.size
         if width * height > PIXELS:
-            return Drawing("none", reason=f"{width} x {height} pixels are more than are drawn")
+            return DrawnPreview("none", reason=f"{width} x {height} pixels are more than are drawn")
         picture.draft("RGB", (SIDE, SIDE))  # a JPEG is decoded no larger than is needed
         if picture.getexif().get(_ORIENTATION, 1) in _ON_THEIR_SIDE:
             width, height = height, width
-        return Drawing("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)
+        return DrawnPreview("picture", webp(ImageOps.exif_transpose(picture)), width=width, height=height)

@@ -17,7 +17,7 @@ import structlog
 from runner.failures import FailureCode, PackError
 from runner.fair_turns import FairTurns
 from runner.files.media_types import is_text_type
-from runner.files.preview_drawing import Drawing
+from runner.files.preview_drawing import DrawnPreview
 from runner.files.preview_worker import draw
 from runner.processes.processes import ProcessLimits, run_in_process
 from store.database.engine import StoreError
@@ -128,7 +128,7 @@ class Previews:
             if error.failure.code in _NOT_ABOUT_THE_FILE:
                 log.warning("a preview could not be made", artifact=artifact.id, error=error.failure.message)
                 return PreviewRecord(artifact.digest, PreviewKind.NONE, reason=error.failure.message)
-            drawing = Drawing("none", reason=_blame(error))
+            drawing = DrawnPreview("none", reason=_blame(error))
         preview = PreviewRecord(
             artifact.digest,
             PreviewKind(drawing.kind),
@@ -147,9 +147,9 @@ class Previews:
         await self._store.write(save_preview, preview, image_bytes=size)
         return preview
 
-    async def _draw(self, artifact: ArtifactRecord) -> Drawing:
+    async def _draw(self, artifact: ArtifactRecord) -> DrawnPreview:
         if artifact.size_bytes > FILE_BYTES:
-            return Drawing("none", reason=f"{artifact.size_bytes} bytes are more than are looked at")
+            return DrawnPreview("none", reason=f"{artifact.size_bytes} bytes are more than are looked at")
         path = await self._blobs.local(artifact.digest)
         return await run_in_process(
             draw,

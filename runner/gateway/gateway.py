@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from runner.gateway.keys import KeySource
     from runner.gateway.providers import ModelRef, Provider, ProviderKind
     from runner.gateway.uses import ModelUse
-    from runner.gateway.wire import Line, Question
+    from runner.gateway.wire import ModelConnection, ModelRequest
     from runner.packs.models import Models, Picture, SpeechAnswer
 
 _Output = TypeVar("_Output", bound="BaseModel")
@@ -161,7 +161,7 @@ class AttemptModels:
 
         async def ask(candidate: Candidate, provider: Provider) -> TextAnswer:
             wire = await self._gateway.wire(provider)
-            question: Question = wire.Question(prompt, instructions, pictures, max_tokens, temperature)
+            question: ModelRequest = wire.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
             text = await wire.ask_text(self._line(wire, candidate, provider, role), question)
             return TextAnswer(text, str(candidate.ref))
 
@@ -183,7 +183,7 @@ class AttemptModels:
 
         async def ask(candidate: Candidate, provider: Provider) -> StructuredAnswer[_Output]:
             wire = await self._gateway.wire(provider)
-            question: Question = wire.Question(prompt, instructions, pictures, max_tokens, temperature)
+            question: ModelRequest = wire.ModelRequest(prompt, instructions, pictures, max_tokens, temperature)
             value = await wire.ask_structured(self._line(wire, candidate, provider, role), question, output)
             return StructuredAnswer(value, str(candidate.ref))
 
@@ -255,11 +255,11 @@ class AttemptModels:
                     self._warn(f"{error.failure.message} The next model of the role `{role}` was asked.")
         raise most_useful(role, errors)
 
-    def _line(self, wire: ModuleType, candidate: Candidate, provider: Provider, role: str) -> Line:
+    def _line(self, wire: ModuleType, candidate: Candidate, provider: Provider, role: str) -> ModelConnection:
         def answered(use: ModelUse) -> None:
             self._record(replace(use, role=role))
 
-        line: Line = wire.Line(
+        line: ModelConnection = wire.ModelConnection(
             provider=provider,
             key=self._gateway.roles.key(provider),
             ref=candidate.ref,

@@ -24,7 +24,7 @@ class KeySource(Protocol):
         """Its fields, or None; the key is the field `api_key`."""
 
 
-class GivenKeys:
+class StaticKeys:
     """Keys by credential, such as those the environment gave.
 
     Args:
@@ -44,7 +44,7 @@ class GivenKeys:
         return None if key is None else {KEY_FIELD: key}
 
 
-class FirstOf:
+class KeyChain:
     """Several sources; the first that has a credential gives it."""
 
     def __init__(self, sources: Sequence[KeySource]) -> None:

@@ -50,9 +50,9 @@ async def _ask_once(kind: ProviderKind) -> None:
         return httpx2.Response(200, json=_answer(kind, json.loads(request.content)))
 
     provider = Provider(_MODEL, kind, DEFAULT_URLS[kind], _MODEL)
-    question = wire.Question("?", instructions="?")
+    question = wire.ModelRequest("?", instructions="?")
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as client:
-        line = wire.Line(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
+        line = wire.ModelConnection(provider, _MODEL, ModelRef(_MODEL, _MODEL), client, _SECONDS, lambda _: None)
         await wire.ask_text(line, question)
         await wire.ask_structured(line, question, _Form)
 

@@ -51,7 +51,7 @@ _CONNECT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ModelRequest:
     """What a model is asked.
 
     Attributes:
@@ -84,7 +84,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ModelConnection:
     """The way to one model.
 
     Attributes:
@@ -104,7 +104,7 @@ class Line:
     answered: Callable[[ModelUse], None]
 
 
-async def ask_text(line: Line, question: Question) -> str:
+async def ask_text(line: ModelConnection, question: ModelRequest) -> str:
     """What a model writes.
 
     Raises:
@@ -113,7 +113,7 @@ async def ask_text(line: Line, question: Question) -> str:
     return await _ask(line, question, str, repairs=0)
 
 
-async def ask_structured(line: Line, question: Question, output: type[_Output]) -> _Output:
+async def ask_structured(line: ModelConnection, question: ModelRequest, output: type[_Output]) -> _Output:
     """What a model fills in; what does not fit is sent back once.
 
     Raises:
@@ -126,7 +126,11 @@ async def ask_structured(line: Line, question: Question, output: type[_Output]) 
 
 
 async def _ask(
-    line: Line, question: Question, form: type[_Result] | NativeOutput[_Result] | ToolOutput[_Result], *, repairs: int
+    line: ModelConnection,
+    question: ModelRequest,
+    form: type[_Result] | NativeOutput[_Result] | ToolOutput[_Result],
+    *,
+    repairs: int,
 ) -> _Result:
     agent: Agent[object, _Result] = Agent(
         _Counted(_model(line), line),
@@ -147,7 +151,7 @@ async def _ask(
 class _Counted(WrapperModel):
     """Tells of every answer before anything is made of it, and refuses one that was cut off."""
 
-    def __init__(self, wrapped: Model, line: Line) -> None:
+    def __init__(self, wrapped: Model, line: ModelConnection) -> None:
         super().__init__(wrapped)
         self._line = line
 
@@ -189,7 +193,7 @@ class _Counted(WrapperModel):
         return response
 
 
-def _model(line: Line) -> Model:
+def _model(line: ModelConnection) -> Model:
     provider, timeout = line.provider, httpx2.Timeout(line.seconds, connect=_CONNECT_SECONDS)
     match provider.kind:
         case "openai" | "ollama":
@@ -257,7 +261,7 @@ def _model(line: Line) -> Model:
             assert_never(provider.kind)
 
 
-def _failure(error: Exception, line: Line) -> PackError:
+def _failure(error: Exception, line: ModelConnection) -> PackError:
     inner = inner_pack_error(error)
     if inner is not None:
         return about(line.ref, inner)
@@ -295,7 +299,7 @@ def _failure(error: Exception, line: Line) -> PackError:
             )
 
 
-def _unreadable(error: Exception, line: Line) -> PackError:
+def _unreadable(error: Exception, line: ModelConnection) -> PackError:
     return PackError(
         FailureCode.UPSTREAM_UNAVAILABLE,
         f"{line.ref} cannot be reached, or did not answer in its protocol.",
@@ -304,7 +308,7 @@ def _unreadable(error: Exception, line: Line) -> PackError:
     )
 
 
-def _filtered(line: Line) -> PackError:
+def _filtered(line: ModelConnection) -> PackError:
     return PackError(
         FailureCode.POLICY_DENIED,
         f"{line.ref} refused to answer: its provider's content filter stepped in.",

@@ -55,7 +55,7 @@ class ToolChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Mounted:
+class MountStatus:
     """A server as it is now."""
 
     spec: MountSpec
@@ -116,10 +116,11 @@ class Mounts:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    def servers(self) -> list[Mounted]:
+    def servers(self) -> list[MountStatus]:
         """Every server as it is now, in the order of the settings."""
         return [
-            Mounted(each.spec, each.state, each.last_error, each.connected_at) for each in self._connections.values()
+            MountStatus(each.spec, each.state, each.last_error, each.connected_at)
+            for each in self._connections.values()
         ]
 
     def change_of(self, pack: str) -> ToolChange | None:

@@ -16,7 +16,7 @@ from store.runs.sessions import live_sessions, touch_session
 from store.states import RunState, StepState
 
 if TYPE_CHECKING:
-    from runner.running.claimed_run import Stretch
+    from runner.running.claimed_run import ClaimedRun
     from runner.running.resources import Resources
 
 
@@ -32,19 +32,19 @@ class Sessions:
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    async def mend(self, stretch: Stretch) -> Failure | None:
+    async def mend(self, run: ClaimedRun) -> Failure | None:
         """Puts the steps back whose sessions are gone and needed; the failure when one of them must not run again.
 
         Raises:
             LostLeaseError: somebody else owns the run.
         """
-        if not stretch.sessions:
+        if not run.sessions:
             return None
-        steps = self._snapshots(stretch)
+        steps = self._snapshots(run)
         if not any(step.uses_session or step.names_sessions for step in steps if step.state is not StepState.SUCCEEDED):
             return None
         store = self._resources.store
-        live = await usable_sessions(self._resources, stretch.claim.run_id)
+        live = await usable_sessions(self._resources, run.claim.run_id)
         plan = plan_resume(steps, run_state=RunState.FAILED, live_sessions=live)
         again = [step.key for step in plan.steps if step.action == "run_again"]
         for issue in plan.issues:
@@ -57,23 +57,23 @@ class Sessions:
                     safe_to_repeat=False,
                 )
         if again:
-            ids = [step.id for step in stretch.claim.steps if step.key in again]
-            await store.write(rewind, stretch.fence, ids, "its session is gone: it runs again")
+            ids = [step.id for step in run.claim.steps if step.key in again]
+            await store.write(rewind, run.fence, ids, "its session is gone: it runs again")
         for key in again:
-            stretch.states[key] = StepState.PENDING
-            stretch.outputs.pop(key, None)
-            stretch.sessions.pop(key, None)
+            run.states[key] = StepState.PENDING
+            run.outputs.pop(key, None)
+            run.sessions.pop(key, None)
         # Those of the run whose outputs this one reuses are not for it, even if a step names one.
-        stretch.sessions = {key: session for key, session in stretch.sessions.items() if session in live}
-        for session in set(stretch.sessions.values()):
+        run.sessions = {key: session for key, session in run.sessions.items() if session in live}
+        for session in set(run.sessions.values()):
             await store.write(touch_session, session)
         return None
 
-    def _snapshots(self, stretch: Stretch) -> list[StepSnapshot]:
-        pipeline, registry, steps = stretch.pipeline, self._resources.registry, stretch.claim.steps
+    def _snapshots(self, run: ClaimedRun) -> list[StepSnapshot]:
+        pipeline, registry, steps = run.pipeline, self._resources.registry, run.claim.steps
         return [
             StepSnapshot.pending(pipeline.step(step.key), find_pack(registry, pipeline, steps, step)).fared(
-                step, stretch.states[step.key]
+                step, run.states[step.key]
             )
             for step in steps
         ]

@@ -76,7 +76,7 @@ def misfit(
     return None
 
 
-class StandIns:
+class SubstitutePacks:
     """Packs for a check of a recorded run's definition: each step's is the one that would run it here.
 
     Args:

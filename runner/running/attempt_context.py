@@ -16,10 +16,10 @@ from runner.packs.context import ArtifactFile, ArtifactRef, PackSession
 from runner.packs.memory import CallerMemory
 from runner.packs.routing import CallerCatalog
 from runner.processes.processes import run_in_process
-from runner.running.credential_use import CredentialDesk
-from runner.running.progress import Reports
+from runner.running.credential_use import AttemptCredentials
+from runner.running.progress import ProgressReporter
 from runner.secrets.quarantine import known_secret_in
-from runner.secrets.vault import Asker
+from runner.secrets.vault import CredentialRequester
 from store.database.engine import StoreError, StoreFullError
 from store.database.ids import new_id
 from store.files.artifacts import find_artifact, use_upload
@@ -94,10 +94,10 @@ class AttemptContext:
         self._fence = fence
         self._step_id = step_id
         self._pipeline_id = pipeline_id
-        self._credentials: CredentialDesk | None = None
+        self._credentials: AttemptCredentials | None = None
         self._http: httpx2.AsyncClient | None = None
         self._models: Models | None = None
-        self._reports: Reports | None = None
+        self._reporter: ProgressReporter | None = None
         #: Longest this attempt may take, in seconds; see `runner.running.executor.Attempt`.
         self.timeout_seconds = resources.limits.step_timeout_seconds
         self._is_closed = False
@@ -129,32 +129,32 @@ class AttemptContext:
 
     async def credential(self, key: str) -> Mapping[str, str]:
         """Fields of a credential the pack declares; the use is audited once an attempt."""
-        return await self._desk().take(key)
+        return await self._get_credentials().take(key)
 
     async def find_credential(self, key: str) -> Mapping[str, str] | None:
         """Like `credential`, or None."""
-        return await self._desk().find(key)
+        return await self._get_credentials().find(key)
 
-    def _desk(self) -> CredentialDesk:
+    def _get_credentials(self) -> AttemptCredentials:
         if self._credentials is None:
-            asker = Asker(self.caller_id, self._pipeline_id)
-            self._credentials = CredentialDesk(self._resources, self._pack, asker, self.run_id, self.attempt_id)
+            requester = CredentialRequester(self.caller_id, self._pipeline_id)
+            self._credentials = AttemptCredentials(self._resources, self._pack, requester, self.run_id, self.attempt_id)
         return self._credentials
 
     def progress(self, fraction: float | None, message: str) -> None:
         """Tells watchers how far along the step is; what an abandoned handler still says is dropped."""
         if not self._is_closed:
-            self._reporting().progress(fraction, message)
+            self._get_reporter().progress(fraction, message)
 
     def log(self, message: str, level: LogLevel = "info") -> None:
         """Adds lines to the attempt's log; likewise."""
         if not self._is_closed:
-            self._reporting().log(message, level)
+            self._get_reporter().log(message, level)
 
-    def _reporting(self) -> Reports:
-        if self._reports is None:
-            self._reports = Reports(self._resources, self._fence, self._step_id, self.attempt_id)
-        return self._reports
+    def _get_reporter(self) -> ProgressReporter:
+        if self._reporter is None:
+            self._reporter = ProgressReporter(self._resources, self._fence, self._step_id, self.attempt_id)
+        return self._reporter
 
     def warn(self, message: str) -> None:
         """Records something that is not quite right although the step goes on."""
@@ -350,14 +350,14 @@ class AttemptContext:
     def finish(self) -> bool:
         """Takes nothing more; whether something is left for `close` to do."""
         self._is_closed = True
-        has_reports = self._reports is not None and self._reports.finish()
-        return has_reports or self._http is not None
+        has_unsaved = self._reporter is not None and self._reporter.finish()
+        return has_unsaved or self._http is not None
 
     async def close(self) -> None:
         """Records progress and log lines that are still gathered, and closes the HTTP client."""
         self._is_closed = True
-        if self._reports is not None:
-            await self._reports.close()
+        if self._reporter is not None:
+            await self._reporter.close()
         if self._http is not None:
             await self._http.aclose()
 

@@ -11,43 +11,43 @@ from runner.gateway.spending import spent_on
 from runner.processes.processes import work_for
 from runner.running.attempt_context import AttemptContext
 from runner.running.executor import Attempt, Outcome
-from runner.running.outcome import stored, unknown_outcome
+from runner.running.outcome import failure_json, unknown_outcome
 from store.runs.values import AttemptEnd
 from store.states import AttemptState, StepState
 
 if TYPE_CHECKING:
-    from runner.running.claimed_run import Prepared, Stretch
+    from runner.running.claimed_run import ClaimedRun, PreparedStep
     from runner.running.resources import Resources
 
 #: Why an attempt ends whose run is given back, since the server stops.
 STOPPED = Failure(FailureCode.CANCELLED, "Released: the server is shutting down.")
 
 
-async def run_attempt(resources: Resources, stretch: Stretch, current: Prepared) -> tuple[Outcome, AttemptEnd]:
-    """Runs a step that has begun: what it came to, and how that is recorded. The stretch is kept up to date."""
+async def run_attempt(resources: Resources, run: ClaimedRun, current: PreparedStep) -> tuple[Outcome, AttemptEnd]:
+    """Runs a step that has begun: what it came to, and how that is recorded. The run is kept up to date."""
     key, pack, start = current.step.key, current.pack, current.start
-    stretch.states[key] = StepState.RUNNING
-    stretch.tries[key] += 1
-    stretch.numbers[key] = start.number
+    run.states[key] = StepState.RUNNING
+    run.tries[key] += 1
+    run.numbers[key] = start.number
     context = AttemptContext(
         resources,
         pack,
-        stretch.fence,
-        caller_id=stretch.claim.caller_id,
-        subject=stretch.claim.subject,
+        run.fence,
+        caller_id=run.claim.caller_id,
+        subject=run.claim.subject,
         step_id=current.step.id,
         step_key=key,
         attempt_id=start.attempt_id,
         attempt_number=start.number,
         idempotency_key=start.idempotency_key,
         session=current.session,
-        pipeline_id=stretch.claim.pipeline_id,
-        force=stretch.claim.force,
+        pipeline_id=run.claim.pipeline_id,
+        force=run.claim.force,
     )
     if current.warning is not None:
         context.warn(current.warning)
     limit = current.compiled.timeout_seconds or pack.timeout_seconds or resources.limits.step_timeout_seconds
-    left = stretch.seconds_left()
+    left = run.seconds_left()
     context.timeout_seconds = max(0.0, min(limit, left))
     attempt = Attempt(
         pack=pack,
@@ -58,12 +58,12 @@ async def run_attempt(resources: Resources, stretch: Stretch, current: Prepared)
         limits=resources.limits,
         redactor=resources.redactor,
     )
-    stretch.begin(attempt)
-    work_for(stretch.claim.caller_id)
+    run.begin(attempt)
+    work_for(run.claim.caller_id)
     try:
         outcome = await attempt.execute()
     finally:
-        stretch.attempt = None
+        run.attempt = None
         if context.finish():
             await context.close()
     failure = outcome.failure
@@ -79,14 +79,14 @@ async def run_attempt(resources: Resources, stretch: Stretch, current: Prepared)
         session_ended = current.session.id  # the next attempt makes it anew
     left_behind = context.session_left if failure is None else None
     if left_behind is not None:
-        stretch.sessions[key] = left_behind.id
+        run.sessions[key] = left_behind.id
     state = AttemptState.SUCCEEDED if failure is None else AttemptState.FAILED
     end = AttemptEnd(
         step_id=current.step.id,
         attempt_id=start.attempt_id,
         state=AttemptState.CANCELLED if outcome.cancelled else state,
         output=outcome.output_text,
-        failure=None if failure is None else stored(failure),
+        failure=None if failure is None else failure_json(failure),
         warnings=orjson.dumps(context.warnings).decode() if context.warnings else "[]",
         session_id=None if left_behind is None else left_behind.id,
         session_ended=session_ended,

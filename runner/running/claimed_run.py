@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from store.runs.values import AttemptStart, Claim, ClaimedStep, Fence
 
 
-class Prepared(NamedTuple):
+class PreparedStep(NamedTuple):
     """A step ready to start: everything that can be known before its attempt row exists.
 
     Attributes:
@@ -36,7 +36,7 @@ class Prepared(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedStep:
     """A step that cannot start, and why."""
 
     step: ClaimedStep
@@ -45,13 +45,13 @@ class Refused:
 
 
 @dataclass(slots=True)
-class Stretch:
+class ClaimedRun:
     """A claimed run while this worker has it.
 
     Attributes:
         outputs: Output of each succeeded step, by step key.
         sessions: Session of each succeeded step that left one, by step key.
-        tries: Attempts of this stretch by step key; lost ones do not count.
+        tries: Attempts of this run by step key; lost ones do not count.
         numbers: Attempts in all by step key.
         attempt: What is under way now.
         stopped: Why the run is to be let go; an attempt that begins afterwards is stopped at once.
@@ -74,8 +74,8 @@ class Stretch:
     _seconds_at_claim: float | None = None
 
     @classmethod
-    def of(cls, claim: Claim, fence: Fence, pipeline: CompiledPipeline) -> Stretch:
-        """The stretch as a claim finds the run."""
+    def of(cls, claim: Claim, fence: Fence, pipeline: CompiledPipeline) -> ClaimedRun:
+        """The run as a claim finds the run."""
         done = [step for step in claim.steps if step.state is StepState.SUCCEEDED]
         return cls(
             claim=claim,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from runner.definitions.compiling import definitions
-from runner.running.claimed_run import Prepared, Stretch
+from runner.running.claimed_run import ClaimedRun, PreparedStep
 from store.runs.claim import claim
 from store.runs.settle import start_attempt
 from store.runs.values import Claim, Fence, NotClaimed, Settled
@@ -13,40 +13,40 @@ from store.runs.values import Claim, Fence, NotClaimed, Settled
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from runner.running.next_step import Preparation
+    from runner.running.next_step import StepPreparer
     from runner.running.resources import RunLimits
     from store.database.dialects import Connection
 
 
-class Begun(NamedTuple):
+class FirstStep(NamedTuple):
     """A first step that began with the claim."""
 
-    stretch: Stretch
-    first: Prepared
+    run: ClaimedRun
+    first: PreparedStep
     settled: Settled
 
 
-class Taken(NamedTuple):
+class RunClaim(NamedTuple):
     """A run that was claimed; `begun` is None when something has to be looked at before its first step."""
 
     claim: Claim
     fence: Fence
-    begun: Begun | None
+    begun: FirstStep | None
 
 
-class Takeover:
+class RunClaimer:
     """Takes runs over for one worker.
 
     Args:
         owner: Name of the worker in leases.
     """
 
-    def __init__(self, preparation: Preparation, limits: RunLimits, owner: str) -> None:
-        self._preparation = preparation
+    def __init__(self, preparer: StepPreparer, limits: RunLimits, owner: str) -> None:
+        self._preparer = preparer
         self._limits = limits
         self._owner = owner
 
-    def take(self, conn: Connection, run_id: str, waited_for: datetime | None = None) -> Taken | NotClaimed:
+    def take(self, conn: Connection, run_id: str, waited_for: datetime | None = None) -> RunClaim | NotClaimed:
         """Claims a run and begins its first step, as a part of a unit of work; see `store.runs.claim`.
 
         The step is made ready here, in the transaction: it takes a fraction of what a commit of its own would.
@@ -63,21 +63,21 @@ class Takeover:
         if isinstance(claimed, NotClaimed):
             return claimed
         fence = Fence(run_id, claimed.epoch, claimed.caller_id, limits.lease_seconds, claimed.next_seq)
-        return Taken(claimed, fence, self._begin(conn, claimed, fence))
+        return RunClaim(claimed, fence, self._begin(conn, claimed, fence))
 
-    def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> Begun | None:
+    def _begin(self, conn: Connection, claimed: Claim, fence: Fence) -> FirstStep | None:
         if claimed.lost_attempt is not None:  # it has to be judged first
             return None
         try:
-            pipeline = definitions.at_hand(claimed.document, claimed.input_schema)
+            pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
             if pipeline is None:  # to compile it takes long, and others wait for the transaction
                 return None
-            stretch = Stretch.of(claimed, fence, pipeline)
-            first = None if stretch.sessions else self._preparation.next(stretch)
+            run = ClaimedRun.of(claimed, fence, pipeline)
+            first = None if run.sessions else self._preparer.next(run)
         except Exception:  # the worker meets it again, where it ends the run
             return None
         # The row of an at-most-once step has a commit of its own, just before the body.
-        if not isinstance(first, Prepared) or first.pack.at_most_once:
+        if not isinstance(first, PreparedStep) or first.pack.at_most_once:
             return None
-        settled = start_attempt(conn, fence, first.start, stretch.states[first.step.key])
-        return Begun(stretch, first, settled)
+        settled = start_attempt(conn, fence, first.start, run.states[first.step.key])
+        return FirstStep(run, first, settled)

@@ -19,23 +19,25 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.packs.pack import Pack
     from runner.running.resources import Resources
-    from runner.secrets.vault import Asker
+    from runner.secrets.vault import CredentialRequester
     from store.database.dialects import Connection
 
 
-class CredentialDesk:
+class AttemptCredentials:
     """Hands credentials to one attempt of a pack.
 
     A grant is looked up at every call, so that one that is taken back counts at once; what is written is written once
     an attempt, and nothing at all for a pack that asks for none.
     """
 
-    __slots__ = ("_asker", "_attempt_id", "_noted", "_pack", "_refused", "_resources", "_run_id")
+    __slots__ = ("_attempt_id", "_noted", "_pack", "_refused", "_requester", "_resources", "_run_id")
 
-    def __init__(self, resources: Resources, pack: Pack, asker: Asker, run_id: str, attempt_id: str) -> None:
+    def __init__(
+        self, resources: Resources, pack: Pack, requester: CredentialRequester, run_id: str, attempt_id: str
+    ) -> None:
         self._resources = resources
         self._pack = pack
-        self._asker = asker
+        self._requester = requester
         self._run_id = run_id
         self._attempt_id = attempt_id
         self._noted: set[str] = set()
@@ -49,11 +51,11 @@ class CredentialDesk:
         """
         vault = self._resources.vault
         try:
-            found = vault.take(self._pack, key, self._asker)
+            found = vault.take(self._pack, key, self._requester)
             if found.id not in self._noted:
                 await self._note(key, found.id)
                 # It may have been taken back while that was written.
-                found = vault.take(self._pack, key, self._asker)
+                found = vault.take(self._pack, key, self._requester)
         except PackError as error:
             await self._refuse(key, error.failure)
             raise
@@ -76,7 +78,7 @@ class CredentialDesk:
         """Notes and audits a use; the store has the last word on whether it is granted."""
 
         def unit(conn: Connection) -> bool:
-            if not note_use(conn, credential_id, self._asker.targets(self._pack.name)):
+            if not note_use(conn, credential_id, self._requester.targets(self._pack.name)):
                 return False
             self._audit(conn, credential_id, {"credential": key}, accepted=True)
             return True
@@ -92,7 +94,7 @@ class CredentialDesk:
                 FailureCode.CREDENTIAL_INVALID,
                 f"The credential `{key}` is not granted to {self._pack.name} any more.",
                 hint="Whoever manages this server grants it with "
-                f"`packline credential grant {key} {self._asker.grantees(self._pack.name)[0]}`.",
+                f"`packline credential grant {key} {self._requester.grantees(self._pack.name)[0]}`.",
             )
         self._noted.add(credential_id)
 
@@ -119,7 +121,7 @@ class CredentialDesk:
         )
         append_audit(
             conn,
-            actor_id=self._asker.caller_id,
+            actor_id=self._requester.caller_id,
             action=USE_ACTION,
             accepted=accepted,
             target_id=target_id,

@@ -8,7 +8,7 @@ import secrets
 import socket
 from typing import TYPE_CHECKING
 
-from runner.running.claiming import Taken
+from runner.running.claiming import RunClaim
 from runner.running.dispatcher import RESCUE_PRIORITY, Dispatcher, EmbeddedDispatcher
 from runner.running.housekeeping import Housekeeping
 from runner.running.rescue import Rescue
@@ -111,7 +111,7 @@ class Engine:
                 raise
             if not answer.done():
                 answer.set_result(submitted)
-            return None if taken is None else await self.worker.go_on(taken)
+            return None if taken is None else await self.worker.run_claimed(taken)
 
     def resume(self, conn: Connection, change: Resume) -> None:
         """Resumes a run, as a part of a unit of work; see `store.runs.resume`.
@@ -155,15 +155,15 @@ class Engine:
         along: Callable[[Connection, Submitted], None] | None,
         *,
         claims: bool,
-    ) -> tuple[Submitted, Taken | None]:
+    ) -> tuple[Submitted, RunClaim | None]:
         """Stores a run and enqueues it; with `claims` takes it over instead, unless others of its caller go first."""
         submitted = submit(conn, new, run_id=run_id, queue_limit=self.resources.limits.queued_runs)
         taken = None
         if submitted.started:
             if claims and submitted.ahead == 0:
-                taken = self.worker.takeover.take(conn, run_id)
-            if not isinstance(taken, Taken):
+                taken = self.worker.claimer.take(conn, run_id)
+            if not isinstance(taken, RunClaim):
                 self._dispatcher.enqueue(conn, run_id)
         if along is not None:
             along(conn, submitted)
-        return submitted, taken if isinstance(taken, Taken) else None
+        return submitted, taken if isinstance(taken, RunClaim) else None

@@ -100,14 +100,14 @@ class Attempt:
             result = await self._handle(model)
             return self._check_output(result)
         except PackError as error:
-            return Outcome(failure=cleaned(error.failure, self.redactor))
+            return Outcome(failure=storable_failure(error.failure, self.redactor))
         except _StoppedError as stopped:
             return Outcome(failure=stopped.failure, cancelled=True)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # validators, serializers and post-conditions are the pack's code, too
             log.warning("a pack's contract raised", pack=self.pack.name, error=self._said(error))
-            return Outcome(failure=cleaned(self._defect(error).failure, self.redactor))
+            return Outcome(failure=storable_failure(self._defect(error).failure, self.redactor))
 
     def _check_input(self) -> BaseModel:
         try:
@@ -136,7 +136,7 @@ class Attempt:
         is_late = not body.done() if self._returned_at is None else self._returned_at > over_at
         is_late = is_late and self._stop is None
         if not body.done():
-            await self._let_go(body)
+            await self._wait_for_cancelled(body)
         if is_late:
             raise PackError(
                 FailureCode.TIMEOUT,
@@ -201,7 +201,7 @@ class Attempt:
     def _said(self, error: BaseException) -> str:
         return self.redactor.excerpt(plain_text(_words(error)), WORDS_CHARACTERS)
 
-    async def _let_go(self, body: asyncio.Task[BaseModel]) -> None:
+    async def _wait_for_cancelled(self, body: asyncio.Task[BaseModel]) -> None:
         """Waits a little for a cancelled handler; one that ignores it is abandoned, and what it says is dropped."""
         done, _ = await asyncio.wait((body,), timeout=self.limits.let_go_seconds)
         if not done:
@@ -313,7 +313,7 @@ class _StoppedError(Exception):
         self.failure = failure
 
 
-def cleaned(failure: Failure, redactor: Redactor) -> Failure:
+def storable_failure(failure: Failure, redactor: Redactor) -> Failure:
     """A failure as it may be stored: secrets masked, then texts bounded and free of what a database refuses."""
     wait = failure.retry_after_seconds
     is_number = isinstance(wait, int | float) and not isinstance(wait, bool) and math.isfinite(wait)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from runner.running.claimed_run import Stretch
+    from runner.running.claimed_run import ClaimedRun
     from store.database.engine import Store
 
 log = structlog.get_logger(__name__)
@@ -27,7 +27,7 @@ CANCELLED = Failure(FailureCode.CANCELLED, "Cancelled by request.")
 _LOST = Failure(FailureCode.CANCELLED, "Another worker owns the run.")
 
 
-class Keeper:
+class Heartbeat:
     """Renews the leases of a worker, learns of cancels and losses, and stops the worker when renewing fails.
 
     Args:
@@ -41,7 +41,7 @@ class Keeper:
         owner: str,
         lease_seconds: float,
         *,
-        active: Mapping[str, Stretch],
+        active: Mapping[str, ClaimedRun],
         advancing: AbstractSet[str],
     ) -> None:
         self._store = store
@@ -54,7 +54,7 @@ class Keeper:
     def start(self) -> None:
         """Starts to renew; a second call does nothing."""
         if self._task is None:
-            self._task = asyncio.create_task(self._keep(), name="packline-keeper")
+            self._task = asyncio.create_task(self._keep(), name="packline-heartbeat")
 
     async def stop(self) -> None:
         """Renews no more; harmless twice and before `start`."""
@@ -93,18 +93,18 @@ class Keeper:
                     renewed_at = begun
                 continue
             renewed_at = loop.time()
-            for run_id, stretch in before.items():
+            for run_id, run in before.items():
                 epoch, is_cancelled = held.get(run_id, (None, False))
-                if epoch != stretch.fence.epoch:
-                    _lose([stretch])
+                if epoch != run.fence.epoch:
+                    _lose([run])
                 elif is_cancelled:
-                    stretch.stop(CANCELLED)
+                    run.stop(CANCELLED)
             for run_id, (epoch, _) in held.items():
                 if run_id not in self._advancing:  # it could not be let go when it failed here
                     await self.abandon(run_id, epoch)
 
 
-def _lose(stretches: Iterable[Stretch]) -> None:
-    for stretch in stretches:
-        stretch.lost = True
-        stretch.stop(_LOST)
+def _lose(stretches: Iterable[ClaimedRun]) -> None:
+    for run in stretches:
+        run.lost = True
+        run.stop(_LOST)

@@ -12,8 +12,8 @@ from runner.failures import Failure, FailureCode
 from runner.json_values import DocumentError
 from runner.packs.context import PackSession
 from runner.resuming.substitute_packs import find_pack, misfit
-from runner.running.claimed_run import Prepared, Refused, Stretch
-from runner.running.executor import cleaned
+from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
+from runner.running.executor import storable_failure
 from runner.templates.templating import TemplateError
 from store.database.ids import new_id, with_prefix
 from store.runs.values import AttemptStart
@@ -29,94 +29,94 @@ if TYPE_CHECKING:
     from store.runs.values import ClaimedStep
 
 
-class Preparation:
+class StepPreparer:
     """Makes steps ready to start; writes nothing."""
 
     def __init__(self, resources: Resources) -> None:
         self._resources = resources
 
-    def next(self, stretch: Stretch) -> Prepared | Refused | None:
+    def next(self, run: ClaimedRun) -> PreparedStep | RefusedStep | None:
         """The first step that has not succeeded; None when all have."""
-        states, succeeded = stretch.states, StepState.SUCCEEDED
-        for step in stretch.claim.steps:
+        states, succeeded = run.states, StepState.SUCCEEDED
+        for step in run.claim.steps:
             if states[step.key] is not succeeded:
-                return self._prepare(stretch, step)
+                return self._prepare(run, step)
         return None
 
-    def _prepare(self, stretch: Stretch, step: ClaimedStep) -> Prepared | Refused:
-        compiled = stretch.pipeline.step(step.key)
-        registry, steps = self._resources.registry, stretch.claim.steps
-        pack = find_pack(registry, stretch.pipeline, steps, step, self._resources.agents)
+    def _prepare(self, run: ClaimedRun, step: ClaimedStep) -> PreparedStep | RefusedStep:
+        compiled = run.pipeline.step(step.key)
+        registry, steps = self._resources.registry, run.claim.steps
+        pack = find_pack(registry, run.pipeline, steps, step, self._resources.agents)
         if pack is None:
-            return self._refused(stretch, step, self._no_pack(stretch, step))
+            return self._refused(run, step, self._no_pack(run, step))
         warning: str | None = None
         text: bytes | None = None
         value: JSONValue
         limit = self._resources.limits.step_input_bytes
         try:
-            outputs = _with_sessions(stretch, compiled) if compiled.session_reads else stretch.outputs
-            optional = stretch.pipeline.optional_inputs
+            outputs = _with_sessions(run, compiled) if compiled.session_reads else run.outputs
+            optional = run.pipeline.optional_inputs
             if step.input_override is not None:
                 value = orjson.loads(step.input_override)
                 if compiled.session is not None and isinstance(value, dict) and SESSION_FIELD not in value:
-                    named = compiled.session.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
+                    named = compiled.session.resolve(run.inputs, outputs, optional, limit_bytes=limit)
                     value = {**value, SESSION_FIELD: named.value}
             else:
-                resolved = compiled.resolve(stretch.inputs, outputs, optional, limit_bytes=limit)
+                resolved = compiled.resolve(run.inputs, outputs, optional, limit_bytes=limit)
                 value, warning, text = resolved
         except TemplateError as error:
-            return self._refused(stretch, step, error.failure)
+            return self._refused(run, step, error.failure)
         if not isinstance(value, dict):
             message = f"The input of step {step.key} is not an object but {excerpt(repr(value), 80)}."
-            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
-        session = self._session_for(stretch, step, value) if pack.uses_session else None
+            return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message))
+        session = self._session_for(run, step, value) if pack.uses_session else None
         if session is None and pack.uses_session and value.get(SESSION_FIELD) is not None:
-            return self._refused(stretch, step, _no_session(step, value[SESSION_FIELD]))
+            return self._refused(run, step, _no_session(step, value[SESSION_FIELD]))
         if session is not None and SESSION_FIELD not in value:
             value, text = {**value, SESSION_FIELD: session.id}, None
         try:
             if text is None:
                 text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-            key = idempotency_key(stretch.claim.run_id, step.key, value, text)
+            key = idempotency_key(run.claim.run_id, step.key, value, text)
             shown = self._resources.redactor.value(value, text)
             if shown is not value:
                 text = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)
         except (DocumentError, TypeError) as error:
             message = f"The input of step {step.key} cannot be kept as JSON: {error}"
-            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message))
+            return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message))
         if len(text) > limit:
             message = f"The input of step {step.key} has {len(text)} bytes; at most {limit} are taken."
             hint = "Pass large content as an artifact."
-            return self._refused(stretch, step, Failure(FailureCode.INVALID_INPUT, message, hint=hint))
+            return self._refused(run, step, Failure(FailureCode.INVALID_INPUT, message, hint=hint))
         start = AttemptStart(
             step_id=step.id,
-            attempt_id=_attempt_id(step, stretch),
-            number=stretch.numbers[step.key] + 1,
+            attempt_id=_attempt_id(step, run),
+            number=run.numbers[step.key] + 1,
             input=text.decode(),
             idempotency_key=key,
             pack_version=pack.version,
             session_used=session.id if session else None,
             notes="[]" if pack.version == step.pack_version else _other_version(pack, step),
         )
-        return Prepared(step, compiled, pack, value, start, warning, session)
+        return PreparedStep(step, compiled, pack, value, start, warning, session)
 
-    def _refused(self, stretch: Stretch, step: ClaimedStep, failure: Failure) -> Refused:
+    def _refused(self, run: ClaimedRun, step: ClaimedStep, failure: Failure) -> RefusedStep:
         start = AttemptStart(
             step_id=step.id,
-            attempt_id=_attempt_id(step, stretch),
-            number=stretch.numbers[step.key] + 1,
+            attempt_id=_attempt_id(step, run),
+            number=run.numbers[step.key] + 1,
             input=None,
             idempotency_key="",
             pack_version=step.pack_version,
         )
-        failure = cleaned(failure, self._resources.redactor).at_step(step.key, safe_to_repeat=True)
-        return Refused(step, start, failure)
+        failure = storable_failure(failure, self._resources.redactor).at_step(step.key, safe_to_repeat=True)
+        return RefusedStep(step, start, failure)
 
-    def _no_pack(self, stretch: Stretch, step: ClaimedStep) -> Failure:
+    def _no_pack(self, run: ClaimedRun, step: ClaimedStep) -> Failure:
         registry = self._resources.registry
         installed = ", ".join(registry.versions(step.pack)) or "none"
         broken = registry.unloaded(step.pack)
-        why = broken.says(step.pack) if broken else misfit(registry, stretch.pipeline, stretch.claim.steps, step)
+        why = broken.says(step.pack) if broken else misfit(registry, run.pipeline, run.claim.steps, step)
         return Failure(
             FailureCode.SCHEMA_MISMATCH,
             why
@@ -125,32 +125,32 @@ class Preparation:
             hint="Install it again, or resume with the current definition.",
         )
 
-    def _session_for(self, stretch: Stretch, step: ClaimedStep, value: Mapping[str, JSONValue]) -> PackSession | None:
+    def _session_for(self, run: ClaimedRun, step: ClaimedStep, value: Mapping[str, JSONValue]) -> PackSession | None:
         """The session an author names in the input if it is one of this run's, else the one left last before the step.
 
         A step that runs again is followed by steps that have succeeded: what they left is not for it.
         """
         if SESSION_FIELD in value:
             named = value[SESSION_FIELD]
-            session_id = next((session for session in stretch.sessions.values() if session == named), None)
+            session_id = next((session for session in run.sessions.values() if session == named), None)
         else:
-            earlier = (each.key for each in reversed(stretch.claim.steps) if each.position < step.position)
-            session_id = next((stretch.sessions[key] for key in earlier if key in stretch.sessions), None)
+            earlier = (each.key for each in reversed(run.claim.steps) if each.position < step.position)
+            session_id = next((run.sessions[key] for key in earlier if key in run.sessions), None)
         if session_id is None:
             return None
         return PackSession(session_id, self._resources.sessions_folder / session_id)
 
 
-def _attempt_id(step: ClaimedStep, stretch: Stretch) -> str:
+def _attempt_id(step: ClaimedStep, run: ClaimedRun) -> str:
     """The id of a step's next attempt; the first one's is the step's but for the prefix, and mostly the only one."""
-    return new_id("att") if stretch.numbers[step.key] else with_prefix("att", step.id)
+    return new_id("att") if run.numbers[step.key] else with_prefix("att", step.id)
 
 
-def _with_sessions(stretch: Stretch, compiled: CompiledStep) -> dict[str, JSONValue]:
+def _with_sessions(run: ClaimedRun, compiled: CompiledStep) -> dict[str, JSONValue]:
     """The outputs, with the session ids that the step names in its template among them."""
-    outputs = dict(stretch.outputs)
+    outputs = dict(run.outputs)
     for key in compiled.session_reads:
-        output, session = outputs.get(key), stretch.sessions.get(key)
+        output, session = outputs.get(key), run.sessions.get(key)
         if isinstance(output, dict) and session is not None:
             outputs[key] = {**output, SESSION_FIELD: session}
     return outputs

@@ -9,52 +9,52 @@ from typing import TYPE_CHECKING
 from runner.failures import Failure, FailureCode
 from runner.json_values import canonical_json
 from runner.resuming.substitute_packs import find_pack
-from runner.running.claimed_run import Prepared, Refused, Stretch
+from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
 from runner.running.retry import TooLate, next_attempt_in
 from store.runs.values import Fail, FailNext, GoOn, Pause, Succeed, Wait
 from store.states import StepState
 
 if TYPE_CHECKING:
     from runner.running.executor import Outcome
-    from runner.running.next_step import Preparation
+    from runner.running.next_step import StepPreparer
     from runner.running.resources import Resources
 
 #: Consecutive attempts of one step lost with their process after which the run fails (guarantee E5).
 LOST_LIMIT = 5
 
 
-def what_follows(
-    stretch: Stretch, current: Prepared, outcome: Outcome, preparation: Preparation, *, is_stopping: bool
-) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, Prepared | None]:
-    """What follows an attempt, and the step that then runs; the stretch is kept up to date.
+def decide_next(
+    run: ClaimedRun, current: PreparedStep, outcome: Outcome, preparer: StepPreparer, *, is_stopping: bool
+) -> tuple[GoOn | Pause | Succeed | Fail | FailNext | Wait, PreparedStep | None]:
+    """What follows an attempt, and the step that then runs; the run is kept up to date.
 
     Args:
-        stretch: The run.
+        run: The run.
         current: What ran.
         outcome: What it came to.
-        preparation: Makes the next step ready.
+        preparer: Makes the next step ready.
         is_stopping: Whether the server takes nothing more on.
     """
     failure = outcome.failure
     if failure is None:
-        return _go_on(stretch, current, outcome, preparation, is_stopping=is_stopping)
+        return _go_on(run, current, outcome, preparer, is_stopping=is_stopping)
     # An at-most-once step is never tried again by itself, whatever its code: that would be twice.
     if outcome.cancelled or current.pack.at_most_once:
-        return Fail(stored(failure), failure.message), None
-    tries = stretch.tries[current.step.key]
+        return Fail(failure_json(failure), failure.message), None
+    tries = run.tries[current.step.key]
     wait = next_attempt_in(
         current.compiled.retry,
         tries,
         failure,
         effects=current.pack.effects,
         takes_idempotency_key=current.pack.takes_idempotency_key,
-        seconds_left=stretch.seconds_left(),
+        seconds_left=run.seconds_left(),
         random=random.random(),
     )
     if isinstance(wait, TooLate):
         failure, wait = _not_tried_again(failure, wait), None
     if wait is None:
-        return Fail(stored(failure), failure.message), None
+        return Fail(failure_json(failure), failure.message), None
     reason = f"{failure.code}: attempt {tries + 1} of {current.compiled.retry.max_attempts} follows"
     return Wait(wait, reason), None
 
@@ -71,18 +71,18 @@ def _not_tried_again(failure: Failure, late: TooLate) -> Failure:
 
 
 def _go_on(
-    stretch: Stretch, current: Prepared, outcome: Outcome, preparation: Preparation, *, is_stopping: bool
-) -> tuple[GoOn | Pause | Succeed | FailNext, Prepared | None]:
+    run: ClaimedRun, current: PreparedStep, outcome: Outcome, preparer: StepPreparer, *, is_stopping: bool
+) -> tuple[GoOn | Pause | Succeed | FailNext, PreparedStep | None]:
     key = current.step.key
-    stretch.outputs[key] = outcome.output
-    stretch.states[key] = StepState.SUCCEEDED
-    upcoming = preparation.next(stretch)
+    run.outputs[key] = outcome.output
+    run.states[key] = StepState.SUCCEEDED
+    upcoming = preparer.next(run)
     if upcoming is None:
         return Succeed(), None
-    before = stretch.states[upcoming.step.key]
-    if isinstance(upcoming, Refused):
-        return FailNext(upcoming.start, before, stored(upcoming.failure), upcoming.failure.message), None
-    progress = len(stretch.outputs) / len(stretch.claim.steps)
+    before = run.states[upcoming.step.key]
+    if isinstance(upcoming, RefusedStep):
+        return FailNext(upcoming.start, before, failure_json(upcoming.failure), upcoming.failure.message), None
+    progress = len(run.outputs) / len(run.claim.steps)
     if is_stopping:
         return Pause(progress), None
     if upcoming.pack.at_most_once:
@@ -90,15 +90,15 @@ def _go_on(
     return GoOn(upcoming.start, before, progress), upcoming
 
 
-def judge_lost(stretch: Stretch, resources: Resources) -> Failure | None:
+def check_lost_attempt(run: ClaimedRun, resources: Resources) -> Failure | None:
     """Why an attempt lost with its process ends the run; None when the run goes on (guarantees E4 and E5)."""
-    claimed = stretch.claim
+    claimed = run.claim
     if claimed.lost_attempt is None:
         return None
     step = next((step for step in claimed.steps if step.attempt_id == claimed.lost_attempt), None)
     if step is None:
         return None
-    pack = find_pack(resources.registry, stretch.pipeline, claimed.steps, step, resources.agents)
+    pack = find_pack(resources.registry, run.pipeline, claimed.steps, step, resources.agents)
     if pack is not None and pack.at_most_once:
         return unknown_outcome(step.key, step.pack, "was lost with its process")
     if claimed.lost_in_row >= LOST_LIMIT:
@@ -123,6 +123,6 @@ def unknown_outcome(key: str, pack: str, what: str) -> Failure:
     )
 
 
-def stored(failure: Failure) -> str:
+def failure_json(failure: Failure) -> str:
     """A failure as the store keeps it."""
     return canonical_json(failure.to_json())

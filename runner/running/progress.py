@@ -35,7 +35,7 @@ MESSAGE_CHARACTERS = 500
 MILESTONES = 100
 
 
-class Reports:
+class ProgressReporter:
     """Gathers what an attempt says, masks it, and records it a few times a second."""
 
     def __init__(self, resources: Resources, fence: Fence, step_id: str, attempt_id: str) -> None:

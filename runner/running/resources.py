@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from runner.packs.registry import Registry
     from runner.packs.routing import RouterPort
     from runner.secrets.redaction import Redactor
-    from runner.secrets.vault import Asker
+    from runner.secrets.vault import CredentialRequester
     from store.database.engine import Store
     from store.files.blob_port import Blobs
 
@@ -89,21 +89,21 @@ class Resources:
     vault: Vault = field(default_factory=Vault)
     agents: Agents = field(default_factory=lambda: no_agents(Path("agents")))
 
-    def lacks(self, asker: Asker, agent: str | None = None) -> Lacks:
+    def lacks(self, requester: CredentialRequester, agent: str | None = None) -> Lacks:
         """Tells which credentials, models and agents a pack needs and cannot have.
 
         Args:
-            asker: Who asks.
+            requester: Who asks.
             agent: The profile the caller chose for agent steps; None leaves it to them.
         """
 
         def of(pack: Pack) -> list[Requirement]:
             if isinstance(pack, AgentPack):
-                return self.agents.lacks(pack.agent, agent, self.vault, asker)
+                return self.agents.lacks(pack.agent, agent, self.vault, requester)
             roles = [need.role for need in pack.models if need.required]
             missing = [(role, self.gateway.missing(role)) for role in roles]
             models = [Requirement.of("model", role, lack) for role, lack in missing if lack]
             agents = self.agents.lacks_any() if pack.uses_agent else []
-            return [*self.vault.lacks(pack, asker), *models, *agents]
+            return [*self.vault.lacks(pack, requester), *models, *agents]
 
         return of

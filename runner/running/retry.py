@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.failures import Failure
     from runner.packs.pack import Effects
 
-#: Attempts of one step in one stretch of a run, whatever its policy says.
+#: Attempts of one step in one run of a run, whatever its policy says.
 MAX_ATTEMPTS = 10
 
 
@@ -24,7 +24,7 @@ class TooLate:
 
 def next_attempt_in(
     policy: RetryPolicy,
-    attempts_in_stretch: int,
+    attempts_since_resume: int,
     failure: Failure,
     *,
     effects: Effects,
@@ -39,18 +39,18 @@ def next_attempt_in(
 
     Args:
         policy: The step's.
-        attempts_in_stretch: Attempts made since the run was started or last resumed, the failed one included.
+        attempts_since_resume: Attempts made since the run was started or last resumed, the failed one included.
         failure: Why that one failed; its `retry_after_seconds` is the least wait.
         effects: Of the pack.
         takes_idempotency_key: Whether repeats with one key have one effect.
-        seconds_left: Until the deadline of this stretch of the run.
+        seconds_left: Until the deadline of this run of the run.
         random: From [0, 1); how much of the share left to chance is waited.
     """
-    if not failure.retryable or attempts_in_stretch >= min(policy.max_attempts, MAX_ATTEMPTS):
+    if not failure.retryable or attempts_since_resume >= min(policy.max_attempts, MAX_ATTEMPTS):
         return None
     if effects == "external" and not takes_idempotency_key:
         return None
-    wait_seconds = _wait_seconds(policy, attempts_in_stretch, random)
+    wait_seconds = _wait_seconds(policy, attempts_since_resume, random)
     if failure.retry_after_seconds is not None:
         if math.isnan(failure.retry_after_seconds):
             return None

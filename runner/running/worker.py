@@ -1,7 +1,7 @@
 """Runs pipelines: claims a run, walks its steps, settles each one, lets go.
 
 `Worker.advance` may be called at any time, any number of times, on any machine: it claims or returns. Long work is a
-row of phases over one `runner.running.claimed_run.Stretch`; what follows an attempt is decided in
+row of phases over one `runner.running.claimed_run.ClaimedRun`; what follows an attempt is decided in
 `runner.running.outcome` and written in one place.
 """
 
@@ -18,12 +18,12 @@ from runner.definitions.compiling import definitions
 from runner.failures import Failure, FailureCode
 from runner.resuming.sessions import Sessions
 from runner.running.attempts import STOPPED, run_attempt
-from runner.running.claimed_run import Prepared, Refused, Stretch
-from runner.running.claiming import Begun, Taken, Takeover
+from runner.running.claimed_run import ClaimedRun, PreparedStep, RefusedStep
+from runner.running.claiming import FirstStep, RunClaim, RunClaimer
 from runner.running.dispatcher import RESCUE_PRIORITY
-from runner.running.heartbeat import CANCELLED, Keeper
-from runner.running.next_step import Preparation
-from runner.running.outcome import judge_lost, stored, what_follows
+from runner.running.heartbeat import CANCELLED, Heartbeat
+from runner.running.next_step import StepPreparer
+from runner.running.outcome import check_lost_attempt, decide_next, failure_json
 from store.database.engine import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.runs.held import fail_run, release
@@ -58,27 +58,27 @@ class Worker:
         name: Identity of this process in leases; unique among all that share the database.
 
     Attributes:
-        takeover: Claims runs for this worker, in units of work.
+        claimer: Claims runs for this worker, in units of work.
     """
 
     def __init__(self, resources: Resources, dispatcher: Dispatcher, *, name: str) -> None:
         self._resources = resources
         self._store = resources.store
         self._dispatcher = dispatcher
-        self._preparation = Preparation(resources)
-        self.takeover = Takeover(self._preparation, resources.limits, name)
+        self._preparer = StepPreparer(resources)
+        self.claimer = RunClaimer(self._preparer, resources.limits, name)
         self._sessions = Sessions(resources)
         self._advancing: set[str] = set()
         self._cancelled: set[str] = set()  # runs that are being claimed, of which a cancel was heard
         self._compiling: set[asyncio.Task[CompiledPipeline]] = set()
-        self._active: dict[str, Stretch] = {}
+        self._active: dict[str, ClaimedRun] = {}
         self._stopping = False
         # On a shared database claims queue for a lock on their caller; if this process froze, each one in the queue
         # would hold up other workers until it timed out, so only one at a time goes there.
         self._claiming = asyncio.Semaphore(1 if self._store.shared else 1_000_000)
         self._idle = asyncio.Event()
         self._idle.set()
-        self._keeper = Keeper(
+        self._heartbeat = Heartbeat(
             resources.store, name, resources.limits.lease_seconds, active=self._active, advancing=self._advancing
         )
         self._store.wakes.listen(Topic.RUN_CANCELLING, self._cancelling)
@@ -95,7 +95,7 @@ class Worker:
 
     def start(self) -> None:
         """Starts to renew leases; a second call does nothing."""
-        self._keeper.start()
+        self._heartbeat.start()
 
     async def stop(self, grace_seconds: float) -> None:
         """Lets short steps finish and releases the rest to other workers; harmless twice and before `start`."""
@@ -106,15 +106,15 @@ class Worker:
             async with asyncio.timeout(grace_seconds):
                 await self._idle.wait()
         except TimeoutError:
-            for stretch in list(self._active.values()):
-                stretch.stop(STOPPED)
+            for run in list(self._active.values()):
+                run.stop(STOPPED)
             try:
                 async with asyncio.timeout(LAST_WAIT_SECONDS):
                     await self._idle.wait()
             except TimeoutError:
                 left = sorted(self._advancing)
                 log.error("runs were left behind; their leases free them", runs=left)  # noqa: TRY400 - not a fault
-        await self._keeper.stop()
+        await self._heartbeat.stop()
 
     async def advance(self, run_id: str, waited_for: datetime | None = None) -> NotClaimed | None:
         """Claims a run and takes it as far as it goes; None when it was claimed and let go, else why it is not over."""
@@ -122,11 +122,11 @@ class Worker:
             return None
         with self.busy(run_id):
             try:
-                taken = await self.claim(self.takeover.take, run_id, waited_for)
+                taken = await self.claim(self.claimer.take, run_id, waited_for)
             except StoreError as error:
                 log.warning("a run could not be claimed; the rescue will find it again", run=run_id, error=str(error))
                 return None
-            return taken if isinstance(taken, NotClaimed) else await self.go_on(taken)
+            return taken if isinstance(taken, NotClaimed) else await self.run_claimed(taken)
 
     @contextmanager
     def busy(self, run_id: str) -> Iterator[None]:
@@ -142,22 +142,22 @@ class Worker:
                 self._idle.set()
 
     async def claim(self, unit: Callable[Concatenate[Connection, P], T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs a unit of work that may claim a run, by `takeover`; the worker is `busy` with that run."""
+        """Runs a unit of work that may claim a run, by `claimer`; the worker is `busy` with that run."""
         async with self._claiming:
             return await self._store.write_few(unit, *args, **kwargs)
 
-    async def go_on(self, taken: Taken) -> NotClaimed | None:
+    async def run_claimed(self, taken: RunClaim) -> NotClaimed | None:
         """Takes a claimed run as far as it goes; however that ends, the run does not stay behind in this worker."""
         fence = taken.fence
         try:
-            return await self._go(taken)
+            return await self._run_claimed(taken)
         except LostLeaseError as lost:
             log.warning("a run was taken over; its result here is dropped", run=fence.run_id, reason=str(lost))
         except StoreClosedError:
             log.warning("a run was left behind by a closing store; its lease frees it", run=fence.run_id)
         except StoreError as error:
             log.warning("a run could not be recorded and is let go", run=fence.run_id, error=str(error))
-            await self._keeper.abandon(fence.run_id, fence.epoch)
+            await self._heartbeat.abandon(fence.run_id, fence.epoch)
         except Exception:
             log.exception("a run failed here by a defect", run=fence.run_id)
             failure = Failure(
@@ -168,33 +168,33 @@ class Worker:
             try:
                 await self._fail_run(fence, failure)
             except (LostLeaseError, StoreError):
-                await self._keeper.abandon(fence.run_id, fence.epoch)
+                await self._heartbeat.abandon(fence.run_id, fence.epoch)
         finally:
             self._active.pop(fence.run_id, None)
         return None
 
-    async def _go(self, taken: Taken) -> NotClaimed | None:
+    async def _run_claimed(self, taken: RunClaim) -> NotClaimed | None:
         """Runs what was claimed; when it ends up waiting for a retry, the answer says until when."""
         claimed, fence, begun = taken
         try:
             if begun is not None:
-                stretch = begun.stretch
+                run = begun.run
             else:
                 pipeline = await self._compiled(claimed)
                 if pipeline is None:
                     await self._release(fence, None)
                     return None
-                stretch = Stretch.of(claimed, fence, pipeline)
-            self._active[claimed.run_id] = stretch
+                run = ClaimedRun.of(claimed, fence, pipeline)
+            self._active[claimed.run_id] = run
             if claimed.run_id in self._cancelled:
-                stretch.stop(CANCELLED)
+                run.stop(CANCELLED)
             elif begun is not None and self._stopping:
-                stretch.stop(STOPPED)
-            left = await self._drive(stretch, begun)
+                run.stop(STOPPED)
+            left = await self._drive(run, begun)
         except CompileError as error:
             await self._fail_run(fence, Failure(FailureCode.INTERNAL, str(error)))
             return None
-        if left.state is RunState.SUCCEEDED and stretch.sessions:
+        if left.state is RunState.SUCCEEDED and run.sessions:
             await self._store.write_few(end_sessions_of_run, claimed.run_id)
         if left.not_before is not None:
             return NotClaimed(Refusal.LATER, claimed.caller_id, left.wait_seconds, left.not_before)
@@ -202,7 +202,7 @@ class Worker:
 
     async def _compiled(self, claimed: Claim) -> CompiledPipeline | None:
         """The definition of a claimed run; None when the server stops before a large one is compiled."""
-        pipeline = definitions.at_hand(claimed.document, claimed.input_schema)
+        pipeline = definitions.find_cached(claimed.document, claimed.input_schema)
         if pipeline is not None or self._stopping:
             return pipeline
         compiling = asyncio.ensure_future(definitions.get(claimed.caller_id, claimed.document, claimed.input_schema))
@@ -216,72 +216,66 @@ class Worker:
 
     # -------------------------------------------------------------------------------------------- the walk
 
-    async def _drive(self, stretch: Stretch, begun: Begun | None) -> Settled:
+    async def _drive(self, run: ClaimedRun, begun: FirstStep | None) -> Settled:
         """Walks the steps from the first that has not succeeded, until the run ends, waits or is let go."""
-        opened = await self._begin(stretch) if begun is None else (begun.first, begun.settled)
+        opened = await self._begin(run) if begun is None else (begun.first, begun.settled)
         if isinstance(opened, RunState):
             return Settled(opened)
         current, started = opened
         while started.started:
-            outcome, end = await run_attempt(self._resources, stretch, current)
-            if stretch.lost:
-                raise LostLeaseError(f"Run {stretch.fence.run_id} was taken over while a step ran.")
+            outcome, end = await run_attempt(self._resources, run, current)
+            if run.lost:
+                raise LostLeaseError(f"Run {run.fence.run_id} was taken over while a step ran.")
             if outcome.failure is STOPPED:
-                return Settled(await self._release(stretch.fence, (end.step_id, end.attempt_id), end.spent))
-            following, upcoming = what_follows(stretch, current, outcome, self._preparation, is_stopping=self._stopping)
+                return Settled(await self._release(run.fence, (end.step_id, end.attempt_id), end.spent))
+            following, upcoming = decide_next(run, current, outcome, self._preparer, is_stopping=self._stopping)
             started = await self._store.write_few(
                 settle,
-                stretch.fence,
+                run.fence,
                 end,
                 following,
                 artifact_days=self._resources.limits.artifact_days,
             )
             if started.state is RunState.RUNNING and not started.started:
-                started, upcoming = await self._after_pause(stretch, upcoming)
+                started, upcoming = await self._after_pause(run, upcoming)
             if upcoming is None:
                 break
             current = upcoming
         return started
 
-    async def _begin(self, stretch: Stretch) -> tuple[Prepared, Settled] | RunState:
+    async def _begin(self, run: ClaimedRun) -> tuple[PreparedStep, Settled] | RunState:
         """Begins the first step that has not succeeded; or the state, where there is none to begin."""
-        if (lost := judge_lost(stretch, self._resources)) is not None:
-            return await self._fail_run(stretch.fence, lost)
+        if (lost := check_lost_attempt(run, self._resources)) is not None:
+            return await self._fail_run(run.fence, lost)
         if self._stopping:
-            return await self._release(stretch.fence, None)
-        if (broken := await self._sessions.mend(stretch)) is not None:
-            return await self._fail_run(stretch.fence, broken)
-        current = self._preparation.next(stretch)
+            return await self._release(run.fence, None)
+        if (broken := await self._sessions.mend(run)) is not None:
+            return await self._fail_run(run.fence, broken)
+        current = self._preparer.next(run)
         if current is None:
             done = await self._store.write_few(
-                finish_run, stretch.fence, artifact_days=self._resources.limits.artifact_days
+                finish_run, run.fence, artifact_days=self._resources.limits.artifact_days
             )
             return done.state
-        if isinstance(current, Refused):
-            return await self._refuse_first(stretch, current)
-        started = await self._store.write_few(
-            start_attempt, stretch.fence, current.start, stretch.states[current.step.key]
-        )
+        if isinstance(current, RefusedStep):
+            return await self._refuse_first(run, current)
+        started = await self._store.write_few(start_attempt, run.fence, current.start, run.states[current.step.key])
         return current, started
 
-    async def _after_pause(self, stretch: Stretch, upcoming: Prepared | None) -> tuple[Settled, Prepared | None]:
+    async def _after_pause(self, run: ClaimedRun, upcoming: PreparedStep | None) -> tuple[Settled, PreparedStep | None]:
         """The run is held between two steps: either the server stops, or an at-most-once step starts by itself."""
         if self._stopping or upcoming is None:
-            return Settled(await self._release(stretch.fence, None)), None
-        started = await self._store.write_few(
-            start_attempt, stretch.fence, upcoming.start, stretch.states[upcoming.step.key]
-        )
+            return Settled(await self._release(run.fence, None)), None
+        started = await self._store.write_few(start_attempt, run.fence, upcoming.start, run.states[upcoming.step.key])
         return started, upcoming
 
-    async def _refuse_first(self, stretch: Stretch, refused: Refused) -> RunState:
-        fail = Fail(stored(refused.failure), refused.failure.message)
-        settled = await self._store.write_few(
-            fail_step, stretch.fence, refused.start, stretch.states[refused.step.key], fail
-        )
+    async def _refuse_first(self, run: ClaimedRun, refused: RefusedStep) -> RunState:
+        fail = Fail(failure_json(refused.failure), refused.failure.message)
+        settled = await self._store.write_few(fail_step, run.fence, refused.start, run.states[refused.step.key], fail)
         return settled.state
 
     async def _fail_run(self, fence: Fence, failure: Failure) -> RunState:
-        settled = await self._store.write_few(fail_run, fence, Fail(stored(failure), failure.message))
+        settled = await self._store.write_few(fail_run, fence, Fail(failure_json(failure), failure.message))
         return settled.state
 
     async def _release(self, fence: Fence, attempt: tuple[str, str] | None, spent: Spent | None = None) -> RunState:
@@ -295,7 +289,7 @@ class Worker:
         return RunState.QUEUED
 
     def _cancelling(self, run_id: str) -> None:
-        if (stretch := self._active.get(run_id)) is not None:
-            stretch.stop(CANCELLED)
+        if (run := self._active.get(run_id)) is not None:
+            run.stop(CANCELLED)
         elif run_id in self._advancing:  # claimed, perhaps begun, and this worker has not heard of it yet
             self._cancelled.add(run_id)

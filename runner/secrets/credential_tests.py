@@ -33,7 +33,7 @@ _GHOST_TOKEN_SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CredentialTestResult:
     """What a service said: whether it accepts the credential, with a sentence for people."""
 
     accepted: bool
@@ -42,7 +42,7 @@ class Verdict:
 
 async def test_credential(
     kind: CredentialKind, fields: Mapping[str, str], egress: Egress, service_urls: Mapping[str, str]
-) -> Verdict:
+) -> CredentialTestResult:
     """What the service a credential is for makes of it.
 
     Args:
@@ -88,7 +88,7 @@ async def test_credential(
                 answer = await client.get(f"{base}/v1beta/models", headers={"x-goog-api-key": key})
                 # Google answers 400 to a key that is none.
                 if answer.status_code == 400 and "API_KEY_INVALID" in answer.text:
-                    return Verdict(False, "Google does not accept it: the key is not valid (HTTP 400).")
+                    return CredentialTestResult(False, "Google does not accept it: the key is not valid (HTTP 400).")
                 return _verdict(answer, "Google", _count_of(answer, "models"))
             case "elevenlabs":
                 base = service_urls.get("elevenlabs", DEFAULT_URLS["elevenlabs"]).rstrip("/")
@@ -108,7 +108,7 @@ def ghost_token(admin_api_key: str, now: float) -> str:
     return jwt.encode(claims, bytes.fromhex(secret), algorithm="HS256", headers={"kid": key_id})
 
 
-async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> Verdict:
+async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> CredentialTestResult:
     # Not `/site/`, which Ghost shows to anybody: reading posts needs the key, as publishing does.
     answer = await client.get(
         f"{read_web_address(fields['url']).url.rstrip('/').removesuffix('/ghost')}/ghost/api/admin/posts/",
@@ -121,7 +121,7 @@ async def _ghost(client: httpx2.AsyncClient, fields: Mapping[str, str]) -> Verdi
     return _verdict(answer, "Ghost", "")
 
 
-async def _smtp(fields: Mapping[str, str]) -> Verdict:
+async def _smtp(fields: Mapping[str, str]) -> CredentialTestResult:
     try:
         import aiosmtplib
     except ImportError as error:
@@ -147,11 +147,11 @@ async def _smtp(fields: Mapping[str, str]) -> Verdict:
             await server.connect()
             if "username" not in fields:
                 await server.ehlo()
-                return Verdict(True, f"{where} answers, and no account was given to sign in with.")
+                return CredentialTestResult(True, f"{where} answers, and no account was given to sign in with.")
             await server.login(fields["username"], fields.get("password", ""))
-            return Verdict(True, f"{where} lets it sign in.")
+            return CredentialTestResult(True, f"{where} lets it sign in.")
     except aiosmtplib.SMTPAuthenticationError as error:
-        return Verdict(False, f"{where} does not accept the account or its password (SMTP {error.code}).")
+        return CredentialTestResult(False, f"{where} does not accept the account or its password (SMTP {error.code}).")
     except (aiosmtplib.SMTPException, OSError) as error:  # time-outs are OSErrors
         raise PackError(
             FailureCode.UPSTREAM_UNAVAILABLE,
@@ -162,14 +162,14 @@ async def _smtp(fields: Mapping[str, str]) -> Verdict:
         server.close()
 
 
-def _verdict(answer: httpx2.Response, service: str, more: str) -> Verdict:
+def _verdict(answer: httpx2.Response, service: str, more: str) -> CredentialTestResult:
     status = answer.status_code
     if status < 300:
-        return Verdict(True, f"{service} accepts it{more}.")
+        return CredentialTestResult(True, f"{service} accepts it{more}.")
     if status == 403 and answer.headers.get("x-ratelimit-remaining") == "0":
         raise PackError(FailureCode.RATE_LIMITED, f"{service} wants fewer requests.", hint="Try again in an hour.")
     if status in (401, 403):
-        return Verdict(False, f"{service} does not accept it (HTTP {status}).")
+        return CredentialTestResult(False, f"{service} does not accept it (HTTP {status}).")
     if status < 400:
         raise PackError(
             FailureCode.UPSTREAM_UNAVAILABLE,

@@ -14,7 +14,7 @@ _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 
 
 @dataclass(frozen=True, slots=True)
-class FileNeedles:
+class SecretPatterns:
     """What is looked for in files.
 
     Attributes:
@@ -28,7 +28,7 @@ class FileNeedles:
     longest: int
 
     @classmethod
-    def of(cls, forms: Mapping[str, str]) -> FileNeedles | None:
+    def of(cls, forms: Mapping[str, str]) -> SecretPatterns | None:
         """The forms with their names, as bytes; None when there are none."""
         found: dict[bytes, str] = {}
         for form, name in forms.items():
@@ -44,7 +44,7 @@ class FileNeedles:
 class SecretFinder:
     """Finds known values in files that come in parts; changes nothing."""
 
-    def __init__(self, needles: FileNeedles) -> None:
+    def __init__(self, needles: SecretPatterns) -> None:
         self._needles = needles
         self._keep = needles.longest - 1
         self._tail = b""

@@ -19,7 +19,7 @@ import orjson
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 
 from runner.excerpts import cut
-from runner.secrets.finder import FileNeedles, SecretFinder, implementation_for
+from runner.secrets.finder import SecretFinder, SecretPatterns, implementation_for
 from runner.secrets.forms import MIN_SECRET_LENGTH, all_forms
 from runner.secrets.pieces import SecretPieces
 from runner.secrets.token_shapes import LOOK_BEHIND, MAX_TOKEN_LENGTH, OPEN_KEY, TOKENS_AT, URL_PASSWORD
@@ -50,7 +50,7 @@ class _Known:
     found_as: list[tuple[str | None, tuple[Token, ...]]]
     needles: AhoCorasick
     in_json: BytesAhoCorasick
-    in_files: FileNeedles | None
+    in_files: SecretPatterns | None
     longest: int
     by_head: dict[str, list[str]]
     heads: AhoCorasick
@@ -74,7 +74,7 @@ class _Known:
             found_as=[(forms.get(needle), TOKENS_AT.get(needle, ())) for needle in needles],
             needles=AhoCorasick(needles, implementation=implementation_for(needles)),
             in_json=BytesAhoCorasick(escaped, implementation=implementation_for(escaped)),
-            in_files=FileNeedles.of(forms),
+            in_files=SecretPatterns.of(forms),
             longest=max(map(len, forms), default=0),
             by_head=by_head,
             heads=AhoCorasick(by_head),

@@ -42,7 +42,7 @@ class OpenCredential:
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class CredentialRequester:
     """For whom a credential is asked.
 
     Attributes:
@@ -59,7 +59,7 @@ class Asker:
         return (*((self.pipeline_id,) if self.pipeline_id else ()), self.caller_id)
 
     def targets(self, pack: str) -> tuple[str, ...]:
-        """Whom a grant may name so that this pack gets a credential for this asker."""
+        """Whom a grant may name so that this pack gets a credential for this requester."""
         return (pack, self.caller_id, *((self.pipeline_id,) if self.pipeline_id else ()))
 
 
@@ -109,9 +109,11 @@ class Vault:
     def granted(self, credential: str, pack: str, pipeline_id: str | None, caller_id: str) -> bool:
         """Whether a pack gets a credential in a run of this pipeline and caller."""
         found = self._credentials.get(credential)
-        return found is not None and not found.grants.isdisjoint(Asker(caller_id, pipeline_id).targets(pack))
+        return found is not None and not found.grants.isdisjoint(
+            CredentialRequester(caller_id, pipeline_id).targets(pack)
+        )
 
-    def take(self, pack: Pack, key: str, asker: Asker) -> OpenCredential:
+    def take(self, pack: Pack, key: str, requester: CredentialRequester) -> OpenCredential:
         """A credential that a pack declares and may have.
 
         Raises:
@@ -124,12 +126,12 @@ class Vault:
                 f"{pack.name} asks for the credential `{key}`, which it does not declare.",
                 hint=f'The pack\'s author adds `credentials=[CredentialNeed("{key}", …)]` to it.',
             )
-        missing = self.missing(pack.name, need, asker)
+        missing = self.missing(pack.name, need, requester)
         if missing is not None:
             raise PackError(FailureCode.CREDENTIAL_INVALID, missing.message, hint=missing.hint)
         return self._credentials[key]
 
-    def missing(self, pack: str, need: CredentialNeed, asker: Asker) -> Missing | None:
+    def missing(self, pack: str, need: CredentialNeed, requester: CredentialRequester) -> Missing | None:
         """Why a pack cannot have a credential; None when it can."""
         key = need.key
         found = self._credentials.get(key)
@@ -139,7 +141,7 @@ class Vault:
             return Missing(
                 f"The vault holds no credential `{key}`.",
                 f"Store it with `packline credential set {key} --kind {need.kind or 'KIND'} "
-                f"--grant {asker.grantees(pack)[0]}`.",
+                f"--grant {requester.grantees(pack)[0]}`.",
             )
         if (unusable := self._unusable(found)) is not None:
             return unusable
@@ -148,21 +150,21 @@ class Vault:
                 f"The credential `{key}` is of kind {found.kind}; {pack} needs one of kind {need.kind}.",
                 f"Store another with `packline credential set {key} --kind {need.kind}`.",
             )
-        if not self.granted(key, pack, asker.pipeline_id, asker.caller_id):
-            pipeline = f", the pipeline {asker.pipeline_id}" if asker.pipeline_id else ""
-            targets = " or ".join(f"`packline credential grant {key} {target}`" for target in asker.grantees(pack))
+        if not self.granted(key, pack, requester.pipeline_id, requester.caller_id):
+            pipeline = f", the pipeline {requester.pipeline_id}" if requester.pipeline_id else ""
+            targets = " or ".join(f"`packline credential grant {key} {target}`" for target in requester.grantees(pack))
             asking = "the agent of this step" if pack == AGENT else f"the pack {pack}"
             return Missing(
-                f"The credential `{key}` is not granted to {asking}{pipeline} or the caller {asker.caller_id}.",
+                f"The credential `{key}` is not granted to {asking}{pipeline} or the caller {requester.caller_id}.",
                 f"Whoever manages this server grants it with {targets}.",
             )
         return None
 
-    def lacks(self, pack: Pack, asker: Asker) -> list[Requirement]:
+    def lacks(self, pack: Pack, requester: CredentialRequester) -> list[Requirement]:
         """The credentials a pack cannot do without and cannot have."""
         found = []
         for need in pack.credentials:
-            if need.required and (missing := self.missing(pack.name, need, asker)) is not None:
+            if need.required and (missing := self.missing(pack.name, need, requester)) is not None:
                 found.append(Requirement.of("credential", need.key, missing))
         return found
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Rotated:
+class RotationResult:
     """What changing the key came to."""
 
     credentials: int
@@ -40,7 +40,7 @@ def _no_pause(_: str) -> None:
 
 async def rotate_key(
     store: Store, keys: KeySource, new_key: bytes | None = None, *, reached: Callable[[str], None] = _no_pause
-) -> Rotated:
+) -> RotationResult:
     """Seals everything anew with a new key, in one transaction; a crash at any point leaves a vault that opens.
 
     With a key file, the new key lies beside the old one before the transaction and replaces it after; see
@@ -128,7 +128,7 @@ async def give_up(store: Store) -> int:
     return await store.write(unit)
 
 
-async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> Rotated:
+async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> RotationResult:
     before, after = old.cipher, Cipher(new_key)
 
     def again(sealed: str, place: str) -> tuple[str, str]:
@@ -141,7 +141,7 @@ async def _reseal(store: Store, old: FoundKey, new_key: bytes) -> Rotated:
         _audit(conn, "rotate_vault_key", {"credentials": count})
         return count
 
-    return Rotated(await store.write(unit))
+    return RotationResult(await store.write(unit))
 
 
 def _reseal_memory(conn: Connection, again: Callable[[str, str], tuple[str, str]]) -> None:
@@ -163,4 +163,4 @@ def _audit(conn: Connection, action: str, detail: dict[str, Any]) -> None:
     append_audit(conn, actor_id=None, action=action, accepted=True, detail=orjson.dumps(detail).decode())
 
 
-__all__ = ["Rotated", "UnsealError", "give_up", "opened_key", "read_credentials", "rotate_key"]
+__all__ = ["RotationResult", "UnsealError", "give_up", "opened_key", "read_credentials", "rotate_key"]

@@ -60,7 +60,7 @@ class VaultLockedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class VaultCipher:
     """The vault key that fits, and the proof it fits.
 
     Whatever is sealed with it is stored in a unit that finds the same proof in the vault's row, which it locks.
@@ -71,15 +71,15 @@ class Opened:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _VaultSnapshot:
     """What the database held, opened as far as it can be."""
 
-    opened: Opened | None
+    opened: VaultCipher | None
     locked: Missing | None
     credentials: tuple[OpenCredential, ...]
 
 
-class VaultKeeper:
+class VaultSync:
     """Opens the vault and keeps it open; started by `start`, ended by `stop`.
 
     Args:
@@ -96,7 +96,7 @@ class VaultKeeper:
         self._store = store
         self._keys = keys
         self._redactor = redactor
-        self._opened: Opened | None = None
+        self._opened: VaultCipher | None = None
         self._content: VaultContent | None = None
         self._changed = asyncio.Event()
         self._refreshing = asyncio.Lock()
@@ -136,11 +136,11 @@ class VaultKeeper:
             self._content = content
 
     @property
-    def opened(self) -> Opened | None:
+    def opened(self) -> VaultCipher | None:
         """What opens the vault's texts; None while it is locked or nothing was ever sealed."""
         return None if self.vault.locked is not None else self._opened
 
-    async def for_sealing(self) -> Opened:
+    async def for_sealing(self) -> VaultCipher:
         """What texts are sealed with; the vault key is made at the first need.
 
         Raises:
@@ -182,7 +182,7 @@ class VaultKeeper:
         rows = content.credentials if content is not None else ()
         return next((row.sealed for row in rows if row.key == key), None)
 
-    async def _opened_for_sealing(self) -> Opened:
+    async def _opened_for_sealing(self) -> VaultCipher:
         for _ in range(2):
             await self.refresh()
             if self.vault.locked is not None:
@@ -205,7 +205,7 @@ class VaultKeeper:
         elif isinstance(self._keys, KeyFile):
             await asyncio.to_thread(self._keys.unmake, made.key)
 
-    def _open(self, content: VaultContent) -> _Reading:
+    def _open(self, content: VaultContent) -> _VaultSnapshot:
         """Opens what was read; in a thread, since the redactor takes a moment to learn many values."""
         opened, locked = self._key_for(content)
         credentials = []
@@ -223,9 +223,9 @@ class VaultKeeper:
             credentials.append(OpenCredential(row.id, row.key, row.kind, fields, row.expires_at, shared))
         # Before anybody can be given a value, everybody masks it.
         self._redactor.learn(secrets)
-        return _Reading(opened, locked, tuple(credentials))
+        return _VaultSnapshot(opened, locked, tuple(credentials))
 
-    def _key_for(self, content: VaultContent) -> tuple[Opened | None, Missing | None]:
+    def _key_for(self, content: VaultContent) -> tuple[VaultCipher | None, Missing | None]:
         """The key that fits, or why there is none; neither while there is no vault yet."""
         proof = content.proof
         if proof is None:
@@ -240,7 +240,7 @@ class VaultKeeper:
             cipher = candidate.cipher
             if cipher.fits(proof):
                 self._settle(candidate)
-                return Opened(cipher, proof), None
+                return VaultCipher(cipher, proof), None
         return None, Missing(f"The vault is locked: {self._why(candidates)}", self._keys.remedy)
 
     def _why(self, candidates: list[FoundKey]) -> str:

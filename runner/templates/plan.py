@@ -206,7 +206,7 @@ def _kind(value: object) -> str:
             return "an object"
 
 
-class Whole:
+class WholeReference:
     """A text that is exactly one reference: takes the referent's own type."""
 
     __slots__ = ("reference",)
@@ -297,7 +297,7 @@ class ChangedList:
         return result
 
 
-Plan: TypeAlias = "Whole | SplicedText | ChangedObject | ChangedList"
+Plan: TypeAlias = "WholeReference | SplicedText | ChangedObject | ChangedList"
 
 
 def _place(reference: Reference) -> str:
@@ -307,6 +307,6 @@ def _place(reference: Reference) -> str:
 
 def _reference(plan: Plan) -> Reference:
     """The reference of the only kind of plan that can be absent."""
-    if not isinstance(plan, Whole):
+    if not isinstance(plan, WholeReference):
         raise TypeError(f"A {type(plan).__name__} always has a value.")
     return plan.reference

@@ -22,7 +22,7 @@ from runner.templates.plan import (
     Scope,
     SplicedText,
     TemplateError,
-    Whole,
+    WholeReference,
     oversized,
 )
 from runner.templates.references import Reference, ReferenceSyntaxError, escape_text, read_text
@@ -113,7 +113,7 @@ class Template:
 
 
 def _hollow(plan: Plan, hole: object) -> Any:  # noqa: ANN401
-    if isinstance(plan, Whole | SplicedText):
+    if isinstance(plan, WholeReference | SplicedText):
         return hole
     result: Any = plan.base.copy()
     for key, inner in plan.changing:
@@ -208,7 +208,7 @@ class _Compiler:
         if not found:
             self.literal = "".join(part for part in parts if isinstance(part, str))
             return None
-        return Whole(found[0]) if found[0].whole else SplicedText(tuple(parts))
+        return WholeReference(found[0]) if found[0].whole else SplicedText(tuple(parts))
 
 
 __all__ = [

@@ -16,7 +16,7 @@ from schema.packs.packs import Pack
 from store.states import Scope
 
 if TYPE_CHECKING:
-    from runner.mounts.mounts import Mounted
+    from runner.mounts.mounts import MountStatus
 
 
 @strawberry.enum(description="How an MCP server is reached.")
@@ -47,7 +47,7 @@ class McpServer:
     connected_at: datetime | None = strawberry.field(description="When the present connection was made.")
 
     @classmethod
-    def of(cls, mounted: "Mounted") -> "McpServer":
+    def of(cls, mounted: "MountStatus") -> "McpServer":
         """A server as it is now."""
         return cls(
             key=Key(mounted.spec.key),

@@ -7,7 +7,7 @@ import orjson
 import strawberry
 
 from resolvers.pipelines.definitions import DefinitionText
-from runner.definitions.compiling import OfDefinitions
+from runner.definitions.compiling import DefinitionCache
 from runner.definitions.parsing import parse_stored
 from runner.json_values import canonical_json
 from runner.templates.templating import compile_template
@@ -152,7 +152,7 @@ def _step(step: "StepDefinition", position: int) -> Step:
     return PackStep.of(step, position) if step.agent is None else AgentStep.of(step, step.agent, position)
 
 
-_steps = OfDefinitions(_read_steps)
+_steps = DefinitionCache(_read_steps)
 
 
 @strawberry.type(description="Result of checking a definition.")

@@ -14,7 +14,7 @@ from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsBook
 from packline import PackContext, pack
 from runner.secrets.redaction import Redactor
-from runner.secrets.vault_sync import VaultKeeper
+from runner.secrets.vault_sync import VaultSync
 from store.access.callers import ensure_caller
 from store.database.dialects import Sql
 from store.database.engine import open_store
@@ -84,7 +84,7 @@ async def remembered(folder: Path, runs: int) -> Figure:
     """CPU that a run costs memory, beside the engine: its rows read, sealed and written."""
     steps = [step(f"s{number}", "bench.say", text="a", persona="executive") for number in range(STEPS)]
     async with laboratory(folder, [say]) as lab:
-        keeper = VaultKeeper(lab.store, KeyFile(folder), Redactor())
+        keeper = VaultSync(lab.store, KeyFile(folder), Redactor())
         await keeper.start()
         try:
             await keeper.for_sealing()
@@ -104,7 +104,7 @@ async def memory(folder: Path, counts: Counts) -> list[Figure]:
     rows = counts.of(10_000, 100)
     store = await open_store("sqlite", folder, migrate=True)
     redactor = Redactor()
-    keeper = VaultKeeper(store, KeyFile(folder), redactor)
+    keeper = VaultSync(store, KeyFile(folder), redactor)
     await keeper.start()
     try:
         cipher = (await keeper.for_sealing()).cipher

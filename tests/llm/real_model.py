@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from packline import PackError
 from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import GivenKeys
+from runner.gateway.keys import StaticKeys
 from runner.gateway.providers import ModelRef, Provider
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def gateway(address: str, egress: Egress, kind: str = "openai") -> Gateway:
     return Gateway(
         {"local": provider},
         {"writer": [ModelRef("local", "gemma3-270m")]},
-        GivenKeys({}),
+        StaticKeys({}),
         egress,
         call_seconds=300,
     )

@@ -20,7 +20,7 @@ import orjson
 from runner.egress.client import Egress
 from runner.failures import FailureCode, PackError
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import GivenKeys
+from runner.gateway.keys import StaticKeys
 from runner.json_values import canonical_json, digest
 from runner.packs.registry import PackSource, Registry
 from runner.running.engine import Engine
@@ -380,7 +380,7 @@ def make_resources(folder: Path, store: Store, limits: RunLimits, redactor: Reda
         registry=Registry(),
         redactor=redactor or Redactor(),
         egress=egress,
-        gateway=Gateway({}, {}, GivenKeys({}), egress),
+        gateway=Gateway({}, {}, StaticKeys({}), egress),
         sessions_folder=folder / "sessions",
         memory=NothingRemembered(),
         router=NoRoutes(),

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import GivenKeys
+from runner.gateway.keys import StaticKeys
 from runner.gateway.providers import ModelRef, Provider
 from tests.support.loopback_http import LoopbackHttp, Reply, Request, loopback_http
 from tests.support.waiting import pass_time
@@ -134,7 +134,7 @@ class ModelServer:
 
         providers: dict[str, Provider] = providers_of(self.providers())
         chains = {role: [ModelRef.parse(_full(text)) for text in chain] for role, chain in roles.items()}
-        keys = GivenKeys({name: KEY for name in ("openai", "anthropic", "google")})
+        keys = StaticKeys({name: KEY for name in ("openai", "anthropic", "google")})
         return Gateway(providers, chains, keys, self.egress, call_seconds=call_seconds)
 
     def models(

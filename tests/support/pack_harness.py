@@ -157,9 +157,9 @@ class Harness:
 def without_models() -> Models:
     """The gateway of a server that has no models set up."""
     from runner.gateway.gateway import Gateway
-    from runner.gateway.keys import GivenKeys
+    from runner.gateway.keys import StaticKeys
 
-    return Gateway({}, {}, GivenKeys({}), Egress()).attempt(lambda _: None, lambda _: None)
+    return Gateway({}, {}, StaticKeys({}), Egress()).attempt(lambda _: None, lambda _: None)
 
 
 def make_client() -> httpx2.AsyncClient:

@@ -30,7 +30,7 @@ def check(file: File, as_json: Json = None) -> None:
     from app.settings.server import Settings, SettingsError
     from runner.definitions.check import check_definition
     from runner.definitions.parsing import DefinitionLimits
-    from runner.definitions.preflight import CalledStep, preflight
+    from runner.definitions.preflight import StandaloneStep, preflight
     from runner.json_values import DocumentError
     from runner.packs.registry import builtins_folder, load_registry
     from runner.yaml_documents import load_documents
@@ -53,7 +53,7 @@ def check(file: File, as_json: Json = None) -> None:
         found = with_agents_checked(found, settings)
         valid = valid and found.valid
         steps = (
-            [CalledStep(step.id, step.pack, step.version, step.agent) for step in found.definition.steps]
+            [StandaloneStep(step.id, step.pack, step.version, step.agent) for step in found.definition.steps]
             if found.definition
             else []
         )

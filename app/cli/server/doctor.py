@@ -247,12 +247,12 @@ def _page() -> Finding:
 def _models(settings: Settings) -> Iterator[Finding]:
     """What each role resolves to by the settings alone; keys that lie in the vault are not looked at."""
     from app.settings.models import given_keys, providers_of, roles_of
-    from runner.gateway.keys import GivenKeys
+    from runner.gateway.keys import StaticKeys
     from runner.gateway.listing import chain_of
     from runner.gateway.roles import Roles
 
     providers = providers_of(settings.model_providers)
-    roles = Roles(providers, roles_of(settings.model_roles), GivenKeys(given_keys(providers)))
+    roles = Roles(providers, roles_of(settings.model_roles), StaticKeys(given_keys(providers)))
     for role in roles.names():
         chain = chain_of(roles, role)
         lacks = [

@@ -12,7 +12,7 @@ from catalog.memory.audit_memory import Memory
 from catalog.memory.defaults import DefaultsBook
 from catalog.memory.tally import Tally, tallies_of, tallies_text
 from runner.secrets.redaction import Redactor
-from runner.secrets.vault_sync import VaultKeeper
+from runner.secrets.vault_sync import VaultSync
 from store.access.callers import ensure_caller
 from store.database.engine import open_store
 from store.memory.entries import EVERYTHING, forget
@@ -45,7 +45,7 @@ async def test_a_start_opens_only_what_came_since_the_counts_were_stored(
     monkeypatch.setattr(defaults, "WORTH_KEEPING", ROWS - 1)
     store = await open_store("sqlite", tmp_path, migrate=True)
     redactor = Redactor()
-    keeper = VaultKeeper(store, KeyFile(tmp_path), redactor)
+    keeper = VaultSync(store, KeyFile(tmp_path), redactor)
     await keeper.start()
     try:
         cipher = (await keeper.for_sealing()).cipher

@@ -12,9 +12,9 @@ from sqlalchemy import text
 from runner.secrets import vault_sync as vault_keeper
 from runner.secrets.credential_kinds import KINDS
 from runner.secrets.redaction import Redactor
-from runner.secrets.vault import Asker
+from runner.secrets.vault import CredentialRequester
 from runner.secrets.vault_offline import give_up, read_credentials, rotate_key
-from runner.secrets.vault_sync import VaultKeeper, VaultLockedError
+from runner.secrets.vault_sync import VaultLockedError, VaultSync
 from store.access.audit import AuditFilter, list_audit
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
@@ -51,13 +51,13 @@ def keys(tmp_path: Path) -> KeyFile:
     return KeyFile(tmp_path)
 
 
-async def opened(store: Store, keys: KeyFile | EnvironmentKey) -> VaultKeeper:
-    keeper = VaultKeeper(store, keys, Redactor())
+async def opened(store: Store, keys: KeyFile | EnvironmentKey) -> VaultSync:
+    keeper = VaultSync(store, keys, Redactor())
     await keeper.refresh()
     return keeper
 
 
-async def put(store: Store, keeper: VaultKeeper, key: str, value: str = VALUE, *grants: str) -> str:
+async def put(store: Store, keeper: VaultSync, key: str, value: str = VALUE, *grants: str) -> str:
     change = CredentialChange(key, "generic", None, None, None, GrantChange(frozenset(grants), replaces=True))
     ready = await keeper.seal(change, {"secret": value}, before=keeper.sealed(key))
     credential_id = await store.write(put_credential, ready)
@@ -264,8 +264,8 @@ async def test_of_two_servers_that_begin_a_vault_at_once_one_does(store: Store, 
 
 
 def test_what_is_granted_is_decided_without_the_database() -> None:
-    assert Asker("call_1").targets("area.verb") == ("area.verb", "call_1")
-    assert Asker("call_1", "pipe_1").targets("area.verb") == ("area.verb", "call_1", "pipe_1")
+    assert CredentialRequester("call_1").targets("area.verb") == ("area.verb", "call_1")
+    assert CredentialRequester("call_1", "pipe_1").targets("area.verb") == ("area.verb", "call_1", "pipe_1")
     assert KINDS["ghost"].secrets("ghost", {"url": "https://blog.example", "admin_api_key": "1234:abcdefgh"}) == {
         "ghost.admin_api_key": "1234:abcdefgh",
         "ghost.part1": "abcdefgh",

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from runner.agents.formats import MAX_COST_USD, MAX_TOKENS
-from runner.agents.listening import MODEL_CHARACTERS, Listener
+from runner.agents.listening import MODEL_CHARACTERS, OutputListener
 from runner.agents.streams import MAX_DEPTH, JsonReader, reader_for
 from runner.agents.transcript import Transcript
 from runner.secrets.redaction import Redactor
@@ -117,7 +117,7 @@ class _Current:
 
 async def test_what_a_program_calls_its_model_is_masked_and_short() -> None:
     current = _Current(REDACTOR)
-    listener = Listener(current)  # type: ignore[arg-type]
+    listener = OutputListener(current)  # type: ignore[arg-type]
     model = f"m\0{SECRET}" + "x" * 5_000
     for event in (
         {"type": "system", "model": model},

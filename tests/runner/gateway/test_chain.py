@@ -10,7 +10,7 @@ import pytest
 from packline import PackError
 from runner.egress.client import Egress
 from runner.gateway.gateway import Gateway
-from runner.gateway.keys import FirstOf, GivenKeys
+from runner.gateway.keys import KeyChain, StaticKeys
 from runner.gateway.providers import BUILTIN_PROVIDERS, ModelRef
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ PROMPT = "Heat pumps work below freezing. A study of 550 homes found it."
 
 def gateway(keys: Mapping[str, str], **roles: str) -> Gateway:
     chains = {role: [ModelRef.parse(text) for text in chain.split(",")] for role, chain in roles.items()}
-    return Gateway(BUILTIN_PROVIDERS, chains, GivenKeys(keys), Egress())
+    return Gateway(BUILTIN_PROVIDERS, chains, StaticKeys(keys), Egress())
 
 
 @pytest.mark.parametrize("first", ["limited", "down", "slow", "dropped", "garbled", "refused", "unknown", "unpaid"])
@@ -89,9 +89,9 @@ async def test_roles_fall_back_to_the_writer_but_those_it_cannot_play(server: Mo
 
 async def test_a_key_is_looked_for_at_each_call() -> None:
     held: dict[str, str] = {}
-    keys = GivenKeys({})
+    keys = StaticKeys({})
     keys._keys = held
-    it = Gateway(BUILTIN_PROVIDERS, {"writer": [ModelRef.parse("openai:gpt-5-mini")]}, FirstOf([keys]), Egress())
+    it = Gateway(BUILTIN_PROVIDERS, {"writer": [ModelRef.parse("openai:gpt-5-mini")]}, KeyChain([keys]), Egress())
     missing = it.missing("writer")
     assert missing is not None
     assert "OPENAI_API_KEY" in missing.hint
@@ -112,7 +112,7 @@ def test_a_chain_is_usable_when_one_of_it_is() -> None:
 
 
 def test_keys_come_from_the_first_source_that_has_them() -> None:
-    keys = FirstOf([GivenKeys({"a": "first"}), GivenKeys({"a": "second", "b": "third"})])
+    keys = KeyChain([StaticKeys({"a": "first"}), StaticKeys({"a": "second", "b": "third"})])
     assert [keys.find(name) for name in "abc"] == [{"api_key": "first"}, {"api_key": "third"}, None]
     assert [keys.has(name) for name in "abc"] == [True, True, False]
 

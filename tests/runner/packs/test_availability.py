@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from runner.definitions.preflight import CalledStep, preflight
+from runner.definitions.preflight import StandaloneStep, preflight
 from runner.issues import Hint
 from runner.packs.availability import PROBE_SECONDS, Probes, Requirement, pack_requirements
 from runner.packs.needs import Missing, Service, program, python_module
@@ -72,11 +72,11 @@ def test_preflight_reports_everything_at_once(pack):
     service = Service("voice", lambda: Missing("There is no voice.", "Install one."))
     registry = registry_of(replace(pack, name="audio.say", services=(service,)), pack)
     steps = [
-        CalledStep("say", "audio.say", None),
-        CalledStep("fine", "text.echo", "1"),
-        CalledStep("say-again", "audio.say", "1.0.0"),
-        CalledStep("typo", "text.ehco", None),
-        CalledStep("newer", "text.echo", "2"),
+        StandaloneStep("say", "audio.say", None),
+        StandaloneStep("fine", "text.echo", "1"),
+        StandaloneStep("say-again", "audio.say", "1.0.0"),
+        StandaloneStep("typo", "text.ehco", None),
+        StandaloneStep("newer", "text.echo", "2"),
     ]
     requirements = preflight(steps, registry, Probes())
     assert requirements == [
@@ -90,14 +90,14 @@ def test_preflight_reports_everything_at_once(pack):
             Hint("Use an installed version, or install the pack's missing one."),
         ),
     ]
-    assert preflight([CalledStep("fine", "text.echo", None)], registry, Probes()) == []
+    assert preflight([StandaloneStep("fine", "text.echo", None)], registry, Probes()) == []
 
 
 def test_a_pack_that_works_in_a_session_needs_a_step_before_it_that_leaves_one() -> None:
     registry = load_registry(builtins_folder(), (), entry_points=False)
 
-    alone = preflight([CalledStep("map", "repo.map", None)], registry)
-    after = preflight([CalledStep("fetch", "repo.fetch", None), CalledStep("map", "repo.map", None)], registry)
+    alone = preflight([StandaloneStep("map", "repo.map", None)], registry)
+    after = preflight([StandaloneStep("fetch", "repo.fetch", None), StandaloneStep("map", "repo.map", None)], registry)
 
     assert [(lack.kind, lack.steps) for lack in alone if lack.kind == "session"] == [("session", ("map",))]
     assert not [lack for lack in after if lack.kind == "session"]

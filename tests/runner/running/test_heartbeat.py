@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from runner.running.heartbeat import Keeper
+from runner.running.heartbeat import Heartbeat
 from tests.support.waiting import eventually
 
 LEASE_SECONDS = 2.0
@@ -29,10 +29,10 @@ class SlowStore:
 
 async def test_leases_are_renewed_again_by_a_store_that_is_slow_after_it_was_away():
     store = SlowStore()
-    keeper = Keeper(store, "w", LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
-    keeper.start()
+    heartbeat = Heartbeat(store, "w", LEASE_SECONDS, active={}, advancing=set())  # type: ignore[arg-type]
+    heartbeat.start()
     try:
         await eventually(lambda: store.renewed > 1, seconds=20)
     finally:
-        await keeper.stop()
+        await heartbeat.stop()
     assert store.attempts > store.renewed

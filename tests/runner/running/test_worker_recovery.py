@@ -204,7 +204,7 @@ async def test_a_run_that_cannot_be_recorded_is_let_go_and_goes_on_later(
 
 
 async def test_a_defect_fails_the_run_instead_of_keeping_it(lab: Laboratory, bench: Workbench):
-    preparation = lab.engine.worker._preparation
+    preparation = lab.engine.worker._preparer
     preparation.next = lambda stretch: 1 / 0  # type: ignore[method-assign, assignment, return-value]
     run = await lab.run([step("a", "test.echo")])
     assert (run.state, run.failure["code"]) == (RunState.FAILED, "internal")

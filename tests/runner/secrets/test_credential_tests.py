@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncIterator
 
-    from runner.secrets.credential_tests import Verdict
+    from runner.secrets.credential_tests import CredentialTestResult
     from tests.support.loopback_http import Request
 
 KEY = "the-right-key-0123456789"
@@ -33,7 +33,7 @@ async def egress() -> AsyncIterator[Egress]:
     await way.aclose()
 
 
-async def ask(egress: Egress, kind: str, fields: dict[str, str], **services: str) -> Verdict:
+async def ask(egress: Egress, kind: str, fields: dict[str, str], **services: str) -> CredentialTestResult:
     return await credential_tests.test_credential(KINDS[kind], fields, egress, services)
 
 

@@ -96,7 +96,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Reads:
 @pytest.fixture
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever needs a large definition has to make it ready anew, as after a restart."""
-    monkeypatch.setattr(compiling.OfDefinitions, "_keep", lambda *_: None)
+    monkeypatch.setattr(compiling.DefinitionCache, "_keep", lambda *_: None)
 
 
 @pytest.fixture

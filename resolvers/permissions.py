@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.problems import Forbidden, NotFound
-from store.runs.heads import find_run_by_id
+from store.runs.reads import find_run_by_id
 from store.states import Scope
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from resolvers.permissions import visible_to
 from store.access.callers import find_callers
 from store.files import artifacts as stored_artifacts
 from store.pipelines import reads as pipeline_reads
-from store.runs import events, logs, sessions, spending, start_reads, step_reads, transcripts
+from store.runs import events, logs, sessions, spending, step_reads, transcripts
 from store.runs import reads as run_reads
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ runs = _visible(run_reads.find_runs)
 #: Inputs of runs, by run id.
 run_payloads = _visible(run_reads.find_payloads)
 #: How many queued runs are ahead of a queued run, by run id.
-queue_places = _visible(start_reads.queue_places)
+queue_places = _visible(run_reads.queue_places)
 #: Spending on models of each run and its steps, by run id.
 run_spending = _visible(spending.spending_of_runs)
 #: Steps by id.

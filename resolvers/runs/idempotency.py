@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.problems import Conflict
 from runner.json_values import comparable_json, digest
-from store.runs.spent_keys import IDEMPOTENCY_KEEP
-from store.runs.start_reads import find_earlier_start
+from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, find_earlier_start
 
 if TYPE_CHECKING:
     from resolvers.context import Context

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from resolvers.context import Context
     from store.database.dialects import Connection
     from store.database.paging import PageWindow
-    from store.runs.start_reads import Ahead
+    from store.runs.reads import Ahead
 
 #: A waiter looks at the run this often even when no wake-up comes, in seconds.
 POLL_SECONDS = 1.0

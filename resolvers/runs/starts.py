@@ -33,8 +33,7 @@ from runner.definitions.inputs import check_inputs, run_title, with_defaults
 from runner.definitions.preflight import StandaloneStep, preflight
 from runner.issues import Issue, has_errors
 from runner.json_values import canonical_json, comparable_json, digest
-from store.runs.heads import read_run
-from store.runs.reads import FOUND_BY_WORDS
+from store.runs.reads import FOUND_BY_WORDS, read_run
 from store.runs.values import IdempotencyClashError, NewRun, NewStep, QueueFullError, SpentKeyError
 from store.states import Scope
 

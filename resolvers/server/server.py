@@ -14,7 +14,7 @@ from runner.excerpts import excerpt
 from runner.packs.availability import pack_requirements
 from store.database.engine import StoreError
 from store.files.blob_port import BlobError
-from store.runs import heads as run_heads
+from store.runs import reads as run_reads
 from store.states import Scope
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ async def list_settings(context: Context) -> list[SettingInfo]:
 
 async def count_queued(context: Context) -> int:
     """Runs that wait for a worker, of all callers, counted up to 10,000."""
-    return await run_heads.count_queued(context.services.store)
+    return await run_reads.count_queued(context.services.store)
 
 
 async def count_running(context: Context) -> int:
     """Runs that a worker holds, of all callers, counted up to 10,000."""
-    return await run_heads.count_held(context.services.store)
+    return await run_reads.count_held(context.services.store)
 
 
 def is_accepting(context: Context) -> bool:

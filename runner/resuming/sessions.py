@@ -11,7 +11,7 @@ from runner.failures import Failure, FailureCode
 from runner.resuming.plan import plan_resume
 from runner.resuming.step_snapshots import StepSnapshot
 from runner.resuming.substitute_packs import find_pack
-from store.runs.held import rewind
+from store.runs.claimed_run import rewind
 from store.runs.sessions import live_sessions, touch_session
 from store.states import RunState, StepState
 

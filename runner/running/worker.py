@@ -26,7 +26,7 @@ from runner.running.next_step import StepPreparer
 from runner.running.outcome import check_lost_attempt, decide_next, failure_json
 from store.database.engine import StoreClosedError, StoreError
 from store.database.wakes import Topic
-from store.runs.held import fail_run, release
+from store.runs.claimed_run import fail_run, release
 from store.runs.sessions import end_sessions_of_run
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
 from store.runs.values import Fail, Fence, LostLeaseError, NotClaimed, Refusal, Settled

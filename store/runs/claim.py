@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql, by_name, instant
+from store.runs.claimed_run import UNCOUNT_ATTEMPT
 from store.runs.ending import LEAVE_ATTEMPT, LOCK_RUN, RUNNING_ATTEMPT, end_cancelled
-from store.runs.held import UNCOUNT_ATTEMPT
 from store.runs.ledger import Ledger
 from store.runs.values import Claim, ClaimedStep, NotClaimed, Refusal
 from store.states import FINAL_RUN_STATES, AttemptState, RunState, StepState, require_run_transition

@@ -1,4 +1,4 @@
-"""What people and agents do to a run: cancel, resume, acknowledge."""
+"""What people and agents do to a run: cancel, resume, acknowledge, delete."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from store.database.dialects import Sql, instant
 from store.database.ids import new_id
 from store.database.wakes import Topic
 from store.runs.ending import LOCK_RUN, end_cancelled
+from store.runs.idempotency_keys import keep_keys
 from store.runs.ledger import Ledger
-from store.runs.removal import remove_run
 from store.runs.submit import INSERT_STEP, refuse_full
 from store.runs.values import Resume, WrongStateError
 from store.states import FINAL_RUN_STATES, RUN_TRANSITIONS, RunState, StepState, require_step_transition
@@ -48,6 +48,19 @@ _MOVE_STEP = Sql("UPDATE run_step SET position = :position WHERE id = :id")
 _REFIT_STEP = Sql("UPDATE run_step SET pack = :pack, pack_version = :pack_version WHERE id = :id")
 _RETIRE_STEP = Sql("UPDATE run_step SET retired_at = :now WHERE id = :id")
 _ACKNOWLEDGE = Sql("UPDATE run SET acknowledged_at = :at WHERE id = :id AND state = 'failed'")
+# Artifacts that only this run still needed, their own run being gone already.
+_DELETE_REUSED = Sql(
+    """DELETE FROM artifact WHERE NOT pinned
+    AND attempt_id IN (SELECT reused_from FROM attempt WHERE run_id = :id AND reused_from IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM run WHERE run.id = artifact.run_id)
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id AND attempt.run_id <> :id)"""
+)
+_DELETE_ARTIFACTS = Sql(
+    """DELETE FROM artifact WHERE run_id = :id AND NOT pinned
+    AND NOT EXISTS (SELECT 1 FROM attempt WHERE attempt.reused_from = artifact.attempt_id)"""
+)
+# Steps, attempts, log lines, events and sessions go with it by their foreign keys.
+_DELETE_RUN = Sql("DELETE FROM run WHERE id = :id AND ended_at IS NOT NULL")
 
 
 def request_cancel(conn: Connection, run_id: str, reason: str | None) -> RunState:
@@ -177,3 +190,15 @@ def delete_run(conn: Connection, run_id: str) -> None:
     if row is None or RunState(row.state) not in FINAL_RUN_STATES:
         raise WrongStateError(run_id, RunState(row.state) if row else None)
     remove_run(conn, run_id)
+
+
+def remove_run(conn: Connection, run_id: str) -> None:
+    """Removes a run that has ended, with everything below it, and wakes those who watch it.
+
+    Its artifacts go along unless they are pinned or another run reuses them; those go once that run is removed.
+    """
+    keep_keys(conn, run_id)
+    conn.run(_DELETE_REUSED, {"id": run_id})
+    conn.run(_DELETE_ARTIFACTS, {"id": run_id})
+    conn.run(_DELETE_RUN, {"id": run_id})
+    conn.wake(Topic.RUN_DELETED, run_id)

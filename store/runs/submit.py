@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from store.database.dialects import Sql, instant, some_instant
 from store.database.engine import StoreError
 from store.database.ids import new_id
+from store.runs.idempotency_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.ledger import Ledger
-from store.runs.spent_keys import IDEMPOTENCY_KEEP, refuse_spent
 from store.runs.values import IdempotencyClashError, LostLeaseError, NewRun, NewStep, QueueFullError, Submitted
 from store.states import RunState, StepState
 

@@ -20,8 +20,8 @@ from store.files.blob_port import GRACE_SECONDS
 from store.memory.agent_results import sweep_results
 from store.memory.entries import sweep_memory
 from store.memory.pack_cache import sweep_cache
-from store.runs.removal import remove_run
-from store.runs.spent_keys import sweep_spent_keys
+from store.runs.commands import remove_run
+from store.runs.idempotency_keys import sweep_spent_keys
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

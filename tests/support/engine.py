@@ -38,7 +38,7 @@ from store.pipelines.rows import Definition, Heading
 from store.runs.claim import snapshot
 from store.runs.commands import request_cancel
 from store.runs.events import list_events, run_state
-from store.runs.heads import find_run_by_id
+from store.runs.reads import find_run_by_id
 from store.runs.step_reads import attempt_payloads, steps_of_runs
 from store.runs.values import NewRun, NewStep, Resume, ResumeStep
 from store.states import FINAL_RUN_STATES, RunState, StepState

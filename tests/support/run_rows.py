@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
-from store.runs.heads import find_run_by_id
+from store.runs.reads import find_run_by_id
 from store.runs.step_reads import find_attempts
 
 if TYPE_CHECKING:

@@ -10,10 +10,21 @@ from runner.json_values import canonical_json
 from store.database.paging import PageWindow
 from store.pipelines.usage import Usage, usage_of_packs, usage_of_pipelines
 from store.runs.events import TOGETHER, events_after, list_events
-from store.runs.heads import count_held, count_queued
+from store.runs.idempotency_keys import find_earlier_start
 from store.runs.ledger import Ledger
-from store.runs.reads import RunFilter, count_runs, find_payloads, find_runs, list_runs, newest_runs
-from store.runs.start_reads import Ahead, queue_places
+from store.runs.reads import (
+    Ahead,
+    RunFilter,
+    count_held,
+    count_queued,
+    count_runs,
+    find_payloads,
+    find_run_by_id,
+    find_runs,
+    list_runs,
+    newest_runs,
+    queue_places,
+)
 from store.runs.step_reads import (
     attempt_payloads,
     attempts_of_steps,
@@ -301,3 +312,35 @@ async def test_ids_are_looked_up_whatever_their_number(store: Store):
         assert set(await find_payloads(store, asked)) == set(ids)
         assert await steps_of_runs(store, asked) == {run_id: [] for run_id in asked}
     assert await find_payloads(store, []) == {}
+
+
+async def test_a_key_finds_its_callers_run_alone(store: Store) -> None:
+    ada, bob = await caller(store), await caller(store, "bob")
+    mine = await run(store, ada.id, idempotency_key="k", request_digest="d")
+    assert await find_earlier_start(store, ada.id, "k") == (mine, "d", START, False)
+    assert await find_earlier_start(store, bob.id, "k") is None
+    assert await find_earlier_start(store, ada.id, "other") is None
+
+
+async def test_one_run_is_the_same_read_either_way(store: Store) -> None:
+    ada, bob = await caller(store), await caller(store, "bob")
+    plain = await run(store, ada.id, number=1, state="queued")
+    later = START + timedelta(seconds=1)
+    full = await run(
+        store,
+        ada.id,
+        number=2,
+        state="failed",
+        force=True,
+        failure='{"code":"timeout"}',
+        not_before=later,
+        lease_until=later,
+        acknowledged_at=later,
+        deadline_at=later,
+        cancel_requested=True,
+    )
+    for run_id in (plain, full):
+        assert {run_id: await find_run_by_id(store, run_id)} == await find_runs(store, [run_id])
+        assert await find_run_by_id(store, run_id, visible_to=ada.id) is not None
+        assert await find_run_by_id(store, run_id, visible_to=bob.id) is None
+    assert await find_run_by_id(store, "run_nobody") is None

@@ -17,11 +17,10 @@ from store.database.wakes import Topic
 from store.files.artifacts import artifacts_of_attempts, artifacts_of_steps
 from store.models.runs import RUN, RUN_STEP
 from store.runs.claim import Due, claim, due, release_leases, renew, snapshot
+from store.runs.claimed_run import fail_run, record_progress, release, rewind
 from store.runs.commands import acknowledge, delete_run, request_cancel, resume
 from store.runs.events import list_events
-from store.runs.heads import find_run_by_id
-from store.runs.held import fail_run, record_progress, release, rewind
-from store.runs.reads import RunFilter, list_runs
+from store.runs.reads import RunFilter, find_run_by_id, list_runs
 from store.runs.settle import fail_step, settle
 from store.runs.step_reads import attempt_payloads, steps_of_runs
 from store.runs.submit import submit

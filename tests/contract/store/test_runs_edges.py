@@ -16,13 +16,12 @@ from store.database.paging import PageWindow
 from store.database.wakes import Topic
 from store.files.artifacts import artifacts_of_attempts
 from store.runs.claim import abandon, claim, due, release_leases, snapshot
+from store.runs.claimed_run import release
 from store.runs.commands import delete_run, request_cancel, resume
-from store.runs.held import release
+from store.runs.idempotency_keys import find_earlier_start, sweep_spent_keys
 from store.runs.logs import append_log_lines, list_log
 from store.runs.sessions import find_sessions, start_session
 from store.runs.settle import finish_run, settle
-from store.runs.spent_keys import sweep_spent_keys
-from store.runs.start_reads import find_earlier_start
 from store.runs.step_reads import find_steps, steps_of_runs
 from store.runs.submit import submit
 from store.runs.values import (

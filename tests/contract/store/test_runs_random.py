@@ -27,9 +27,9 @@ from store.database.dialects import Sql
 from store.database.engine import open_store
 from store.database.ids import new_id
 from store.runs.claim import abandon, claim, release_leases, snapshot
+from store.runs.claimed_run import fail_run, record_progress, release, rewind
 from store.runs.commands import request_cancel, resume
 from store.runs.events import ROW, events_of
-from store.runs.held import fail_run, record_progress, release, rewind
 from store.runs.settle import fail_step, finish_run, settle, start_attempt
 from store.runs.submit import submit
 from store.runs.values import (

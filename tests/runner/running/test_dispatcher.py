@@ -16,7 +16,7 @@ from store.access.callers import ensure_caller
 from store.database.wakes import Topic
 from store.runs.claim import Due
 from store.runs.commands import delete_run
-from store.runs.heads import count_queued
+from store.runs.reads import count_queued
 from store.runs.submit import submit
 from store.runs.values import IdempotencyClashError, NotClaimed, Refusal
 from store.states import RunState

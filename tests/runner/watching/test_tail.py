@@ -15,8 +15,8 @@ from runner.watching.tail import Batch, End, Gap, Tails
 from store.database.dialects import Sql
 from store.database.engine import StoreClosedError, StoreError
 from store.runs.claim import snapshot
+from store.runs.claimed_run import record_progress
 from store.runs.commands import delete_run, resume
-from store.runs.held import record_progress
 from store.runs.values import Fail, Resume, ResumeStep, Succeed
 from store.states import AttemptState, RunState, StepState
 from tests.support.databases import postgres_store, sqlite_store

@@ -10,7 +10,7 @@ import pytest
 
 from packline import Missing, Pack, PackContext, Service, pack
 from store.database.engine import StoreError, StoreFullError, StoreUncertainError
-from store.runs import heads as run_heads
+from store.runs import reads as run_reads
 from tests.support.front_door import command, ended, look, ran, save, start, statements, step
 from tests.support.packs import Echoed, Text, Workbench
 from tests.support.product import product
@@ -58,11 +58,11 @@ async def test_a_start_that_is_not_waited_for_tells_the_run_it_stored_without_re
     await save(it, "slow", step("only", "test.slow", text="${{ inputs.text }}"))
     with statements() as seen:
         found = (await start(it, "slow", {"text": "tea"}))["run"]
-    assert run_heads._ONE_RUN.sqlite not in seen
+    assert run_reads._ONE_RUN.sqlite not in seen
     assert found["state"] in ("QUEUED", "RUNNING")
     with statements() as seen:
         now = (await start(it, "slow", {"text": "tea"}, wait=1))["run"]
-    assert run_heads._ONE_RUN.sqlite in seen
+    assert run_reads._ONE_RUN.sqlite in seen
     moves = {"state", "startedAt", "endedAt", "progress", "actions"}
     assert {name: value for name, value in now.items() if name not in moves} == {
         name: value for name, value in found.items() if name not in moves

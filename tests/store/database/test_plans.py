@@ -21,9 +21,8 @@ from store.database.dialects import Sql
 from store.database.paging import PageWindow
 from store.database.schema import ensure_sqlite_schema
 from store.files.artifacts import artifacts_of_attempts, artifacts_of_steps, find_artifacts
-from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs
+from store.runs.reads import RunFilter, find_payloads, list_runs, newest_runs, queue_places
 from store.runs.spending import spending_of_runs
-from store.runs.start_reads import queue_places
 from store.runs.step_reads import (
     attempt_payloads,
     attempts_of_steps,
@@ -132,7 +131,7 @@ async def test_lists_are_answered_from_an_index(tmp_path: Path, name: str):
 
 
 #: Modules of `store.runs` with units of work; the others only read.
-UNITS = ("claim", "commands", "ending", "fence", "held", "ledger", "removal", "settle", "spent_keys", "submit")
+UNITS = ("claim", "claimed_run", "commands", "ending", "fence", "idempotency_keys", "ledger", "settle", "submit")
 
 
 def test_units_of_a_run_find_what_they_touch_by_an_index(tmp_path: Path):

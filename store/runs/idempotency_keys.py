@@ -1,17 +1,25 @@
-"""Idempotency keys of starts whose runs are gone: kept for their day, so that a late repeat starts no second run."""
+"""Idempotency keys of starts: the run each led to, for a day, even when that run is deleted.
+
+A key lives with its run, or in `joined_key` when the start joined a run under way. When the run is deleted, its keys
+move to `spent_key`, so that a late repeat starts no second run.
+"""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import sqlalchemy as sa
 
 from store.database.dialects import Sql, some_instant
+from store.models.runs import JOINED_KEY, RUN, SPENT_KEY
 from store.runs.values import SpentKeyError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from store.database.dialects import Connection
+    from store.database.engine import Store
 
 #: How long an idempotency key of a start is kept (guarantee P7).
 IDEMPOTENCY_KEEP = timedelta(hours=24)
@@ -38,6 +46,31 @@ _SWEEP = Sql(
     )
     """
 )
+
+
+class EarlierStart(NamedTuple):
+    """A run that was started with an idempotency key; `request_digest` tells of which request, unless it is gone."""
+
+    run_id: str
+    request_digest: str | None
+    created_at: datetime
+    gone: bool
+
+
+async def find_earlier_start(store: Store, caller_id: str, key: str) -> EarlierStart | None:
+    """What a caller's idempotency key led to, a run that is gone included; None when it was not used."""
+    own = sa.select(RUN.c.id.label("run_id"), RUN.c.request_digest, RUN.c.created_at, sa.false().label("gone"))
+    own = own.where(RUN.c.caller_id == caller_id, RUN.c.idempotency_key == key)
+    joined = sa.select(
+        JOINED_KEY.c.run_id, JOINED_KEY.c.request_digest, JOINED_KEY.c.created_at, sa.false().label("gone")
+    )
+    joined = joined.where(JOINED_KEY.c.caller_id == caller_id, JOINED_KEY.c.idempotency_key == key)
+    spent = sa.select(SPENT_KEY.c.run_id, sa.cast(sa.null(), sa.String), SPENT_KEY.c.created_at, sa.true())
+    spent = spent.where(SPENT_KEY.c.caller_id == caller_id, SPENT_KEY.c.idempotency_key == key)
+    rows = (await store.read(own.union_all(joined, spent))).mappings()
+    found = [EarlierStart(**row) for row in rows]
+    # The newest: one of them may have outlived the day a key is kept.
+    return max(found, key=lambda start: start.created_at, default=None)
 
 
 def keep_keys(conn: Connection, run_id: str) -> None:

@@ -1,4 +1,4 @@
-"""What a worker writes about a run it holds, between and beside attempts; every unit starts with the fenced UPDATE."""
+"""What a worker writes about its claimed run outside attempts; every unit starts with the fenced UPDATE."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.runs.values import Spent
 
 _STEP_STATE = Sql("SELECT state FROM run_step WHERE id = :id")
-# The session it left is gone; a step that leaves none the next time must not seem to have it still.
+# Its session is gone: a step that leaves none next time must not keep the old id.
 _REWIND_STEP = Sql(
     "UPDATE run_step SET state = 'pending', ended_at = NULL, wait_until = NULL, session_id = NULL WHERE id = :id"
 )
@@ -28,16 +28,16 @@ _RELEASE_RUN = Sql(
     WHERE id = :id
     """
 )
-# An attempt the server itself cut short says nothing about the step: its retries stay as many as they were.
+# An attempt that the server cut short does not use up one of the step's retries.
 UNCOUNT_ATTEMPT = Sql("UPDATE run_step SET stretch_attempts = stretch_attempts - 1 WHERE id = :id")
 _PROGRESS_STEP = Sql("UPDATE run_step SET progress = :fraction, milestones = :milestones WHERE id = :id")
 
 
 def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
-    """Fails the run between two attempts, its open step with it; nothing of the step is recorded.
+    """Fail the run and its open step between two attempts; records no attempt.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     run = fenced(conn, fence, 1)
     if (ended := end_early(conn, fence, run, heeds_deadline=False)) is not None:
@@ -52,10 +52,10 @@ def fail_run(conn: Connection, fence: Fence, fail: Fail) -> Settled:
 
 
 def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str) -> None:
-    """Puts steps back to pending because the session they used is gone; their attempts stay.
+    """Put steps back to pending because the session they used is gone; their attempts stay.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     ledger = fenced(conn, fence, len(step_ids), settles=False).ledger
     for step_id in step_ids:
@@ -73,13 +73,13 @@ def rewind(conn: Connection, fence: Fence, step_ids: Sequence[str], reason: str)
 def release(
     conn: Connection, fence: Fence, attempt: tuple[str, str] | None, reason: str, spent: Spent | None = None
 ) -> None:
-    """Gives a run back to the queue, at the front; an attempt under way is `lost` and its step pending again.
+    """Return a run to the front of the queue; an attempt in progress becomes `lost` and its step pending.
 
-    `attempt` is the step id and attempt id of what was under way, if anything, and `spent` what its models were paid
-    for. A cancelled run ends instead.
+    `attempt` is the step id and attempt id of the attempt in progress, if any, and `spent` what its models cost. A
+    cancelled run ends instead.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     run = fenced(conn, fence, 3 if attempt else 1)
     if attempt is not None:
@@ -107,12 +107,12 @@ def release(
 def record_progress(
     conn: Connection, fence: Fence, step_id: str, fraction: float | None, milestones: str, milestone: str
 ) -> None:
-    """Records what a step told about its progress.
+    """Record the progress that a step reported.
 
-    `milestones` is JSON text of the last 100, oldest first; `milestone` that of the newest one, for the event.
+    `milestones` is JSON text of the last 100, oldest first; `milestone` is the newest one, for the event.
 
     Raises:
-        LostLeaseError: somebody else owns the run.
+        LostLeaseError: another worker owns the run.
     """
     ledger = fenced(conn, fence, 1, settles=False).ledger
     conn.run(_PROGRESS_STEP, {"id": step_id, "fraction": fraction, "milestones": milestones})

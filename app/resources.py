@@ -12,7 +12,7 @@ from runner.gateway.gateway import Gateway
 from runner.gateway.keys import KEY_FIELD, KeyChain, StaticKeys
 from runner.running.resources import Resources, RunLimits
 from runner.secrets.forms import MIN_SECRET_LENGTH
-from store.upkeep.retention import RetentionPolicy
+from store.maintenance.retention import RetentionPolicy
 
 if TYPE_CHECKING:
     from app.settings.server import Settings

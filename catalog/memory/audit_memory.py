@@ -1,7 +1,7 @@
-"""Audit memory: takes up how packs and pipelines ended, in the background, and forgets on request.
+"""Audit memory: records how packs and pipelines ended, in the background, and forgets on request.
 
-Runs know nothing of it: `store.memory.uptake` is read after their commit. What is learned is sealed with the vault key;
-while the vault is locked outcomes are remembered and nothing is learned from them.
+Runs do not depend on it: `store.memory.outcomes` reads them after their commit. The vault key seals learned values;
+while the vault is locked, outcomes are recorded without them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from store.access.audit import append_audit
 from store.database.engine import StoreClosedError, StoreError
 from store.database.wakes import Topic
 from store.memory.entries import EVERYTHING, MemoryScope, forget, place_of
+from store.memory.outcomes import NewOutcome, any_due, due_runs, record_outcomes
 from store.memory.state import counts_place, keep_counts
-from store.memory.uptake import NewOutcome, any_due, due_runs, take_up
 from store.secrets.cipher import UnsealError
 from store.secrets.vault_proof import VaultChangedError
 from store.states import AttemptState, RunState
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from runner.secrets.vault_sync import VaultCipher, VaultSync
     from store.database.dialects import Connection
     from store.database.engine import Store
-    from store.memory.uptake import DueRun, DueStep
+    from store.memory.outcomes import DueRun, DueStep
 
 log = structlog.get_logger(__name__)
 
@@ -215,7 +215,7 @@ class Memory:
                 opened, outcomes = await self._outcomes(due)
                 proof = opened.proof if opened is not None else None
                 try:
-                    await self._store.write(take_up, outcomes, proof=proof, keep_days=self._keep_days)
+                    await self._store.write(record_outcomes, outcomes, proof=proof, keep_days=self._keep_days)
                 except VaultChangedError:
                     continue
                 return len(due)

@@ -11,10 +11,10 @@ import structlog
 
 from runner.agents.workspace import remove_folder
 from store.database.engine import StoreClosedError, StoreError
+from store.maintenance.retention import Swept, sweep
 from store.runs.sessions import end_expired_sessions, ended_or_unknown
 from store.runs.step_reads import find_attempts
 from store.states import AttemptState
-from store.upkeep.retention import Swept, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

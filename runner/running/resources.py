@@ -10,7 +10,7 @@ from runner.agents.pack import AgentPack
 from runner.agents.profiles import Agents, no_agents
 from runner.packs.availability import Requirement
 from runner.secrets.vault import Vault
-from store.upkeep.retention import RetentionPolicy
+from store.maintenance.retention import RetentionPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,7 +17,7 @@ from store.database.dialects import Sql, instant
 from store.database.ids import new_id
 from store.database.lookups import Lookup
 from store.database.paging import capped_count, fetch_page, words_in
-from store.files.contents import note_content
+from store.files.blob_rows import record_blob
 from store.models.artifacts import ARTIFACT
 from store.models.declaring import columns_of
 from store.models.runs import ATTEMPT, RUN
@@ -151,7 +151,7 @@ def add_upload(
     """
     artifact_id = new_id("art")
     now = conn.now()
-    note_content(conn, digest, size_bytes, now)
+    record_blob(conn, digest, size_bytes, now)
     conn.run(
         _INSERT,
         {

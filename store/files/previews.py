@@ -10,7 +10,7 @@ import orjson
 import sqlalchemy as sa
 
 from store.database.dialects import Sql
-from store.files.contents import note_content
+from store.files.blob_rows import record_blob
 from store.models.artifacts import PREVIEW
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def save_preview(conn: Connection, preview: PreviewRecord, *, image_bytes: int =
     """
     now = conn.now()
     if preview.image_digest is not None:
-        note_content(conn, preview.image_digest, image_bytes, now)
+        record_blob(conn, preview.image_digest, image_bytes, now)
     facts = {name: value for name in _FACTS if (value := getattr(preview, name)) is not None}
     conn.run(
         _INSERT,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql, by_name, some_instant
 from store.database.ids import new_id
-from store.files.contents import note_content
+from store.files.blob_rows import record_blob
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -105,7 +105,7 @@ def put_result(
     if not inserted:
         return  # another attempt was faster with the same
     for position, file in enumerate(files):
-        note_content(conn, file.digest, file.size_bytes, now)
+        record_blob(conn, file.digest, file.size_bytes, now)
         conn.run(
             _PUT_FILE,
             {

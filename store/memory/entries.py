@@ -1,6 +1,6 @@
 """Memory: what ended, a row each, as its caller is shown it and may have it forgotten.
 
-Rows come by `store.memory.uptake`; what is made from them follows `store.memory.state`.
+`store.memory.outcomes` writes the rows; `store.memory.state` versions what is derived from them.
 """
 
 from __future__ import annotations

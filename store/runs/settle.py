@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from store.database.dialects import Sql
 from store.database.wakes import Topic
-from store.files.contents import note_content
+from store.files.blob_rows import record_blob
 from store.runs.ending import END_ATTEMPT, end_early, end_run, record_spent
 from store.runs.fence import fenced
 from store.runs.values import (
@@ -300,7 +300,7 @@ def _record_artifacts(conn: Connection, ledger: Ledger, run_id: str, end: Attemp
             "no": False,
             "now": ledger.stamp,
         }
-        note_content(conn, artifact.digest, artifact.size_bytes, ledger.stamp)
+        record_blob(conn, artifact.digest, artifact.size_bytes, ledger.stamp)
         conn.run(_INSERT_ARTIFACT, values)
         ledger.add(
             EventType.ARTIFACT,

@@ -115,7 +115,7 @@ def backup(
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output, size
     from store.database.engine import StoreError
-    from store.upkeep.backup import back_up
+    from store.maintenance.backup import back_up
 
     output = Output(as_json)
     settings = _embedded(data_dir, "Back it up with pg_dump, and copy the folder `blobs` of the data folder.")
@@ -145,7 +145,7 @@ def restore(
     from app.cli.base.exits import CliError
     from app.cli.base.output import Output
     from store.database.engine import StoreError
-    from store.upkeep.backup import restore as unpack
+    from store.maintenance.backup import restore as unpack
 
     output = Output(as_json)
     settings = _embedded(data_dir, "Restore it with pg_restore, and copy the folder `blobs` back.")

@@ -22,9 +22,9 @@ from store.memory.entries import (
     place_of,
     sweep_memory,
 )
+from store.memory.outcomes import DueRun, NewOutcome, any_due, due_runs, record_outcomes
 from store.memory.overrides import OverrideRecord, override_place, overrides_of, put_override
 from store.memory.state import find_counts, keep_counts, memory_state, set_learning
-from store.memory.uptake import DueRun, NewOutcome, any_due, due_runs, take_up
 from store.secrets.cipher import Cipher, key_text
 from store.secrets.vault_key import KeyFile
 from store.secrets.vault_proof import VaultChangedError, found_vault
@@ -79,7 +79,7 @@ def outcome(at: datetime, step_id: str = "", **changes: Any) -> NewOutcome:
 
 async def taken(store: Store, found: list[DueRun], *, keep_days: float = 30, **changes: Any) -> int:
     rows = [(one, [outcome(one.ended_at, **changes)]) for one in found]
-    return await store.write(take_up, rows, proof=None, keep_days=keep_days)
+    return await store.write(record_outcomes, rows, proof=None, keep_days=keep_days)
 
 
 async def rows_of(store: Store, caller_id: str, scope: MemoryScope = EVERYTHING) -> list[MemoryRecord]:
@@ -134,8 +134,8 @@ async def test_each_scope_takes_its_rows_and_nobody_elses(store: Store) -> None:
         outcome(NOW, "step_a"),
         outcome(NOW, "step_b", target="test.other"),
     ]
-    await store.write(take_up, [(found[mine], rows)], proof=None, keep_days=30)
-    await store.write(take_up, [(found[theirs], rows[:1])], proof=None, keep_days=30)
+    await store.write(record_outcomes, [(found[mine], rows)], proof=None, keep_days=30)
+    await store.write(record_outcomes, [(found[theirs], rows[:1])], proof=None, keep_days=30)
     (of_run,) = await rows_of(store, ada.id, MemoryScope(kind="pipeline"))
 
     async def count(scope: MemoryScope) -> int:
@@ -254,8 +254,8 @@ async def test_a_rotated_key_seals_memory_anew_and_a_lost_one_takes_it_away(stor
     place, pinned = place_of(ada.id, run_id, ""), override_place(ada.id, "pack", "test.echo", "persona")
     sealed = [(one, [outcome(NOW, sealed=cipher.seal("{}", place))]) for one in await due(store)]
     with pytest.raises(VaultChangedError):
-        await store.write(take_up, sealed, proof="1:another", keep_days=30)
-    await store.write(take_up, sealed, proof=proof, keep_days=30)
+        await store.write(record_outcomes, sealed, proof="1:another", keep_days=30)
+    await store.write(record_outcomes, sealed, proof=proof, keep_days=30)
 
     def pin(conn: Connection) -> None:
         record = OverrideRecord("pack", "test.echo", "persona", "pinned", cipher.seal("executive", pinned))

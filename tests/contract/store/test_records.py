@@ -11,6 +11,7 @@ import pytest
 from store.access.audit import AuditFilter, append_audit, count_audit, find_audit, list_audit
 from store.database.dialects import Sql
 from store.database.paging import PageWindow
+from store.maintenance.retention import sweep_audit
 from store.memory.pack_cache import get_cached, put_cached, sweep_cache
 from store.runs import logs
 from store.runs.logs import CUT, append_log_lines, list_log
@@ -23,7 +24,6 @@ from store.runs.sessions import (
     start_session,
     touch_session,
 )
-from store.upkeep.retention import sweep_audit
 from tests.support.rows import START, attempt, caller, run, step
 
 if TYPE_CHECKING:

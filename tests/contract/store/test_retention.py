@@ -12,12 +12,12 @@ from store.database.wakes import Topic
 from store.files.artifacts import erase_artifacts
 from store.files.blobs import BlobStore
 from store.files.previews import PreviewKind, PreviewRecord, find_previews, save_preview
+from store.maintenance.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from store.models.artifacts import ARTIFACT, PREVIEW, BlobRow
 from store.models.attempt_records import LOG_LINE
 from store.models.declaring import table_of
 from store.models.runs import ATTEMPT, RUN_STEP, RunEventRow
 from store.runs.reads import RunFilter, list_runs
-from store.upkeep.retention import RetentionPolicy, Swept, prune_blobs, prune_runs, sweep
 from tests.contract.store.test_artifacts import artifact
 from tests.support.heard import Heard
 from tests.support.rows import attempt, caller, insert, run, step

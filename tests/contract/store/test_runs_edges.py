@@ -15,6 +15,7 @@ from store.database.ids import new_id
 from store.database.paging import PageWindow
 from store.database.wakes import Topic
 from store.files.artifacts import artifacts_of_attempts
+from store.maintenance.retention import prune_runs
 from store.runs.claim import abandon, claim, due, release_leases, snapshot
 from store.runs.claimed_run import release
 from store.runs.commands import delete_run, request_cancel, resume
@@ -41,7 +42,6 @@ from store.runs.values import (
     Wait,
 )
 from store.states import AttemptState, RunState, StepState
-from store.upkeep.retention import prune_runs
 from tests.support.heard import Heard
 from tests.support.rows import caller, insert
 from tests.support.run_rows import attempts_of_run, record

@@ -12,7 +12,7 @@ import pytest
 from store.database.engine import open_store
 from store.database.schema import head_revision
 from store.files.blobs import BlobStore
-from store.upkeep.backup import BackupError, back_up, restore
+from store.maintenance.backup import BackupError, back_up, restore
 from tests.contract.store.test_artifacts import artifact
 from tests.support.databases import sqlite_store
 from tests.support.rows import caller, pipeline

@@ -1,8 +1,8 @@
-"""What goes when its time is over: runs, artifacts, contents, audit, cache, logins, memory.
+"""Delete what is past its retention: runs, artifacts, blobs, audit, cache, logins, memory.
 
-Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. What
-something live refers to stays: a run that is not final, artifacts that are pinned or that another run reuses, contents
-of any artifact that is not erased. `rerun_of` may dangle.
+Each unit is bounded, so that no sweep holds the writer for long; `sweep` repeats them until nothing is left to do. A
+sweep keeps what is still referred to: runs that are not final, artifacts that are pinned or that another run reuses,
+blobs of any artifact that is not erased. `rerun_of` may dangle.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from store.database.dialects import Sql
 from store.database.paging import oldest_id
 from store.files.artifacts import expire_artifacts
 from store.files.blob_port import GRACE_SECONDS
+from store.files.blob_rows import delete_unused_blobs
 from store.memory.agent_results import sweep_results
 from store.memory.entries import sweep_memory
 from store.memory.pack_cache import sweep_cache
@@ -24,7 +25,7 @@ from store.runs.commands import remove_run
 from store.runs.idempotency_keys import sweep_spent_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
 
     from store.database.dialects import Connection
     from store.database.engine import Store
@@ -37,13 +38,13 @@ ROWS_AT_ONCE = 500
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """How long things are kept.
+    """How long rows and blobs are kept.
 
     Attributes:
         run_days: Days a final run is kept.
-        run_count: How many runs are kept at most, final or not; only final ones go.
+        run_count: Maximum number of runs, final or not; only final ones are deleted.
         audit_days: Days an audit entry is kept.
-        memory_days: Days a row of memory is kept; each carries its own end, so this is for telling.
+        memory_days: Days a row of memory is kept; each row carries its own expiry, so this is only reported.
         login_days: Days an ended browser login or login link is kept.
     """
 
@@ -56,7 +57,7 @@ class RetentionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep removed; `blob_bytes` were freed on disk."""
+    """Counts of what a sweep deleted; `blob_bytes` were freed on disk."""
 
     runs: int = 0
     artifacts: int = 0
@@ -71,8 +72,8 @@ class Swept:
         return Swept(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
-# A run ends after it began, so those that ended before an instant lie below its smallest id: a short stretch of the
-# primary key, however many runs are kept. Locked rows are just being resumed or deleted by somebody else.
+# A run ends after it began, so runs that ended before an instant have smaller ids: a short range of the primary key,
+# however many runs are kept. Locked rows are being resumed or deleted by another transaction.
 _OLD_RUNS = Sql(
     """SELECT id FROM run WHERE id < :oldest AND ended_at < :before ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED"""
 )
@@ -82,19 +83,12 @@ _SURPLUS_RUNS = Sql(
     FOR UPDATE SKIP LOCKED"""
 )
 _DELETE_AUDIT = Sql("DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < :before ORDER BY at LIMIT :limit)")
-# A preview goes with the content it shows, by its foreign key; its picture is then let go the next time.
-_BLOB_IN_USE = Sql(
-    """SELECT 1 FROM artifact WHERE digest = :digest AND erased_at IS NULL
-    UNION ALL SELECT 1 FROM preview WHERE image_digest = :digest
-    UNION ALL SELECT 1 FROM cached_file WHERE digest = :digest LIMIT 1"""
-)
-_DELETE_BLOB = Sql("DELETE FROM blob WHERE digest = :digest")
 
 
 def prune_runs(conn: Connection, *, keep_days: float, keep_count: int, limit: int = RUNS_AT_ONCE) -> int:
-    """Removes the oldest final runs that are too old or too many, with everything below them; how many.
+    """Delete the oldest final runs that are too old or too many, with everything below them; return how many.
 
-    Their artifacts go along unless pinned or reused by another run; those reused go once that run is pruned.
+    Artifacts that are pinned or that another run reuses stay; reused ones are deleted when that run is pruned.
     """
     now = conn.now()
     before = now - timedelta(days=keep_days)
@@ -111,27 +105,19 @@ def prune_runs(conn: Connection, *, keep_days: float, keep_count: int, limit: in
 
 
 def sweep_audit(conn: Connection, *, keep_days: float, limit: int = ROWS_AT_ONCE) -> int:
-    """Removes the oldest audit entries past their time; how many."""
+    """Delete the oldest audit entries that are past `keep_days`; return how many."""
     return conn.run(_DELETE_AUDIT, {"before": conn.now() - timedelta(days=keep_days), "limit": limit})
 
 
-def forget_blobs(conn: Connection, digests: Sequence[str]) -> list[str]:
-    """Drops the rows of contents that no artifact, preview or kept result refers to, and answers their digests."""
-    unused = [digest for digest in digests if conn.one(_BLOB_IN_USE, {"digest": digest}) is None]
-    for digest in unused:
-        conn.run(_DELETE_BLOB, {"digest": digest})
-    return unused
-
-
 async def prune_blobs(store: Store, blobs: Blobs, *, grace_seconds: float = GRACE_SECONDS) -> tuple[int, int]:
-    """Removes contents that neither an artifact, a preview nor a kept result refers to; how many and how many bytes.
+    """Delete blobs that no artifact, preview or cached result refers to; return how many, and their bytes.
 
-    A content put within `grace_seconds` stays, since its artifact may not be recorded yet.
+    A blob stored within `grace_seconds` stays, since its artifact may not be recorded yet.
     """
     old = await blobs.put_before(time.time() - grace_seconds)
     count = size = 0
     for start in range(0, len(old), ROWS_AT_ONCE):
-        unused = await store.write(forget_blobs, old[start : start + ROWS_AT_ONCE])
+        unused = await store.write(delete_unused_blobs, old[start : start + ROWS_AT_ONCE])
         removed, freed = await blobs.discard(unused, grace_seconds=grace_seconds)
         count += removed
         size += freed
@@ -140,7 +126,7 @@ async def prune_blobs(store: Store, blobs: Blobs, *, grace_seconds: float = GRAC
 
 
 async def sweep(store: Store, blobs: Blobs, policy: RetentionPolicy, *, grace_seconds: float = GRACE_SECONDS) -> Swept:
-    """Removes everything whose time is over; run it now and then from one place."""
+    """Delete everything past its retention; one process calls this periodically."""
     runs = await _repeat(
         RUNS_AT_ONCE,
         lambda limit: store.write(prune_runs, keep_days=policy.run_days, keep_count=policy.run_count, limit=limit),

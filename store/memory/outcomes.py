@@ -1,8 +1,8 @@
-"""What ended, taken up from runs after their commit.
+"""Records the outcomes of ended runs in memory, after the commit that ended them.
 
-The UPDATE that ends a run marks it as due (`run.memory_due`); `take_up` writes its rows and takes the mark off in one
-transaction, so a crash, a second server or a clock that goes back neither loses nor doubles an outcome. Attempts of
-epochs up to `run.memory_epoch` were taken up before: what was forgotten of them does not come back.
+The UPDATE that ends a run marks it as due (`run.memory_due`); `record_outcomes` writes its rows and removes the mark in
+one transaction, so a crash, a second server or a clock that is set back neither loses nor doubles an outcome. Attempts
+of epochs up to `run.memory_epoch` were recorded before: deleted rows of them do not come back.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DueRun:
-    """A run that ended and was not taken up yet.
+    """A run that ended and is not recorded yet.
 
     Attributes:
         inputs: JSON text, when it succeeded.
-        memory_epoch: Attempts of later epochs are new; None when nothing of it was ever taken up.
-        resume_count: Tells one end of it from the next.
+        memory_epoch: Attempts of later epochs are new; None when none of it was ever recorded.
+        resume_count: Distinguishes one end of the run from the next.
     """
 
     id: str
@@ -52,7 +52,7 @@ class DueRun:
 
 @dataclass(frozen=True, slots=True)
 class DueStep:
-    """The attempt that counts of a step that was executed; `input` is JSON text as it was kept, secrets masked."""
+    """The attempt that counts for an executed step; `input` is the stored JSON text, secrets masked."""
 
     run_id: str
     step_id: str
@@ -66,7 +66,7 @@ class DueStep:
 
 @dataclass(frozen=True, slots=True)
 class NewOutcome:
-    """A row to be; `sealed` is dropped where its caller has paused learning."""
+    """A row to insert; `sealed` is dropped where its caller has paused learning."""
 
     kind: TargetKind
     target: str
@@ -78,12 +78,12 @@ class NewOutcome:
     sealed: str | None
 
 
-_TAKE_UP = Sql(
+_MARK_RECORDED = Sql(
     """UPDATE run SET memory_due = NULL, memory_epoch = epoch
     WHERE id = :id AND memory_due AND ended_at IS NOT NULL AND epoch = :epoch AND resume_count = :resume_count"""
 )
 _REPLACED = Sql("DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id")
-# Successes alone are counted: what was counted holds when a failure goes, as at most resumes it does.
+# Only successes are counted, so the counts still hold when a failure is replaced, as most resumes do.
 _REPLACED_SUCCESS = Sql(
     "DELETE FROM memory_entry WHERE run_id = :run_id AND step_id = :step_id AND outcome = 'succeeded'"
 )
@@ -109,22 +109,22 @@ _DUE_STEPS = Sql(
 )
 
 
-def take_up(
+def record_outcomes(
     conn: Connection,
     outcomes: Sequence[tuple[DueRun, Sequence[NewOutcome]]],
     *,
     proof: str | None,
     keep_days: float,
 ) -> int:
-    """Writes the rows of runs that ended, in place of what a resume did again; how many rows.
+    """Insert the rows of ended runs, replacing those that a resume ran again; return how many were inserted.
 
-    A run that somebody else took up, or that was resumed meanwhile, is left out.
+    Skips runs that another server recorded, or that were resumed meanwhile.
 
     Args:
         conn: The unit's connection.
         outcomes: Runs by id in ascending order, each with its rows.
-        proof: The vault's when the values were sealed; None when none were.
-        keep_days: How long a row is kept after its end.
+        proof: The vault's proof when values were sealed; None when none were.
+        keep_days: How long a row is kept after the run ended.
 
     Raises:
         VaultChangedError: the vault key was changed since the values were sealed.
@@ -134,7 +134,7 @@ def take_up(
     taken = [
         (run, rows)
         for run, rows in outcomes
-        if conn.run(_TAKE_UP, {"id": run.id, "epoch": run.epoch, "resume_count": run.resume_count})
+        if conn.run(_MARK_RECORDED, {"id": run.id, "epoch": run.epoch, "resume_count": run.resume_count})
     ]
     now = conn.now()
     count = 0
@@ -179,12 +179,12 @@ def _values(run: DueRun, row: NewOutcome, revision: int, expires_at: datetime, *
 
 
 async def any_due(store: Store) -> bool:
-    """Whether a run has ended that was not taken up yet."""
+    """Whether any ended run is not recorded yet."""
     return bool(await store.rows(_ANY_DUE))
 
 
 async def due_runs(store: Store, *, limit: int) -> list[tuple[DueRun, list[DueStep]]]:
-    """Runs that ended and were not taken up, by id, each with what was executed of it since it last was."""
+    """List ended runs that are not recorded, by id, each with the steps executed since it was last recorded."""
     runs = [_due_run(row) for row in await store.rows(_DUE, {"limit": limit})]
     if not runs:
         return []
@@ -192,7 +192,9 @@ async def due_runs(store: Store, *, limit: int) -> list[tuple[DueRun, list[DueSt
     found: dict[str, list[DueStep]] = {}
     for row in await store.rows(_DUE_STEPS, {"first": runs[0].id, "last": runs[-1].id}):
         values = by_name(row)
-        if row.run_id in since and values.pop("epoch") > since[row.run_id]:  # not of what ended only now
+        if (
+            row.run_id in since and values.pop("epoch") > since[row.run_id]
+        ):  # and not a run that ended after the first query
             values |= {"started_at": instant(row.started_at), "ended_at": instant(row.ended_at)}
             found.setdefault(row.run_id, []).append(DueStep(**values))
     return [(run, found.get(run.id, [])) for run in runs]

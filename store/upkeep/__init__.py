@@ -1,1 +1,0 @@
-"""Backups, and what retention deletes."""

@@ -30,12 +30,12 @@ from app.mcp.transport.mount import PATH as MCP_PATH
 from app.resources import resources_of
 from app.settings.mounts import mount_specs
 from catalog.memory.audit_memory import Memory
-from catalog.memory.defaults import DefaultsBook
-from resolvers.catalog.compiled_catalog import RoutingBook
-from resolvers.catalog.pack_routing import RoutingDesk
+from catalog.memory.defaults import DefaultsCache
+from resolvers.catalog.compiled_catalog import CompiledCatalogCache
+from resolvers.catalog.pack_routing import PackRouter
 from resolvers.context import Caller, Context, Services
 from resolvers.pipelines.versions import Versions
-from resolvers.usage import UsageBook
+from resolvers.usage import UsageCache
 from runner.definitions.starters import seed_starters
 from runner.egress.client import Egress, EgressPolicy
 from runner.excerpts import excerpt, in_force
@@ -128,7 +128,7 @@ class Application:
         self._stack.push_async_callback(egress.aclose)
         keeper = await self._open_vault(store, redactor)
         memory = Memory(store, keeper, redactor, keep_days=settings.memory_days)
-        desk = RoutingDesk()
+        router = PackRouter()
         resources = resources_of(
             settings,
             store=store,
@@ -137,7 +137,7 @@ class Application:
             egress=egress,
             vault=keeper.vault,
             memory=memory,
-            desk=desk,
+            router=router,
         )
         authenticator = await self._open_sign_in(store)
         previews = Previews(store, resources.blobs)
@@ -152,7 +152,7 @@ class Application:
             keeper.vault.find,
         )
         self.services = _services(settings, Engine(resources), keeper, memory, mounts, previews, downloads)
-        desk.open(self.services)
+        router.open(self.services)
         await self._set_to_work(self.services)
         self.authenticator = authenticator
         self._mcp = self._open_mcp(authenticator)
@@ -293,7 +293,7 @@ def _services(
         versions=Versions(),
         mounts=mounts,
         memory=memory,
-        defaults=DefaultsBook(store, memory),
-        usage=UsageBook(),
-        routing=RoutingBook(),
+        defaults=DefaultsCache(store, memory),
+        usage=UsageCache(),
+        routing=CompiledCatalogCache(),
     )

@@ -17,7 +17,7 @@ from store.maintenance.retention import RetentionPolicy
 if TYPE_CHECKING:
     from app.settings.server import Settings
     from catalog.memory.audit_memory import Memory
-    from resolvers.catalog.pack_routing import RoutingDesk
+    from resolvers.catalog.pack_routing import PackRouter
     from runner.egress.client import Egress
     from runner.packs.registry import Registry
     from runner.secrets.redaction import Redactor
@@ -34,7 +34,7 @@ def resources_of(
     egress: Egress,
     vault: Vault,
     memory: Memory,
-    desk: RoutingDesk,
+    router: PackRouter,
 ) -> Resources:
     """The resources of the engine; the redactor learns the secrets that settings hold."""
     agents = agents_of(
@@ -64,7 +64,7 @@ def resources_of(
         vault=vault,
         memory=memory,
         agents=agents,
-        router=desk,
+        router=router,
     )
 
 

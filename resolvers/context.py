@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from catalog.memory.audit_memory import Memory
-    from catalog.memory.defaults import DefaultsBook
-    from resolvers.catalog.compiled_catalog import RoutingBook
+    from catalog.memory.defaults import DefaultsCache
+    from resolvers.catalog.compiled_catalog import CompiledCatalogCache
     from resolvers.operations import Trail
     from resolvers.pipelines.versions import Versions
     from resolvers.problems import NotFound
-    from resolvers.usage import UsageBook
+    from resolvers.usage import UsageCache
     from runner.failures import JSONValue
     from runner.files.previews import Previews
     from runner.mounts.mounts import Mounts
@@ -93,9 +93,9 @@ class Services:
     versions: Versions
     mounts: Mounts
     memory: Memory
-    defaults: DefaultsBook
-    usage: UsageBook
-    routing: RoutingBook
+    defaults: DefaultsCache
+    usage: UsageCache
+    routing: CompiledCatalogCache
 
     def now(self) -> datetime:
         """The machine's clock, aware UTC."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from runner.excerpts import excerpt
 from runner.issues import Hint, hint_of
-from store.database.engine import StoreAwayError, StoreClosedError, StoreFullError, StoreUncertainError
+from store.database.engine import StoreClosedError, StoreFullError, StoreUnavailableError, StoreUncertainError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -173,7 +173,7 @@ def refusal_of(error: Exception) -> Problem | None:
     """
     if isinstance(error, Problem):
         return error
-    if not isinstance(error, StoreFullError | StoreClosedError | StoreAwayError | StoreUncertainError):
+    if not isinstance(error, StoreFullError | StoreClosedError | StoreUnavailableError | StoreUncertainError):
         return None
     problem = Unavailable(str(error))
     problem.retryable = not isinstance(error, StoreUncertainError)

@@ -1,4 +1,4 @@
-"""How packs and pipelines fared here lately, remembered for a while: each answer is a pass over the runs."""
+"""Recent usage of packs and pipelines, cached briefly because each answer scans the runs."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ if TYPE_CHECKING:
 
     from resolvers.context import Context
 
-#: Over how long a time runs count.
+#: Runs of this many days count.
 USAGE_DAYS = 30
-#: How long an answer holds.
-REMEMBER_SECONDS = 30.0
-_REMEMBERED = 10_000
+#: How long an answer is cached.
+CACHE_SECONDS = 30.0
+_CACHE_SIZE = 10_000
 NEVER = Usage(0, 0, None, None)
 
 Noun = Literal["pack", "pipeline"]
 
 
-class UsageBook:
-    """Usage of packs by name and of pipelines by id, counted over the runs that the caller may see.
+class UsageCache:
+    """Usage of packs by name and of pipelines by id, over the runs that the caller may see.
 
     Args:
-        ticks: Seconds, monotonic.
+        ticks: A monotonic clock, in seconds.
     """
 
     def __init__(self, ticks: Callable[[], float] = time.monotonic) -> None:
         self._ticks = ticks
-        self._known: dict[tuple[Noun, str, str | None], tuple[float, Usage]] = {}
+        self._cached: dict[tuple[Noun, str, str | None], tuple[float, Usage]] = {}
 
     async def of(self, context: Context, noun: Noun, names: Sequence[str]) -> dict[str, Usage]:
-        """Usage of the last 30 days, by name; all those asked for are there."""
+        """Return usage by name, with an entry for every name asked for."""
         now, only = self._ticks(), visible_to(context.caller)
         found = {
             name: known[1]
             for name in names
-            if (known := self._known.get((noun, name, only))) is not None and known[0] > now
+            if (known := self._cached.get((noun, name, only))) is not None and known[0] > now
         }
         missing = [name for name in names if name not in found]
         if missing:
             since = context.services.now() - timedelta(days=USAGE_DAYS)
             read = usage_of_packs if noun == "pack" else usage_of_pipelines
             fresh: Mapping[str, Usage] = await read(context.services.store, missing, since, visible_to=only)
-            if len(self._known) > _REMEMBERED:
-                self._known.clear()
+            if len(self._cached) > _CACHE_SIZE:
+                self._cached.clear()
             for name in missing:
                 found[name] = fresh.get(name, NEVER)
-                self._known[(noun, name, only)] = (now + REMEMBER_SECONDS, found[name])
+                self._cached[(noun, name, only)] = (now + CACHE_SECONDS, found[name])
         return found

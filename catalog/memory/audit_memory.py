@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-#: Runs taken up in one transaction; each may have 64 steps.
+#: Runs recorded in one transaction; each may have 64 steps.
 RUNS_AT_ONCE = 25
-#: How long no run may have moved before outcomes are taken up, and how long others have the database between two
-#: transactions.
+#: Outcomes are recorded once no run has ended for this long; also the pause between two transactions, which leaves the
+#: database to others.
 GATHER_SECONDS = 0.25
-#: How often such calm is waited for before outcomes are taken up in the middle of the bustle: five seconds in all.
+#: Waits for such a pause before outcomes are recorded on a busy server anyway: five seconds in all.
 CALM_TRIES = 20
-#: How often it is looked for outcomes that no wake-up told of, such as those of a server that died.
+#: Poll interval for outcomes without a wake-up, such as those of a server that died.
 POLL_SECONDS = 15.0
-#: How often a unit is tried anew when the vault key was changed meanwhile.
+#: Attempts at a unit when the vault key changes meanwhile.
 TRIES = 3
-#: What forgetting is called in the audit, by whatever way it came.
+#: Action of the audit rows of forgetting, through every surface.
 FORGET_ACTION = "forget_memory"
 SCOPE_FORMS = "`all`, `packs`, `pipelines`, `pack:<id>`, `pipeline:<id>` or `entry:<id>`"
 _SCOPE = re.compile(r"(pack|pipeline|entry):(\S{1,200})\Z")
@@ -59,14 +59,14 @@ _OUTCOMES = {AttemptState.SUCCEEDED: RunState.SUCCEEDED, AttemptState.CANCELLED:
 
 
 class ScopeError(ValueError):
-    """A text names no scope; the message says which there are."""
+    """The text is not a scope; the message lists the valid forms."""
 
 
 def parse_scope(text: str) -> MemoryScope:
-    """The rows a scope names.
+    """Parse a scope of memory; see `SCOPE_FORMS`.
 
     Raises:
-        ScopeError: it is none of the one vocabulary.
+        ScopeError: The text has none of these forms.
     """
     if text == "all":
         return EVERYTHING
@@ -84,12 +84,12 @@ def parse_scope(text: str) -> MemoryScope:
 
 
 class Memory:
-    """A server's part in keeping memory; started by `start`, ended by `stop`.
+    """Records outcomes in the background, decrypts learned values and forgets on request.
 
     Args:
         store: The database.
-        keeper: Opens the vault, whose key seals what is learned.
-        redactor: Tells what is secret.
+        keeper: Opens the vault, whose key seals learned values.
+        redactor: Detects secrets.
         keep_days: How long a row is kept.
     """
 
@@ -99,18 +99,18 @@ class Memory:
         self._redactor = redactor
         self._keep_days = keep_days
         self._woken = asyncio.Event()
-        self._taking = asyncio.Lock()
+        self._recording = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         store.wakes.listen(Topic.RUN_ENDED, lambda _: self._woken.set())
 
     async def start(self) -> None:
-        """Starts to take up what ended, before this start too; a second call does nothing."""
+        """Start recording, including runs that ended before this start; a second call does nothing."""
         if self._task is None:
             self._woken.set()
             self._task = asyncio.create_task(self._follow(), name="packline-memory")
 
     async def stop(self) -> None:
-        """Takes up nothing more; harmless twice and before `start`. What is due is taken up after the next start."""
+        """Stop recording; harmless twice and before `start`. Runs still due are recorded after the next start."""
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
@@ -118,16 +118,16 @@ class Memory:
 
     @property
     def locked(self) -> Missing | None:
-        """Why what was learned cannot be read, and what to do; None while it can."""
+        """Why learned values cannot be read, and what to do; None while they can."""
         return self._keeper.vault.locked
 
     @property
     def opening(self) -> object:
-        """Stands for what opens sealed texts now; another object once the vault key was changed."""
+        """Identity of the current vault key: a different object after the key changes."""
         return self._keeper.opened
 
     def open(self, sealed: str, place: str) -> str | None:
-        """What was sealed for a place; None when it does not open."""
+        """Decrypt a text that was sealed for a place; None when that fails."""
         opened = self._keeper.opened
         if opened is None:
             return None
@@ -137,7 +137,7 @@ class Memory:
             return None
 
     def learned(self, caller_id: str, run_id: str, step_id: str, sealed: str) -> dict[LearnedField, str] | None:
-        """The learned values of a row; None when they cannot be read."""
+        """Decrypt the learned values of a row; None when that fails."""
         text = self.open(sealed, place_of(caller_id, run_id, step_id))
         if text is None:
             return None
@@ -145,7 +145,7 @@ class Memory:
         return {LearnedField(field): value for field, value in values.items() if field in _FIELDS}
 
     async def keep_counts(self, caller_id: str, revision: int, text: str) -> None:
-        """Stores what was counted of a caller's rows up to a revision, sealed; where it cannot, it is counted again."""
+        """Store the sealed counts of a caller's rows up to a revision; on failure they are counted again later."""
         opened = self._keeper.opened
         if opened is None:
             return
@@ -156,12 +156,12 @@ class Memory:
             log.info("counts of memory could not be stored", caller=caller_id, error=str(error))
 
     async def count(self, caller_id: str, scope: MemoryScope) -> int:
-        """How many rows of a caller's a scope names. What ended before the call is among them."""
+        """Count a caller's rows in a scope, including those of runs that ended before the call."""
         await self.catch_up()
         return await self._store.snapshot(forget, caller_id, scope, dry_run=True)
 
     async def forget_for(self, caller_id: str, scope: str, *, dry_run: bool, run_id: str) -> int:
-        """As `runner.packs.memory.MemoryPort` says; for packs, whose run is the caller's own."""
+        """Forget on behalf of a pack; see `runner.packs.memory.MemoryPort`. The run is the caller's own."""
         try:
             wanted = parse_scope(scope)
         except ScopeError as refused:
@@ -177,9 +177,9 @@ class Memory:
         return await self._store.write(unit)
 
     async def catch_up(self) -> None:
-        """Takes up everything that has ended by now."""
+        """Record every run that has ended by now."""
         while await any_due(self._store):
-            if await self._take_some() < RUNS_AT_ONCE:
+            if await self._record_some() < RUNS_AT_ONCE:
                 return
 
     async def _follow(self) -> None:
@@ -190,26 +190,26 @@ class Memory:
             await self._calm(1 if is_behind else CALM_TRIES)
             is_behind = False
             try:
-                # There may be more than are taken at once; others have the database in between.
-                is_behind = await any_due(self._store) and await self._take_some() == RUNS_AT_ONCE
+                # More may be due than fit one transaction; others get the database in between.
+                is_behind = await any_due(self._store) and await self._record_some() == RUNS_AT_ONCE
             except StoreClosedError:
                 return
             except StoreError as error:
-                log.warning("memory could not be kept up; it is tried again", error=str(error))
-            except Exception:  # nothing may end the following
-                log.exception("memory could not be kept up by a defect; it is tried again")
+                log.warning("could not record outcomes in memory, trying again", error=str(error))
+            except Exception:  # the loop must not end
+                log.exception("unexpected error while recording outcomes in memory, trying again")
 
     async def _calm(self, tries: int) -> None:
-        """Waits for a moment in which no run moved: whoever started them waits for runs, and nobody for memory."""
+        """Wait for a pause in which no run ends: people wait for runs, nobody waits for memory."""
         for _ in range(tries):
             self._woken.clear()
             await asyncio.sleep(GATHER_SECONDS)
             if not self._woken.is_set():
                 return
 
-    async def _take_some(self) -> int:
-        """Takes up the next runs; how many were due."""
-        async with self._taking:
+    async def _record_some(self) -> int:
+        """Record the next due runs; return how many were due."""
+        async with self._recording:
             due = await due_runs(self._store, limit=RUNS_AT_ONCE)
             for _ in range(TRIES):
                 opened, outcomes = await self._outcomes(due)
@@ -224,7 +224,7 @@ class Memory:
     async def _outcomes(
         self, due: list[tuple[DueRun, list[DueStep]]]
     ) -> tuple[VaultCipher | None, list[tuple[DueRun, list[NewOutcome]]]]:
-        """The rows of runs, and what their values were sealed with, if any were."""
+        """Build the rows of runs; also return the key that sealed their values, if any were."""
         learned = [(run, steps, self._learned(run, steps)) for run, steps in due]
         opened: VaultCipher | None = None
         if any(values for _, _, found in learned for values in found.values()):
@@ -235,7 +235,7 @@ class Memory:
         return opened, [(run, _rows(run, steps, found, opened)) for run, steps, found in learned]
 
     def _learned(self, run: DueRun, steps: list[DueStep]) -> dict[str, dict[LearnedField, str]]:
-        """What succeeded teaches, by step; the run's own under the empty text."""
+        """Return learned values by step id; the run's own inputs are under the empty string."""
         found: dict[str, dict[LearnedField, str]] = {}
         if run.state is RunState.SUCCEEDED:
             found[""] = self._values(run.inputs)
@@ -298,7 +298,7 @@ def _rows(
 
 
 def _seconds(began: datetime, ended: datetime) -> float:
-    """How long something took; never less than nothing, whatever the clock did meanwhile."""
+    """Return a duration, at least 0 even when the clock was set back."""
     return max(0.0, (ended - began).total_seconds())
 
 

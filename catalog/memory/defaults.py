@@ -1,7 +1,7 @@
-"""What a caller usually chooses, made from memory: pure choosing, and a book that keeps it up to date.
+"""Defaults learned from memory: pure functions that choose them, and a cache that keeps them up to date.
 
-The book counts a caller's rows once, keeps the counts at hand, and stores them sealed: opening 10,000 rows takes 0.2 s
-of CPU (`python -m tests.bench memory`), which a start should not cost everybody anew.
+The cache counts a caller's rows once and stores the counts sealed: opening 10,000 rows takes 0.2 s of CPU
+(`python -m tests.bench memory`), which should not recur for each caller after a restart.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     from store.memory.overrides import OverrideRecord
     from store.memory.state import MemoryState
 
-#: Packs and pipelines of which defaults are told.
+#: Packs and pipelines whose defaults are listed.
 TOP = 12
-#: Uses after which a value is a habit.
+#: Uses after which a value becomes the default.
 LEAST_USES = 2
-#: Other values told of a field.
+#: Other values listed for a field.
 OTHERS = 10
 #: Newest successes of one caller that are counted.
 EVIDENCE_MAX = 20_000
-#: More rows than this are opened in a thread, beside the event loop.
+#: More rows than this are opened in a thread, off the event loop.
 FEW = 100
 #: Callers whose counts are kept.
 KEPT_CALLERS = 256
-#: Rows that were opened since the counts were last stored, after which they are stored again.
+#: Counts are stored again after this many new rows.
 WORTH_KEEPING = 500
 #: Longest counts that are stored, in characters.
 COUNTS_CHARACTERS = 500_000
@@ -50,12 +50,12 @@ COUNTS_CHARACTERS = 500_000
 
 @dataclass(frozen=True, slots=True)
 class DefaultValue:
-    """How one field is settled.
+    """The default of one field.
 
     Attributes:
         value: None when it is excluded.
         count: Uses of the value.
-        share: Of all uses of the field, recent ones counting more; 0 to 1.
+        share: Share of all uses of the field, recent ones weighted more; 0 to 1.
         last_used_at: None when it is only pinned.
         source: Where it came from, for people.
         others: Other values seen, the most used first.
@@ -74,7 +74,7 @@ class DefaultValue:
 
 @dataclass(frozen=True, slots=True)
 class EntryDefaults:
-    """What a caller usually chooses for one pack or pipeline.
+    """A caller's defaults for one pack or pipeline.
 
     Attributes:
         uses: Successful ones.
@@ -95,13 +95,13 @@ class EntryDefaults:
 
 @dataclass(frozen=True, slots=True)
 class CallerDefaults:
-    """What a caller usually chooses.
+    """A caller's defaults.
 
     Attributes:
-        paused_at: Since when nothing new is learned; None while it is.
-        locked: Why what was learned cannot be read, and what to do; None while it can.
-        unreadable: Rows whose learned values do not open.
-        entries: By kind and id, those used most first.
+        paused_at: When learning was paused; None while it is active.
+        locked: Why learned values cannot be read, and what to do; None while they can.
+        unreadable: Number of rows whose learned values cannot be decrypted.
+        entries: By kind and id, most used first.
     """
 
     caller_id: str
@@ -111,37 +111,37 @@ class CallerDefaults:
     entries: Mapping[Target, EntryDefaults]
 
     def top(self, kind: TargetKind) -> list[EntryDefaults]:
-        """The `TOP` used most, and after them those with a value the caller settled."""
+        """Return the `TOP` most used entries, then others where the caller pinned or excluded a value."""
         own = [entry for entry in self.entries.values() if entry.kind == kind]
-        settled = (entry for entry in own[TOP:] if any(value.pinned or value.excluded for value in entry.values))
-        return [*own[:TOP], *settled]
+        overridden = (entry for entry in own[TOP:] if any(value.pinned or value.excluded for value in entry.values))
+        return [*own[:TOP], *overridden]
 
     def of(self, kind: TargetKind, target: str) -> EntryDefaults:
-        """What is usual for one target, whether or not it was ever used."""
+        """Return the defaults of one target, even if it was never used."""
         return self.entries.get((kind, target)) or EntryDefaults(kind, target, 0, None, ())
 
     def only(self, kind: TargetKind, target: str) -> CallerDefaults:
-        """The same for one target alone."""
+        """Return a copy with one target only."""
         return replace(self, entries={(kind, target): self.of(kind, target)})
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
-    """How a caller settled one field; `value` is None when it is excluded, or when it cannot be read."""
+class FieldOverride:
+    """A field that a caller pinned or excluded; `value` is None when it is excluded or cannot be read."""
 
     field: LearnedField
     excluded: bool
     value: str | None
 
 
-def values_of(tally: Tally, settled: Iterable[Settled] = ()) -> tuple[DefaultValue, ...]:
-    """What is usual for one target, from its successful uses and what the caller settled."""
-    own = {choice.field: choice for choice in settled}
+def values_of(tally: Tally, overrides: Iterable[FieldOverride] = ()) -> tuple[DefaultValue, ...]:
+    """Compute the defaults of one target from its successful uses and the caller's overrides."""
+    own = {choice.field: choice for choice in overrides}
     found = (_value(name, tally.fields.get(name, {}), own.get(name)) for name in LearnedField)
     return tuple(value for value in found if value is not None)
 
 
-def _value(name: LearnedField, seen: Mapping[str, Seen], own: Settled | None) -> DefaultValue | None:
+def _value(name: LearnedField, seen: Mapping[str, Seen], own: FieldOverride | None) -> DefaultValue | None:
     if own is not None and own.excluded:
         return DefaultValue(name, None, 0, 0.0, None, "You chose never to learn it.", excluded=True)
     ranked = sorted(seen, key=lambda value: (-seen[value].weight, -seen[value].last.timestamp(), value))
@@ -170,7 +170,7 @@ def _value(name: LearnedField, seen: Mapping[str, Seen], own: Settled | None) ->
 
 @dataclass(slots=True)
 class _Kept:
-    """The counts of one caller up to a revision; `unsaved` rows were counted since they were stored."""
+    """A caller's counts up to a revision; `unsaved` rows were counted since the counts were stored."""
 
     state: MemoryState
     opened: object
@@ -180,12 +180,12 @@ class _Kept:
     defaults: CallerDefaults
 
 
-class DefaultsBook:
-    """Defaults by caller: counted once, then brought up to date with what came since.
+class DefaultsCache:
+    """Defaults by caller: counted once, then updated with newer rows.
 
     Args:
         store: The database.
-        memory: Opens what is sealed, and takes up what has ended.
+        memory: Decrypts sealed values and records ended runs.
     """
 
     def __init__(self, store: Store, memory: Memory) -> None:
@@ -195,7 +195,7 @@ class DefaultsBook:
         self._counting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def of(self, caller_id: str) -> CallerDefaults:
-        """What a caller usually chooses; what ended before the call is counted."""
+        """Return a caller's defaults, counting every run that ended before the call."""
         await self._memory.catch_up()
         async with self._counting.setdefault(caller_id, asyncio.Lock()):
             return await self._up_to_date(caller_id)
@@ -243,7 +243,7 @@ class DefaultsBook:
         return _Kept(state, opening, tallies, unreadable, unsaved, defaults)
 
     async def _stored(self, caller_id: str, state: MemoryState) -> tuple[int, dict[Target, Tally]]:
-        """Counts that were stored and still hold, and their revision; none of revision 0 where there are none."""
+        """Return the revision of stored counts that still hold, and the counts; revision 0 and none otherwise."""
         found = await find_counts(self._store, caller_id)
         if found is None or not state.removed <= found.revision <= state.revision:
             return 0, {}
@@ -257,15 +257,15 @@ class DefaultsBook:
     def _entries(
         self, caller_id: str, tallies: Mapping[Target, Tally], overrides: Iterable[OverrideRecord]
     ) -> dict[Target, EntryDefaults]:
-        settled: dict[Target, list[Settled]] = {}
+        by_target: dict[Target, list[FieldOverride]] = {}
         for row in overrides:
             place = override_place(caller_id, row.kind, row.target, row.field)
             value = None if row.sealed is None else self._memory.open(row.sealed, place)
-            choice = Settled(LearnedField(row.field), row.rule == "excluded", value)
-            settled.setdefault((row.kind, row.target), []).append(choice)
+            choice = FieldOverride(LearnedField(row.field), row.rule == "excluded", value)
+            by_target.setdefault((row.kind, row.target), []).append(choice)
         found = [
-            EntryDefaults(target[0], target[1], tally.uses, tally.last, values_of(tally, settled.get(target, ())))
-            for target in tallies.keys() | settled.keys()
+            EntryDefaults(target[0], target[1], tally.uses, tally.last, values_of(tally, by_target.get(target, ())))
+            for target in tallies.keys() | by_target.keys()
             for tally in (tallies.get(target, Tally()),)
         ]
         found.sort(key=lambda entry: entry.target)

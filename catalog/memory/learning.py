@@ -1,4 +1,4 @@
-"""What may be learned from an input: short texts of a closed set of fields, and nothing that looks like more."""
+"""Decides what may be learned from an input: short texts of a closed set of fields, with no URL and no secret."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from runner.failures import JSONValue
     from runner.secrets.redaction import Redactor
 
-#: Longest value that is learned, in characters.
+#: Longest learned value, in characters.
 VALUE_CHARACTERS = 100
 
 
@@ -42,10 +42,10 @@ _UNFIT = frozenset({"Cc", "Zl", "Zp", "Cs"})
 
 
 def learned_values(inputs: JSONValue, redactor: Redactor) -> dict[LearnedField, str]:
-    """What an input teaches, by field; nested objects and every other field teach nothing.
+    """Return the values to learn from an input, by field; nested objects and other fields are ignored.
 
-    A value that is no text, is empty or longer than `VALUE_CHARACTERS`, has a line break or another control character,
-    a URL, or anything the redactor masks, is dropped.
+    Drops values that are not text, are empty or longer than `VALUE_CHARACTERS`, or contain a control character, a line
+    break, a URL or anything the redactor masks.
     """
     if not isinstance(inputs, dict):
         return {}

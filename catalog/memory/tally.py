@@ -1,7 +1,7 @@
-"""Uses of packs and pipelines, counted; and as a text, so that they need not be counted again.
+"""Counts of how packs and pipelines were used, and their stored form.
 
-Recent choices count more: a use weighs half as much for each `HALF_LIFE_DAYS` since. Weights are kept relative to one
-instant, so that they need not be counted anew as time passes: shares stay the same.
+Recent uses count more: the weight of a use halves every `HALF_LIFE_DAYS`. Weights are relative to one fixed instant, so
+shares stay correct as time passes and nothing is counted again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 HALF_LIFE_DAYS = 10.0
 LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-#: What weights are relative to, and how many half-lives away they stop growing, whatever a clock says.
+#: The instant that weights are relative to, and the half-lives at which they are capped, so that a wrong clock cannot
+#: overflow them.
 _ORIGIN = datetime.now(UTC)
 _FARTHEST = 500.0
 
@@ -30,7 +31,7 @@ Target = tuple["TargetKind", str]
 
 @dataclass(slots=True)
 class Seen:
-    """How often a value was chosen."""
+    """How often, and when last, a value was chosen."""
 
     count: int = 0
     weight: float = 0.0
@@ -46,7 +47,7 @@ class Tally:
     fields: dict[LearnedField, dict[str, Seen]] = field(default_factory=dict)
 
     def add(self, at: datetime, values: Mapping[LearnedField, str]) -> None:
-        """Counts one use."""
+        """Count one use."""
         self.uses += 1
         self.last = at if self.last is None else max(self.last, at)
         weight = _weight(at)
@@ -58,7 +59,7 @@ class Tally:
 
 
 def tallies_text(tallies: Mapping[Target, Tally]) -> str:
-    """Tallies as JSON, weights with the instant they are relative to."""
+    """Serialize tallies as JSON, with the instant that their weights are relative to."""
     entries = [
         [
             kind,
@@ -76,11 +77,11 @@ def tallies_text(tallies: Mapping[Target, Tally]) -> str:
 
 
 def tallies_of(text: str) -> dict[Target, Tally]:
-    """Tallies from their text."""
-    told = orjson.loads(text)
-    scale = _weight(datetime.fromisoformat(told["origin"]))
+    """Parse what `tallies_text` wrote."""
+    stored = orjson.loads(text)
+    scale = _weight(datetime.fromisoformat(stored["origin"]))
     found: dict[Target, Tally] = {}
-    for kind, target, uses, last, fields in told["entries"]:
+    for kind, target, uses, last, fields in stored["entries"]:
         counted = {
             LearnedField(name): {
                 value: Seen(count, weight * scale, datetime.fromisoformat(at))

@@ -13,8 +13,8 @@ import orjson
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from catalog.routing.gaps import GapWarning
-from catalog.routing.guide import POLICY
 from catalog.routing.inputs import accepts_input
+from catalog.routing.policy import POLICY
 from runner.excerpts import excerpt
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
-from resolvers.queries import bounded
+from resolvers.query_limits import check_query_size
 from store.access.audit import AuditFilter, AuditRecord, count_audit, find_audit, list_audit
 from store.states import Scope
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 @operation("audit", scope=Scope.MANAGE, kind="query")
 async def list_entries(context: Context, *, wanted: AuditFilter, window: PageWindow) -> list[AuditRecord]:
     """Entries, newest first; one more than the window asks for when there are more."""
-    return await list_audit(context.services.store, bounded(wanted), window)
+    return await list_audit(context.services.store, check_query_size(wanted), window)
 
 
 async def count_entries(context: Context, wanted: AuditFilter) -> int:
     """How many entries match, counted up to 10,000."""
-    return await count_audit(context.services.store, bounded(wanted))
+    return await count_audit(context.services.store, check_query_size(wanted))
 
 
 async def find_entry(context: Context, entry_id: str) -> AuditRecord | None:

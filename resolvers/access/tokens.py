@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from resolvers.operations import operation
 from resolvers.problems import Forbidden, Invalid, NotFound
-from resolvers.queries import bounded_text
+from resolvers.query_limits import check_text_size
 from runner.issues import Hint, Issue, error, has_errors
 from runner.json_values import forbidden_text
 from store.access.callers import CallerRecord, ensure_caller, find_callers, list_callers
@@ -34,7 +34,7 @@ async def get_viewer(context: Context) -> CallerRecord:
 @operation("callers", scope=Scope.MANAGE, kind="query")
 async def list_known_callers(context: Context, *, text: str | None, window: PageWindow) -> list[CallerRecord]:
     """Callers, newest first; one more than the window asks for when there are more."""
-    bounded_text(text)
+    check_text_size(text)
     return await list_callers(context.services.store, window, text=text)
 
 

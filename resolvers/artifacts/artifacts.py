@@ -10,7 +10,7 @@ from resolvers.not_found import pipeline_ids
 from resolvers.operations import operation
 from resolvers.permissions import visible_to
 from resolvers.problems import Conflict, Forbidden, Invalid, NotFound, Unavailable
-from resolvers.queries import bounded
+from resolvers.query_limits import check_query_size
 from resolvers.tools import Parameter, Tool
 from runner.files.media_types import is_text_type
 from runner.files.picture_size import picture_size
@@ -110,7 +110,7 @@ async def count_visible_artifacts(context: Context, query: ArtifactQuery) -> int
 
 
 async def _filter(context: Context, query: ArtifactQuery) -> ArtifactFilter:
-    bounded(query)
+    check_query_size(query)
     pipeline_id = None
     if query.pipeline is not None:
         (pipeline_id,) = await pipeline_ids(context, [query.pipeline])

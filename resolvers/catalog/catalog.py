@@ -11,7 +11,7 @@ from catalog.search import Entry, EntryKind, Placed, by_kinds, placed, reduced
 from resolvers.not_found import no_kind, no_pack
 from resolvers.operations import operation
 from resolvers.pipelines.lookups import lacks_of, lacks_of_version, read_metadata
-from resolvers.queries import bounded
+from resolvers.query_limits import check_query_size
 from resolvers.tools import Parameter, Tool
 from runner.packs.availability import pack_requirements
 from runner.packs.pack import Pack
@@ -99,7 +99,7 @@ async def find_pack(context: Context, *, pack: str) -> Pack | None:
 )
 async def search_catalog(context: Context, *, query: CatalogQuery) -> list[Placed[Found]]:
     """All entries that match, in order: by words when there are any, else by name."""
-    bounded(query)
+    check_query_size(query)
     entries: list[Entry[Found]] = []
     if query.kind != "pipeline":
         entries += _packs(context, query.source)

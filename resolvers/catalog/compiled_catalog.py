@@ -1,4 +1,4 @@
-"""The catalog ready to be compared with requests, made anew when a pack or pipeline changed."""
+"""Cache of catalogs compiled for routing, rebuilt when a pack or pipeline changes."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ if TYPE_CHECKING:
 
     Found: TypeAlias = "Pack | PipelineRecord"
 
-#: Catalogs that are kept: the one on offer, and those with what a few requests named.
+#: Cached catalogs: the usual one, and those with practice entries that a request named.
 _MOST_KEPT = 3
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCatalog:
-    """The catalog at one moment, as far as it is offered for a request.
+class CompiledCatalog:
+    """The entries offered for a request, indexed.
 
     Attributes:
-        index: What requests are compared with.
-        by_id: Its entries, with their input schemas.
+        index: Matches requests to entries.
+        by_id: The entries, with their input schemas.
     """
 
     index: RoutingIndex[Found]
     by_id: dict[str, Entry[Found]]
 
 
-class RoutingBook:
-    """Keeps the last catalogs read; all callers share them, since all may see every entry.
+class CompiledCatalogCache:
+    """Bounded cache shared by all callers, since all may see every entry.
 
-    There is more than one where a request names what exists for practice.
+    It holds more than one catalog when requests name practice entries.
     """
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[object, ...], ReadCatalog] = OrderedDict()
+        self._known: OrderedDict[tuple[object, ...], CompiledCatalog] = OrderedDict()
         self._reading = asyncio.Lock()
 
-    async def read(self, store: Store, entries: Sequence[Entry[Found]]) -> ReadCatalog:
-        """The catalog of these entries.
+    async def read(self, store: Store, entries: Sequence[Entry[Found]]) -> CompiledCatalog:
+        """Return the compiled catalog of these entries.
 
         Args:
-            store: Where pipelines' input schemas are.
-            entries: The packs and pipelines on offer, as they are now.
+            store: Holds the input schemas of pipelines.
+            entries: The packs and pipelines offered now.
         """
         stamp = tuple(_stamp(entry) for entry in entries)
         async with self._reading:
@@ -84,14 +84,14 @@ async def _pipeline_schemas(store: Store, entries: Sequence[Entry[Found]]) -> di
     return {pipeline_id: bodies[version.id].input_schema for pipeline_id, version in versions.items()}
 
 
-def _made(entries: Sequence[Entry[Found]], schemas: dict[str, str]) -> ReadCatalog:
+def _made(entries: Sequence[Entry[Found]], schemas: dict[str, str]) -> CompiledCatalog:
     whole = [
         replace(entry, input_schema=_object(pack_schemas(entry.ref).input))
         if isinstance(entry.ref, Pack)
         else replace(entry, input_schema=orjson.loads(schemas[entry.id]))
         for entry in entries
     ]
-    return ReadCatalog(RoutingIndex(whole), {entry.id: entry for entry in whole})
+    return CompiledCatalog(RoutingIndex(whole), {entry.id: entry for entry in whole})
 
 
 def _object(schema: Schema) -> Mapping[str, JSONValue]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from catalog.routing.guide import POLICY
+from catalog.routing.policy import POLICY
 from catalog.routing.practice import offered
 from resolvers.catalog.catalog import catalog_entries
 from resolvers.operations import operation

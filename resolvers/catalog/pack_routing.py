@@ -1,4 +1,4 @@
-"""Where packs ask for routes: the same use case as everybody's, for the caller of their run."""
+"""Routing for packs: the public use case, on behalf of the caller of the pack's run."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from runner.packs.models import Models
 
 
-class RoutingDesk:
-    """A `runner.packs.routing.RouterPort`; `open` it once there are services."""
+class PackRouter:
+    """Implements `runner.packs.routing.RouterPort`; call `open` once there are services."""
 
     def __init__(self) -> None:
         self._services: Services | None = None
 
     def open(self, services: Services) -> None:
-        """Lets packs ask from now on."""
+        """Accept requests from packs from now on."""
         self._services = services
 
     async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
-        """What to run for a caller's request; see `RouterPort`."""
+        """Route a caller's request; see `RouterPort`."""
         if self._services is None:
             raise PackError(FailureCode.UPSTREAM_UNAVAILABLE, "The server is still starting.")
         caller = Caller(id=caller_id, subject=caller_id, name=caller_id, scopes=frozenset({Scope.READ}))
@@ -40,7 +40,7 @@ class RoutingDesk:
 
 
 def as_json(routed: Routed) -> dict[str, JSONValue]:
-    """A route as packs and MCP clients get it, in snake_case."""
+    """Serialize a route for packs and MCP clients, in snake_case."""
     best = routed.recommendation
     return {
         "recommendation": {

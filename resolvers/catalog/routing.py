@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from catalog.routing.facts import Facts
     from catalog.routing.ranking import Choice, Ranking
     from resolvers.catalog.catalog import Found
-    from resolvers.catalog.compiled_catalog import ReadCatalog
+    from resolvers.catalog.compiled_catalog import CompiledCatalog
     from resolvers.context import Context
     from runner.failures import JSONValue
     from runner.packs.availability import Requirement
@@ -119,7 +119,7 @@ class _Asked:
     request: str
     at_hand: JSONValue
     facts: Facts
-    catalog: ReadCatalog
+    catalog: CompiledCatalog
     ranking: Ranking[Found]
     defaults: Mapping[str, Mapping[str, str]]
     history: Mapping[str, int]

@@ -14,7 +14,7 @@ from resolvers.not_found import no_pipeline
 from resolvers.operations import operation
 from resolvers.permissions import may_change
 from resolvers.pipelines.versions import compiled
-from resolvers.queries import bounded
+from resolvers.query_limits import check_query_size
 from resolvers.tools import Parameter, Tool
 from resolvers.usage import USAGE_DAYS
 from runner.definitions.preflight import preflight
@@ -134,7 +134,7 @@ async def list_some_pipelines(
     context: Context, *, query: PipelineQuery, order: PipelineOrder, window: PageWindow
 ) -> list[ListedPipeline]:
     """Pipelines in order; one more than the window asks for when there are more."""
-    bounded(query)
+    check_query_size(query)
     if not query.picks:
         return await _stored(context, query, order, window)
     # Whether a pipeline can run here is not stored: packs and programs come and go. What it takes and makes is stored
@@ -163,7 +163,7 @@ async def list_some_pipelines(
 
 async def count_some_pipelines(context: Context, query: PipelineQuery) -> int:
     """How many pipelines match, counted up to 10,000."""
-    bounded(query)
+    check_query_size(query)
     if not query.picks:
         return await count_pipelines(context.services.store, query.stored())
     window = PageWindow(limit=COUNT_CAP)

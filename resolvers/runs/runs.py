@@ -11,7 +11,7 @@ from resolvers.not_found import no_pipeline, pipeline_ids
 from resolvers.operations import operation
 from resolvers.permissions import changeable_run, readable_run, visible_to
 from resolvers.problems import Invalid, NotFound, WrongState
-from resolvers.queries import bounded
+from resolvers.query_limits import check_query_size
 from resolvers.tools import RUN_ID, WAIT_SECONDS_MAX, Parameter, Tool
 from runner.issues import error
 from runner.watching.bus import wait_flag
@@ -112,7 +112,7 @@ def gone_id(run_id: str, caller_id: str) -> str:
 
 async def filter_of(context: Context, query: RunQuery) -> RunFilter:
     """The store's filter for a query; a pipeline that is not found matches nothing."""
-    bounded(query)
+    check_query_size(query)
     return RunFilter(
         states=query.states,
         pipeline_ids=None if query.pipelines is None else await pipeline_ids(context, query.pipelines),

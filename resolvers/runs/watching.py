@@ -118,19 +118,19 @@ async def watch_runs(context: Context, *, query: RunQuery) -> AsyncIterator[Chan
 
 async def _changes(context: Context, wanted: RunFilter) -> AsyncIterator[Changes]:
     with context.services.engine.bus.collect() as collector:
-        book = _Book(context, wanted)
-        await book.open()
+        shown = _ShownRuns(context, wanted)
+        await shown.open()
         yield Changes((), (), more=False)
         while True:
             await collector.flag.wait()
-            changes = await book.told(*collector.take())
+            changes = await shown.changes(*collector.take())
             if changes is not None:
                 yield changes
             await asyncio.sleep(CHANGES_SECONDS)
 
 
-class _Book:
-    """Which runs a list may be showing, so that it is told of those that leave it."""
+class _ShownRuns:
+    """Tracks which runs a list may be showing, to report those that leave it."""
 
     def __init__(self, context: Context, wanted: RunFilter) -> None:
         self._store = context.services.store
@@ -141,13 +141,13 @@ class _Book:
         self._may_leave = wanted.states is not None or wanted.needs_attention is not None
 
     async def open(self) -> None:
-        """Takes note of what matches already, the newest first."""
+        """Record the runs that match already, newest first."""
         if self._may_leave:
             rows = await list_runs(self._store, self._wanted, PageWindow(limit=CHANGES_KNOWN), visible_to=self._only)
             self._note(reversed([row.id for row in rows]))
 
-    async def told(self, changed: set[str], gone: set[str], more: bool) -> Changes | None:
-        """What to tell of runs that changed and of runs that are gone; None when it concerns nobody here."""
+    async def changes(self, changed: set[str], gone: set[str], more: bool) -> Changes | None:
+        """Return what to report of changed and deleted runs; None when nothing concerns this list."""
         runs: list[RunRecord] = []
         if changed:
             if self._wanted.needs_attention is not None:

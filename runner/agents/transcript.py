@@ -13,7 +13,7 @@ import structlog
 
 from runner.excerpts import plain_text
 from runner.watching.bus import wait_flag
-from store.database.engine import StoreAwayError, StoreError, StoreFullError
+from store.database.engine import StoreError, StoreFullError, StoreUnavailableError
 from store.runs.transcripts import Chunk, append_transcript
 
 if TYPE_CHECKING:
@@ -231,7 +231,7 @@ class Transcript:
             await self._store.write(
                 append_transcript, self._attempt_id, chunk, is_tail=part.is_tail, dropped=tuple(dropped)
             )
-        except (StoreFullError, StoreAwayError) as error:
+        except (StoreFullError, StoreUnavailableError) as error:
             log.warning("a part of a transcript has to wait", attempt=self._attempt_id, error=str(error))
             self._is_stored_tail_old |= was_old
             return False

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class RouterPort(Protocol):
-    """Routes requests; `resolvers.catalog.pack_routing.RoutingDesk` is one."""
+    """Routes requests; `resolvers.catalog.pack_routing.PackRouter` is one."""
 
     async def route_for(self, caller_id: str, request: str, context: JSONValue, models: Models) -> dict[str, JSONValue]:
         """What to run for a caller's request.

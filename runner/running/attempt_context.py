@@ -23,7 +23,7 @@ from runner.secrets.vault import CredentialRequester
 from store.database.engine import StoreError, StoreFullError
 from store.database.ids import new_id
 from store.files.artifacts import find_artifact, use_upload
-from store.files.blob_port import NOT_HERE, BlobError, BlobsAwayError, QuotaExceededError
+from store.files.blob_port import NOT_HERE, BlobError, BlobsUnavailableError, QuotaExceededError
 from store.memory.pack_cache import get_cached, put_cached
 from store.runs.sessions import start_session
 from store.runs.values import NewArtifact
@@ -364,7 +364,7 @@ class AttemptContext:
 
 def _not_had(what: str, error: BlobError | OSError) -> PackError:
     """The failure of a content that could not be kept or read, by whether trying again may help."""
-    if isinstance(error, BlobsAwayError):
+    if isinstance(error, BlobsUnavailableError):
         return PackError(FailureCode.UPSTREAM_UNAVAILABLE, f"{what}: {error}")
     if isinstance(error, BlobError):
         return PackError(FailureCode.ARTIFACT_FAILED, f"{what}: {error}")

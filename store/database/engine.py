@@ -40,7 +40,7 @@ class StoreFullError(StoreError):
     """The disk is full; nothing of the unit remains."""
 
 
-class StoreAwayError(StoreError):
+class StoreUnavailableError(StoreError):
     """The database cannot be reached for now; nothing of the unit remains."""
 
 

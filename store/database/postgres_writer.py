@@ -21,7 +21,7 @@ from psycopg.types.datetime import DatetimeDumper
 from psycopg.types.string import StrDumper
 
 from store.database.dialects import Connection, Parameters, Row, Sql, row_maker
-from store.database.engine import StoreAwayError, StoreError, StoreFullError, StoreUncertainError
+from store.database.engine import StoreError, StoreFullError, StoreUnavailableError, StoreUncertainError
 from store.database.postgres_wakes import CHANNEL, payload
 from store.database.wakes import EVERYTHING
 
@@ -275,7 +275,7 @@ def named(error: BaseException) -> StoreError:
     if state is None or state.startswith(("08", "57P")):
         # Where the server is and why it is away is for the log alone: callers read this error's text.
         log.warning("PostgreSQL cannot be reached", error=lines[0])
-        return StoreAwayError("PostgreSQL cannot be reached right now. Try again in a moment.")
+        return StoreUnavailableError("PostgreSQL cannot be reached right now. Try again in a moment.")
     return StoreError(f"PostgreSQL did not do what was asked: {lines[0].rstrip('.')}.")
 
 

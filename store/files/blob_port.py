@@ -43,7 +43,7 @@ class TooLargeError(BlobError):
         self.limit_bytes = limit_bytes
 
 
-class BlobsAwayError(BlobError):
+class BlobsUnavailableError(BlobError):
     """The place cannot be reached, or answers with errors, for now."""
 
 
@@ -77,7 +77,7 @@ class Blobs(Protocol):
 
         Raises:
             QuotaExceededError: it does not fit.
-            BlobsAwayError, BlobsRefusedError: it could not be kept; nothing is left behind.
+            BlobsUnavailableError, BlobsRefusedError: it could not be kept; nothing is left behind.
             OSError: the file cannot be read, or the disk is full.
         """
 
@@ -101,7 +101,7 @@ class Blobs(Protocol):
 
         Raises:
             FileNotFoundError: it is not here.
-            BlobsAwayError, BlobsRefusedError: whether it is here cannot be told.
+            BlobsUnavailableError, BlobsRefusedError: whether it is here cannot be told.
         """
 
     async def local(self, digest: str) -> Path:
@@ -111,7 +111,7 @@ class Blobs(Protocol):
 
         Raises:
             FileNotFoundError: it is not here.
-            BlobsAwayError, BlobsRefusedError: it cannot be fetched.
+            BlobsUnavailableError, BlobsRefusedError: it cannot be fetched.
             OSError: there is no room for it on this machine.
         """
 
@@ -131,5 +131,5 @@ class Blobs(Protocol):
         """Looks whether contents can be kept; a sentence that says where.
 
         Raises:
-            BlobsAwayError, BlobsRefusedError: they cannot; what to do.
+            BlobsUnavailableError, BlobsRefusedError: they cannot; what to do.
         """

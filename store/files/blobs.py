@@ -19,7 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from store.database.durable_files import sync_file, sync_folder
-from store.files.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
+from store.files.blob_port import (
+    GRACE_SECONDS,
+    BlobsRefusedError,
+    BlobsUnavailableError,
+    QuotaExceededError,
+    TooLargeError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Sequence
@@ -43,7 +49,7 @@ class _File:
             # With its own offset, so that two readers do not disturb each other.
             piece = await asyncio.to_thread(os.pread, self._file.fileno(), min(_PIECE, end - start), start)
             if not piece:
-                raise BlobsAwayError("The content became shorter while it was read.")
+                raise BlobsUnavailableError("The content became shorter while it was read.")
             start += len(piece)
             yield piece
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
-from store.files.blob_port import GRACE_SECONDS, BlobsAwayError, BlobsRefusedError, QuotaExceededError
+from store.files.blob_port import GRACE_SECONDS, BlobsRefusedError, BlobsUnavailableError, QuotaExceededError
 from store.files.blobs import BlobStore
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class S3Blobs:
                 "delete there."
             ) from error
         except exceptions.BaseError as error:
-            raise BlobsAwayError(f"{self.bucket} could not {what} now: {_said(error)}.") from error
+            raise BlobsUnavailableError(f"{self.bucket} could not {what} now: {_said(error)}.") from error
 
     @contextmanager
     def _missing_bucket(self) -> Iterator[None]:
@@ -284,7 +284,7 @@ class _Object:
             async with self._blobs._asking("read a content of it"):
                 stretch = bytes(await obstore.get_range_async(self._blobs._store, self._key, start=start, end=until))
             if len(stretch) != until - start:
-                raise BlobsAwayError("The content became shorter while it was read.")
+                raise BlobsUnavailableError("The content became shorter while it was read.")
             for place in range(0, len(stretch), _PIECE):
                 yield stretch[place : place + _PIECE]
             start = until

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel
 
 from catalog.memory.audit_memory import Memory
-from catalog.memory.defaults import DefaultsBook
+from catalog.memory.defaults import DefaultsCache
 from packline import PackContext, pack
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault_sync import VaultSync
@@ -111,18 +111,18 @@ async def memory(folder: Path, counts: Counts) -> list[Figure]:
         kept = Memory(store, keeper, redactor, keep_days=30)
         caller_id = (await store.write(ensure_caller, "ada", "Ada")).id
         await store.write(add, caller_id, cipher, range(rows), 1)
-        book = DefaultsBook(store, kept)
-        nothing = await _seconds(book, caller_id)
+        cache = DefaultsCache(store, kept)
+        nothing = await _seconds(cache, caller_id)
         starts, cpu = [], []
         for _ in range(counts.of(20)):
             began = time.process_time()
-            starts.append(await _seconds(DefaultsBook(store, kept), caller_id))
+            starts.append(await _seconds(DefaultsCache(store, kept), caller_id))
             cpu.append(time.process_time() - began)
-        at_hand = statistics.median([await _seconds(book, caller_id) for _ in range(counts.of(50))])
+        at_hand = statistics.median([await _seconds(cache, caller_id) for _ in range(counts.of(50))])
         after = []
         for number in range(counts.of(20)):
             await store.write(add, caller_id, cipher, [number], 2 + number)
-            after.append(await _seconds(book, caller_id))
+            after.append(await _seconds(cache, caller_id))
     finally:
         await keeper.stop()
         await store.close()
@@ -136,9 +136,9 @@ async def memory(folder: Path, counts: Counts) -> list[Figure]:
     ]
 
 
-async def _seconds(book: DefaultsBook, caller_id: str) -> float:
+async def _seconds(cache: DefaultsCache, caller_id: str) -> float:
     began = time.perf_counter()
-    found = await book.of(caller_id)
+    found = await cache.of(caller_id)
     took = time.perf_counter() - began
     assert len(found.top("pack")) == 12
     return took

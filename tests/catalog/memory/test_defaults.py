@@ -9,7 +9,7 @@ import pytest
 
 from catalog.memory import defaults, tally
 from catalog.memory.audit_memory import Memory
-from catalog.memory.defaults import DefaultsBook
+from catalog.memory.defaults import DefaultsCache
 from catalog.memory.tally import Tally, tallies_of, tallies_text
 from runner.secrets.redaction import Redactor
 from runner.secrets.vault_sync import VaultSync
@@ -52,18 +52,18 @@ async def test_a_start_opens_only_what_came_since_the_counts_were_stored(
         memory = Counting(store, keeper, redactor, keep_days=30)
         caller_id = (await store.write(ensure_caller, "ada", "Ada")).id
         await store.write(add, caller_id, cipher, range(ROWS), 1)
-        whole = await DefaultsBook(store, memory).of(caller_id)
+        whole = await DefaultsCache(store, memory).of(caller_id)
         assert memory.opens == ROWS
 
         await store.write(add, caller_id, cipher, [1, 2], 2)
         memory.opens = 0
-        again = await DefaultsBook(store, memory).of(caller_id)
+        again = await DefaultsCache(store, memory).of(caller_id)
         assert memory.opens == 2
         assert {key: entry.uses for key, entry in again.entries.items()} != {
             key: entry.uses for key, entry in whole.entries.items()
         }
         monkeypatch.setattr(defaults, "find_counts", _none)
-        counted = await DefaultsBook(store, memory).of(caller_id)
+        counted = await DefaultsCache(store, memory).of(caller_id)
         assert list(again.entries) == list(counted.entries)
         for key, entry in again.entries.items():
             assert [
@@ -81,7 +81,7 @@ async def test_a_start_opens_only_what_came_since_the_counts_were_stored(
         await store.write(forget, caller_id, EVERYTHING)
         assert await find_counts(store, caller_id) is None
         monkeypatch.setattr(defaults, "find_counts", find_counts)
-        assert (await DefaultsBook(store, memory).of(caller_id)).entries == {}
+        assert (await DefaultsCache(store, memory).of(caller_id)).entries == {}
     finally:
         await keeper.stop()
         await store.close()

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.memory.audit_memory import ScopeError, parse_scope
-from catalog.memory.defaults import OTHERS, DefaultValue, Settled, values_of
+from catalog.memory.defaults import OTHERS, DefaultValue, FieldOverride, values_of
 from catalog.memory.learning import VALUE_CHARACTERS, LearnedField, is_learnable, learned_values
 from catalog.memory.tally import Tally
 from runner.secrets.redaction import Redactor
@@ -82,16 +82,16 @@ def uses(*values: str, days_apart: float = 0) -> list[tuple[datetime, dict[Learn
 
 
 def learned_defaults(
-    uses: list[tuple[datetime, dict[LearnedField, str]]], settled: tuple[Settled, ...] = ()
+    uses: list[tuple[datetime, dict[LearnedField, str]]], overrides: tuple[FieldOverride, ...] = ()
 ) -> tuple[DefaultValue, ...]:
     tally = Tally()
     for at, values in uses:
         tally.add(at, values)
-    return values_of(tally, settled)
+    return values_of(tally, overrides)
 
 
-def persona(*values: str, days_apart: float = 0, settled: Settled | None = None) -> DefaultValue | None:
-    found = learned_defaults(uses(*values, days_apart=days_apart), () if settled is None else (settled,))
+def persona(*values: str, days_apart: float = 0, override: FieldOverride | None = None) -> DefaultValue | None:
+    found = learned_defaults(uses(*values, days_apart=days_apart), () if override is None else (override,))
     return next(iter(found), None)
 
 
@@ -111,13 +111,13 @@ def test_recent_uses_count_more() -> None:
 
 
 def test_a_pin_stands_whatever_is_learned_and_an_exclusion_says_nothing() -> None:
-    pinned = persona("a", "a", settled=Settled(LearnedField.PERSONA, excluded=False, value="z"))
+    pinned = persona("a", "a", override=FieldOverride(LearnedField.PERSONA, excluded=False, value="z"))
     assert pinned is not None
     assert (pinned.value, pinned.count, pinned.share, pinned.pinned, pinned.others) == ("z", 0, 0.0, True, ("a",))
-    excluded = persona("a", "a", settled=Settled(LearnedField.PERSONA, excluded=True, value=None))
+    excluded = persona("a", "a", override=FieldOverride(LearnedField.PERSONA, excluded=True, value=None))
     assert excluded is not None
     assert (excluded.value, excluded.excluded, excluded.others) == (None, True, ())
-    unread = persona("a", "a", settled=Settled(LearnedField.PERSONA, excluded=False, value=None))
+    unread = persona("a", "a", override=FieldOverride(LearnedField.PERSONA, excluded=False, value=None))
     assert unread is not None
     assert (unread.value, unread.pinned) == ("a", False), "a pin that cannot be read does not hide what is learned"
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from store.files.blob_port import BlobError, BlobsAwayError, BlobsRefusedError, QuotaExceededError, TooLargeError
+from store.files.blob_port import BlobError, BlobsRefusedError, BlobsUnavailableError, QuotaExceededError, TooLargeError
 from store.files.blobs import BlobStore
 from store.files.blobs_s3 import Bucket, S3Blobs
 from tests.support.s3_server import BUCKET, KEY_ID, REGION, SECRET, Fault, S3Server, s3_server
@@ -255,7 +255,7 @@ async def test_a_service_that_is_away_is_told(
     digest, _ = await blobs.put(b"hello")
     server.faults = [Fault(method, times=99) for method in ("PUT", "GET", "HEAD")]
     for use in (blobs.check, lambda: blobs.put(b"other"), lambda: blobs.content(digest)):
-        with pytest.raises(BlobsAwayError, match="now"):
+        with pytest.raises(BlobsUnavailableError, match="now"):
             await use()
     assert (await blobs.local(digest)).read_bytes() == b"hello", "what is here needs no asking"
     gone = s3(server, tmp_path / "b", endpoint="http://127.0.0.1:1")

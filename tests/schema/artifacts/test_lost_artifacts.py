@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from packline import Pack, PackContext, PackError, pack
 from store.files.artifacts import erase_artifacts, find_artifact
-from store.files.blob_port import BlobsAwayError
+from store.files.blob_port import BlobsUnavailableError
 from tests.support.front_door import command, ended, look, ran, save, step
 from tests.support.packs import FileMade, FileWanted, Text, Workbench
 from tests.support.product import product
@@ -207,7 +207,7 @@ async def test_nothing_is_made_anew_while_the_place_of_contents_is_away(
         run_id, _ = await failed_run(it)
 
         async def away(digest: str) -> None:
-            raise BlobsAwayError("It does not answer.")
+            raise BlobsUnavailableError("It does not answer.")
 
         monkeypatch.setattr(it.services.engine.resources.blobs, "content", away)
         assert [each["action"] for each in (await preview(it, run_id))["steps"]] == ["REUSE", "RUN", "RUN"]

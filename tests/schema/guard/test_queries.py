@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from resolvers.queries import MAX_TEXT, MAX_VALUES
+from resolvers.query_limits import MAX_TEXT, MAX_VALUES
 from tests.support.product import product
 
 if TYPE_CHECKING:

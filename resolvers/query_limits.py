@@ -1,4 +1,4 @@
-"""How much one question about a list may ask: each value is a condition or a lookup, and a question takes thousands."""
+"""Limits on the filters of a list: each value is a condition or a lookup, and a request could send thousands."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ MAX_TEXT = 1_000
 _Query = TypeVar("_Query", bound="DataclassInstance")
 
 
-def bounded(query: _Query) -> _Query:
-    """The query itself.
+def check_query_size(query: _Query) -> _Query:
+    """Return the query if its filters are within the limits.
 
     Raises:
-        Invalid: it asks for more values or words than a person would.
+        Invalid: A filter has too many values or too long a text.
     """
     for field in fields(query):
         value = getattr(query, field.name)
         if isinstance(value, tuple) and len(value) > MAX_VALUES:
             raise _too_much(field.name, f"{len(value)} values; at most {MAX_VALUES} are looked for at a time")
         if isinstance(value, str):
-            bounded_text(value, field.name)
+            check_text_size(value, field.name)
     return query
 
 
-def bounded_text(text: str | None, name: str = "text") -> None:
-    """Refuses a text to look for that is longer than anybody would type.
+def check_text_size(text: str | None, name: str = "text") -> None:
+    """Refuse a search text longer than `MAX_TEXT` characters.
 
     Raises:
-        Invalid: it is.
+        Invalid: The text is too long.
     """
     if text is not None and len(text) > MAX_TEXT:
         raise _too_much(name, f"{len(text)} characters; at most {MAX_TEXT} are looked for")

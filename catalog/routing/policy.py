@@ -1,8 +1,7 @@
-"""How to choose among packs and pipelines, in words for agents and people."""
+"""The routing policy: how to choose among packs and pipelines, for agents, people and routing models."""
 
 from __future__ import annotations
 
-#: Rules to choose by; also what a routing model is told.
 POLICY = (
     "Choose what serves the request.\n"
     "1. Compare what the request has with what an entry accepts, and what it wants with what the entry produces.\n"
